@@ -56,7 +56,7 @@ async function serve(name: string, http: string, rules: string): Promise<Server>
   const port = await freePort();
   const file = join(wire.folder, `${name}.conf`);
   const lines = [
-    `daemon off; master_process off; worker_processes 1; pid ${wire.folder}/${name}.pid; error_log ${wire.folder}/${name}.log;`,
+    `daemon off; master_process off; worker_processes 1; pcre_jit on; pid ${wire.folder}/${name}.pid; error_log ${wire.folder}/${name}.log;`,
     `events { worker_connections 1024; } http { ${http}`,
     `server { listen 127.0.0.1:${port}; root ${site}; ${rules} } }`,
   ];

@@ -44,5 +44,6 @@ function acceptMap(variable: string, mediaTypes: readonly string[]): string {
     [wild('\\*/\\*|application/\\*', weight), mediaTypes[0]!],
     ...(mediaTypes.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
   ]);
-  return map('$http_accept', variable, [['', mediaTypes[0]!], ...rows]);
+  // What programs send is looked up, before the patterns.
+  return map('$http_accept', variable, [['', mediaTypes[0]!], ['*/*', mediaTypes[0]!], ...rows]);
 }

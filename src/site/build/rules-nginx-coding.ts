@@ -29,11 +29,44 @@ export function codingMaps(codings: readonly string[]): string[] {
     better('$stele_q_1', '$stele_q_br', '$stele_q_zstd'),
     better('$stele_q_2', '$stele_q_1', '$stele_q_gzip'),
     better('$stele_q_best', '$stele_q_2', '$stele_q_identity'),
-    map('$stele_q_best', '$stele_coding', [
+    map('$stele_q_best', '$stele_coding_weighed', [
       ['~^0000', 'none'],
       ...['.br', '.zst', '.gz'].map((ending): Row => [`~\\${ending}$`, ending]),
     ]),
+    '# What browsers and tools send is looked up. Anything else is weighed: that tries some fifty patterns.',
+    map('$http_accept_encoding', '$stele_coding', [
+      ...usual.map((names): Row => [names, bestOf(names, codings)]),
+      ['default', '$stele_coding_weighed'],
+    ]),
   ];
+}
+
+/** Usual values of `Accept-Encoding`, without weights. nginx compares them without regard to capitals. */
+const usual = [
+  '',
+  'identity',
+  'gzip',
+  'br',
+  'zstd',
+  'gzip, deflate',
+  'gzip,deflate',
+  'deflate, gzip',
+  'gzip, br',
+  'br, gzip',
+  'gzip, deflate, br',
+  'deflate, gzip, br',
+  'br, gzip, deflate',
+  'gzip, compress, deflate, br',
+  'gzip, deflate, br, zstd',
+  'deflate, gzip, br, zstd',
+];
+
+/** The ending of the best of these codings, as the maps would find it. Empty: plain bytes. */
+function bestOf(names: string, codings: readonly string[]): string {
+  const named = names.split(',').map((name) => name.trim());
+  const endings = { br: '.br', zstd: '.zst', gzip: '.gz' };
+  const best = Object.entries(endings).find(([coding]) => named.includes(coding) && codings.includes(coding));
+  return best?.[1] ?? '';
 }
 
 /**

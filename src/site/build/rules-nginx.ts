@@ -18,7 +18,10 @@ export function httpRules(table: RulesTable): string {
     Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + table.moved.length + 2048));
   const versioned = (name: string, value: string): string =>
     map('$stele_kind', `$stele_${name}`, [
-      ['~^(?:json|yaml|page|users|markdown|try|record|record-page|part)$', value],
+      ...['json', 'yaml', 'page', 'users', 'markdown', 'try', 'record', 'record-page', 'part'].map((kind): Row => [
+        kind,
+        value,
+      ]),
       ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
     ]);
   return [
@@ -76,7 +79,7 @@ export function httpRules(table: RulesTable): string {
     ]),
     map('$stele_kind', '$stele_policy', [
       ['try', '$stele_try_policy'],
-      ['~^(?:page|users|part)$', '$stele_page_policy'],
+      ...['page', 'users', 'part'].map((kind): Row => [kind, '$stele_page_policy']),
       ...fieldRows(table, 'content-security-policy').filter(([kind]) => !/^(?:try|page|users|part)$/.test(kind)),
     ]),
     map('$stele_kind', '$stele_location', [
@@ -139,13 +142,15 @@ function fieldRows({ headers }: RulesTable, name: string): Row[] {
   });
 }
 
+/** By kind and age. Whole names: nginx looks them up, where it tries one pattern after the other. */
 function cacheRows(table: RulesTable): Row[] {
   const latest = table.headers['latest']?.['cache-control'] ?? '';
-  return [
-    ['~^(?:json|yaml|record|image|drawing) latest$', latest],
-    ['~^range ', latest],
-    ...fieldRows(table, 'cache-control').map(([kind, value]): Row => [`~^${kind} `, value]),
-  ];
+  const rows = new Map<string, string>();
+  for (const [kind, value] of fieldRows(table, 'cache-control'))
+    for (const age of ['latest', 'pinned']) rows.set(`${kind} ${age}`, value);
+  for (const kind of ['json', 'yaml', 'record', 'image', 'drawing']) rows.set(`${kind} latest`, latest);
+  for (const age of ['latest', 'pinned']) rows.set(`range ${age}`, latest);
+  return [...rows];
 }
 
 function digestRows({ versions }: RulesTable, format: (digest: Digest) => string): Row[] {

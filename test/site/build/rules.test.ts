@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { selectVersion, type Resource, type Version } from '../../../src/model/resource.ts';
+import { chooseCoding } from '../../../src/server/read/negotiate.ts';
+import { codingMaps } from '../../../src/site/build/rules-nginx-coding.ts';
 import { rangesOf } from '../../../src/site/build/rules-table.ts';
 
 function version(label: string, state = 'active'): Version {
@@ -51,4 +53,12 @@ test('a label that is spelled like a range is itself, and what was withdrawn is 
   expect(found.has('1')).toBe(false);
   expect(found.get('^1')).toBe('1.0.0');
   expect(found.has('1.1')).toBe(false);
+});
+
+test('what nginx looks up of Accept-Encoding is what the server chooses', () => {
+  const endings = { br: '.br', zstd: '.zst', gzip: '.gz', identity: '' };
+  const chosen = codingMaps(['br', 'zstd', 'gzip']).at(-1)!;
+  const rows = [...chosen.matchAll(/^ {2}"(.*)" "(.*)";$/gm)].map(([, names, ending]) => [names!, ending!] as const);
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [names, ending] of rows) expect([names, ending]).toEqual([names, endings[chooseCoding(names)!]]);
 });
