@@ -26,7 +26,7 @@ const longPage = 256 * 1024;
 /** Largest file that never changes and is compressed as far as possible: 70 ms for a stylesheet. */
 const longestLasting = 128 * 1024;
 
-/** Bytes up to which compressing takes less of the main thread than handing it to another: 70 µs. */
+/** Bytes up to which compressing, some 70 µs, takes less processor time than handing it to another thread. */
 const atOnce = 8 * 1024;
 
 /**

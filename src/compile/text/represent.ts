@@ -85,7 +85,7 @@ async function codeInThreads(bytes: Buffer, options: Codings): Promise<Coded> {
 
 /**
  * Levels near the knee of each curve: the next ones take several times as long for a few bytes less
- * (brotli 9 of 100 KB takes eight times as long as 8, and saves 0.5 %). The publisher waits for them,
+ * (brotli 9 of 100 KB takes seven times as long as 8, and saves 0.5 %). The publisher waits for them,
  * and a manifest names the compressed bytes, so they cannot be improved later.
  */
 function effortFor(bytes: number): { gzip: number; br: number; zstd: number } {

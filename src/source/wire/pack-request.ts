@@ -75,9 +75,9 @@ async function* packIn(answer: Promise<AsyncIterable<Buffer>>, mostBytes: number
   let isOver = false;
   let bytes = 0;
   for await (const packet of readPackets(await answer)) {
-    if (isOver) throw new TypeError('Something follows the pack.');
+    if (isOver) throw new TypeError('The server sent more after the pack.');
     if (!isPack) {
-      if (packet === 'flush' || packet === 'end') throw new TypeError('There is no pack.');
+      if (packet === 'flush' || packet === 'end') throw new TypeError('The server sent no pack.');
       const text = packet === 'delimiter' ? '' : packet.toString('latin1');
       if (text.startsWith('ERR ')) throw new TypeError('The server refused.');
       isPack = /^packfile\n?$/.test(text);
