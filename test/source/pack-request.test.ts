@@ -46,7 +46,7 @@ describe('an answer that is not a whole pack is an error', () => {
     ['it has no end', 'cut off', `${packfile}${line('\x01PACK')}`],
     ['it is cut off within a line', 'cut off', `${packfile}${line('\x01PACK').slice(0, -1)}`],
     ['it is larger than allowed', 'too large', `${packfile}${line(`\x01${'x'.repeat(101)}`)}0000`],
-    ['something follows', 'follows', `${packfile}${line('\x01PACK')}0000${line('\x01PACK')}`],
+    ['something follows', 'more after the pack', `${packfile}${line('\x01PACK')}0000${line('\x01PACK')}`],
     ['it has a division', 'gave up', `${packfile}${line('\x01PACK')}00010000`],
     ['it is nonsense', 'not a line', 'zzzz0000'],
     ['a line has no length', 'no such length', `${packfile}0003`],
