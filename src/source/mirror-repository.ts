@@ -247,7 +247,7 @@ function onBase(base: Base | null, attempt: Attempt): Attempt[] {
 }
 
 function isBaseBroken(stderr: string): boolean {
-  return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate/.test(
+  return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate|unresolved delta/.test(
     stderr,
   );
 }

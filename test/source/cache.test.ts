@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
@@ -78,6 +78,27 @@ describe('a mirror', () => {
     const snapshot = await world.openSource({ limits }).snapshot(world.remote(), commit);
     const files = await snapshot.read(['a.bin', 'b.yaml']);
     expect(files.map((file) => file.found && file.bytes.length)).toEqual([200_000, 5]);
+  });
+
+  test('may lose the commit that a fetch builds on while it is received', async () => {
+    const names = Array.from({ length: 300 }, (_, n) => `folder-${n}/file.yaml`);
+    const repository = world.createRepository();
+    const first = repository.commit({ files: Object.fromEntries(names.map((name) => [name, name])) });
+    const message = randomBytes(20_000).toString('hex');
+    const second = repository.commit({ files: { 'folder-7/file.yaml': 'changed' }, message });
+    await world.openSource({ limits }).snapshot(world.remote(), first);
+    world.server.behaviour.bytesPerSecond = 10_000;
+    const reading = world.openSource({ limits }).snapshot(world.remote(), second);
+    const scratch = join(world.cache, 'scratch');
+    const isReceiving = (): boolean =>
+      readdirSync(scratch, { recursive: true, encoding: 'utf8' }).some((name) => /tmp_pack/.test(name));
+    expect(await eventually(isReceiving)).toBe(true);
+    // Another process deleted the mirror, and a third begins it anew.
+    const [pack = ''] = packsOf();
+    rmSync(join(world.cache, 'mirrors'), { recursive: true });
+    mkdirSync(dirname(pack), { recursive: true });
+    world.server.behaviour.bytesPerSecond = null;
+    expect(await (await reading).entries()).toHaveLength(300);
   });
 
   test('loses what killed processes left, once it is old', async () => {
