@@ -9,6 +9,7 @@ import { rememberResults } from './compile/remember-results.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
+import { createExpiryClock } from './registry/keys/expiry-clock.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
 import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
@@ -78,6 +79,7 @@ export async function openRegistry(
     ownKey: createOwnKey(dirname(config.cacheFolder)),
     now,
     monotonic,
+    expiryTime: createExpiryClock({ now, monotonic, log }),
     randomBytes: random,
     log,
     caches: () => ({

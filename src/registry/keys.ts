@@ -79,7 +79,7 @@ export async function authenticateKey(
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
-  if (key === null || !matches || !isUsable(key, registry.now())) return null;
+  if (key === null || !matches || !isUsable(key, registry.expiryTime())) return null;
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
   keepPresented(registry, text, { key, principal });
@@ -100,14 +100,14 @@ const presented = new WeakMap<Registry['refs'], LRUCache<string, Presented>>();
  * record is still the same. Null: ask `authenticateKey`.
  */
 export function authenticateKeyAtHand(
-  registry: Pick<Registry, 'refs' | 'now'>,
+  registry: Pick<Registry, 'refs' | 'expiryTime'>,
   text: string,
 ): Extract<Principal, { kind: 'key' }> | null {
   const known = presented.get(registry.refs)?.get(hash('sha256', text, 'base64'));
   if (known === undefined) return null;
   const { key, principal } = known;
   const isSame = registry.refs.readAtHand<Key>(keyRef(key.id))?.value === key;
-  return isSame && isUsable(key, registry.now()) ? principal : null;
+  return isSame && isUsable(key, registry.expiryTime()) ? principal : null;
 }
 
 function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Presented): void {

@@ -33,6 +33,11 @@ export interface Registry {
    * Milliseconds since an arbitrary moment, never going back. For durations within this process.
    */
   monotonic: () => number;
+  /**
+   * The wall clock for what expires: keys, sessions, links. Within this process it never goes back, so
+   * that what has expired stays so (`createExpiryClock`).
+   */
+  expiryTime: () => Date;
   /** Cryptographically random bytes. */
   randomBytes: (length: number) => Uint8Array;
   log: Log;

@@ -55,7 +55,7 @@ export async function exchangeToken(
     return { value, change: { ...author, action: 'exchange token' } };
   });
   if (used) return { reason: 'token used before' };
-  const expiresAt = new Date(registry.now().getTime() + keyMinutes * 60_000).toISOString();
+  const expiresAt = new Date(registry.expiryTime().getTime() + keyMinutes * 60_000).toISOString();
   const name = ref === null ? repository : `${repository} ${ref}`;
   return createKey(registry, { org, name, scopes, resources, expiresAt, job: from }, author);
 }

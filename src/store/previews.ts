@@ -18,7 +18,8 @@ export interface FoundPreview {
 
 interface Place {
   bucket: Bucket;
-  now(): Date;
+  /** `Registry.expiryTime` */
+  expiryTime(): Date;
 }
 
 const mostOfOrganization: PreviewRoom = { count: 500, bytes: 512 * 2 ** 20 };
@@ -32,13 +33,13 @@ const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
  * time at which it expires and 128 random bits, which nobody can find out from the bucket's keys.
  */
 export async function keepPreview(
-  { bucket, now, randomBytes }: Place & { randomBytes(size: number): Uint8Array },
+  { bucket, expiryTime, randomBytes }: Place & { randomBytes(size: number): Uint8Array },
   org: string,
   days: number,
   bytes: Uint8Array,
   parts: ReadonlyMap<Digest, Uint8Array> = new Map(),
 ): Promise<{ token: string; expiresAt: string }> {
-  const expires = now().getTime() + days * day;
+  const expires = expiryTime().getTime() + days * day;
   const token = `${expires.toString(36).padStart(9, '0')}-${Buffer.from(randomBytes(16)).toString('hex')}`;
   const size = [...parts.values()].reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
   const key = `${keyOf(token)}-${ownerOf(org)}-${size.toString(36)}`;
@@ -48,9 +49,9 @@ export async function keepPreview(
 }
 
 /** The preview with this token; null if there is none, or it has expired. */
-export async function findPreview({ bucket, now }: Place, token: string): Promise<FoundPreview | null> {
+export async function findPreview({ bucket, expiryTime }: Place, token: string): Promise<FoundPreview | null> {
   const expires = Number.parseInt(tokenPattern.exec(token)?.[1] ?? '', 36);
-  if (!(now().getTime() < expires)) return null;
+  if (!(expiryTime().getTime() < expires)) return null;
   // Its own key is the first that begins so: those of its parts are longer.
   const [key] = await bucket.list(keyOf(token), { limit: 1 });
   const bytes = key === undefined || key !== previewOf(key) ? null : await bucket.get(key);
@@ -60,9 +61,9 @@ export async function findPreview({ bucket, now }: Place, token: string): Promis
 }
 
 /** Deletes expired previews. Their names begin with the time, so the first that has not expired ends it. */
-export async function sweepPreviews({ bucket, now }: Place): Promise<void> {
+export async function sweepPreviews({ bucket, expiryTime }: Place): Promise<void> {
   for await (const key of listAll(bucket, prefix)) {
-    if (Number.parseInt(key.slice(prefix.length, prefix.length + 9), 36) > now().getTime()) return;
+    if (Number.parseInt(key.slice(prefix.length, prefix.length + 9), 36) > expiryTime().getTime()) return;
     await bucket.delete(key);
   }
 }

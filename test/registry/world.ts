@@ -15,6 +15,7 @@ import { digestOf } from '../../src/model/digest.ts';
 import type { Outline } from '../../src/model/outline.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import { RegistryError } from '../../src/model/errors.ts';
+import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import type { Host } from '../../src/hosts/host.ts';
 import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
@@ -348,6 +349,7 @@ export function createWorld(
   const monotonic = () => passed;
   const randomBytes = (length: number) =>
     new Uint8Array(createHash('sha512').update(`${process.pid} ${counter++}`).digest()).slice(0, length);
+  const log: Registry['log'] = (level, event, fields = {}) => void events.push({ level, event, fields });
   const open = (): Registry => ({
     config,
     bucket,
@@ -359,8 +361,9 @@ export function createWorld(
     compiler,
     now,
     monotonic,
+    expiryTime: createExpiryClock({ now, monotonic, log }),
     randomBytes,
-    log: (level, event, fields = {}) => void events.push({ level, event, fields }),
+    log,
   });
   return {
     registry: open(),

@@ -55,6 +55,7 @@ export function createTestRegistry(user: UserConfig = {}): TestRegistry {
     compiler: createFakeCompiler(),
     now,
     monotonic,
+    expiryTime: now,
     randomBytes: random,
     log: (level, event, fields = {}) => void logged.push({ level, event, fields }),
     logged,

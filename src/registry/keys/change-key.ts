@@ -56,7 +56,7 @@ export async function rotateKey(
     expiresAt,
   } = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org);
   const made = await createKey(registry, { org, name, scopes: held, resources, expiresAt }, author);
-  const end = new Date(registry.now().getTime() + overlap * 1000).toISOString();
+  const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
   await registry.refs.update<Key>(keyRef(id), (current) => {
     const key = usableKey(registry, current, org);
     if (key.expiresAt !== null && key.expiresAt <= end) return null;
@@ -67,7 +67,7 @@ export async function rotateKey(
 
 function usableKey(registry: Registry, found: Generation<Key> | null, org: string): Key {
   if (found?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
-  if (!isUsable(found.value, registry.now())) {
+  if (!isUsable(found.value, registry.expiryTime())) {
     throw new RegistryError('conflict', 'The key is revoked or expired. Create another one.');
   }
   return found.value;
@@ -83,7 +83,7 @@ function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {
   const errors = wider.flatMap(([pointer, isWider]) =>
     isWider ? [{ pointer, detail: 'must allow nothing that the key does not allow now. Create another key' }] : [],
   );
-  if (change.expiresAt && Date.parse(change.expiresAt) <= registry.now().getTime()) {
+  if (change.expiresAt && Date.parse(change.expiresAt) <= registry.expiryTime().getTime()) {
     errors.push({ pointer: '/expiresAt', detail: 'must be in the future' });
   }
   const [first] = errors;

@@ -112,7 +112,7 @@ const keys: Page = {
 function keyState({ context }: Visit, { revokedAt, expiresAt }: KeyRecord): Cell {
   if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
   if (expiresAt === null) return { text: 'valid', tag: 'good' };
-  const isOver = Date.parse(expiresAt) <= context.registry.now().getTime();
+  const isOver = Date.parse(expiresAt) <= context.registry.expiryTime().getTime();
   return {
     text: isOver ? 'expired' : 'valid',
     tag: isOver ? 'bad' : 'good',

@@ -36,7 +36,7 @@ const formBytes = 10_000;
  */
 export function createLocalLogin(registry: Registry, url: string, peers?: Peers): Login | null {
   if (!isSecureUrl(url)) return null;
-  const { config, now } = registry;
+  const { config, now, expiryTime } = registry;
   const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
     cookie: cookieFor(url),
   });
@@ -53,7 +53,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
   } | null> {
     if (id === null) return { principal: { kind: 'operator', id: 'local' }, name: 'Operator of this machine' };
     const key = (await registry.refs.read<Key>(keyRef(id)))?.value ?? null;
-    if (key === null || !isUsable(key, now())) return null;
+    if (key === null || !isUsable(key, expiryTime())) return null;
     const { org, scopes, resources } = key;
     return { principal: { kind: 'key', id, org, scopes, resources }, name: `Key ${key.name}` };
   }
@@ -141,7 +141,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
       return `${basePathOf(url)}/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
     },
     signInLink() {
-      const expiresAt = new Date(now().getTime() + linkLifetime * 1000);
+      const expiresAt = new Date(expiryTime().getTime() + linkLifetime * 1000);
       return `/login/link?token=${encodeURIComponent(sealSync(registry, `sign-in link ${url}`, { id: newId(registry) }, expiresAt))}`;
     },
   };
@@ -164,7 +164,9 @@ function ownSeal(registry: Registry, purpose: string): Seal {
     async open(text) {
       const opened = openValue(registry, purpose, Buffer.from(text, 'base64url').toString('base64')) as
         { value: Record<string, unknown>; expiresAt: string } | undefined;
-      return opened !== undefined && Date.parse(opened.expiresAt) > registry.now().getTime() ? opened.value : null;
+      return opened !== undefined && Date.parse(opened.expiresAt) > registry.expiryTime().getTime()
+        ? opened.value
+        : null;
     },
   };
 }

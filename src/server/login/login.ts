@@ -31,7 +31,10 @@ interface Person {
 }
 
 /** What sign-in needs of a registry, and its public URL. */
-export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'monotonic' | 'randomBytes' | 'log'> & {
+export type LoginParts = Pick<
+  Registry,
+  'config' | 'refs' | 'now' | 'monotonic' | 'expiryTime' | 'randomBytes' | 'log'
+> & {
   url: string;
 };
 
@@ -53,7 +56,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
       secret: readSecret(login.sessionSecret),
       purpose: `${purpose} ${login.issuer}`,
       url,
-      now: registry.now,
+      expiryTime: registry.expiryTime,
     });
   const provider = createProvider(login, url, registry);
   const pendingSignIns = createPendingSignIns(registry, seal('sign-in'));

@@ -36,7 +36,10 @@ const most = 4;
 const prefix = '__Host-stele-login-';
 
 /** Pending sign-ins, each in a sealed cookie named after its start time. */
-export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomBytes'>, seal: Seal): PendingSignIns {
+export function createPendingSignIns(
+  registry: Pick<Registry, 'now' | 'expiryTime' | 'randomBytes'>,
+  seal: Seal,
+): PendingSignIns {
   return {
     create: (returnTo) => ({
       state: `${newId(registry)}.${randomState()}`,
@@ -48,7 +51,7 @@ export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomByt
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
       const surplus = Math.max(0, older.length - most + 1);
       for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
-      const text = await seal.seal({ ...pending }, new Date(registry.now().getTime() + lifetime * 1000));
+      const text = await seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
       response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
     },
     async take(request, response, state) {

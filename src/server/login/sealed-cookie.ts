@@ -19,7 +19,8 @@ export interface SealOptions {
   purpose: string;
   /** The registry's URL: values of another registry are invalid, even with the same secret. */
   url: string;
-  now: () => Date;
+  /** `Registry.expiryTime` */
+  expiryTime: () => Date;
 }
 
 const shortest = 32;
@@ -28,7 +29,7 @@ const shortest = 32;
  * Creates a seal with keys derived from the secret (HKDF, RFC 5869). Throws `malformed` if a secret
  * has less than 32 characters.
  */
-export function createSeal({ secret, purpose, url, now }: SealOptions): Seal {
+export function createSeal({ secret, purpose, url, expiryTime }: SealOptions): Seal {
   const secrets = secret.split(/[\r\n]+/).filter((text) => text !== '');
   if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {
     throw new RegistryError('malformed', `login.sessionSecret must have at least ${shortest} characters.`);
@@ -37,11 +38,11 @@ export function createSeal({ secret, purpose, url, now }: SealOptions): Seal {
   return {
     async seal(value, expiresAt) {
       const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' });
-      return jwt.setIssuedAt(now()).setExpirationTime(expiresAt).encrypt(keys[0]!);
+      return jwt.setIssuedAt(expiryTime()).setExpirationTime(expiresAt).encrypt(keys[0]!);
     },
     async open(text) {
       for (const key of keys) {
-        const payload = await decrypt(text, key, now());
+        const payload = await decrypt(text, key, expiryTime());
         if (payload !== null) return payload['value'] as Record<string, unknown>;
       }
       return null;

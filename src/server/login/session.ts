@@ -48,7 +48,7 @@ const standard: SessionCookie = { name: '__Host-stele-session', options: cookieO
  * leaves out of a user what a cookie need not have.
  */
 export function createSessions<User extends object>(
-  registry: Pick<Registry, 'refs' | 'now' | 'randomBytes'>,
+  registry: Pick<Registry, 'refs' | 'now' | 'expiryTime' | 'randomBytes'>,
   seal: Seal,
   lifetime: number,
   { shorten = (user) => user, cookie = standard }: { shorten?: (user: User) => User; cookie?: SessionCookie } = {},
@@ -56,7 +56,7 @@ export function createSessions<User extends object>(
   const { name: cookieName, options } = cookie;
   return {
     async begin(response, user) {
-      const end = new Date(registry.now().getTime() + lifetime * 1000);
+      const end = new Date(registry.expiryTime().getTime() + lifetime * 1000);
       const token = Buffer.from(registry.randomBytes(18)).toString('base64url');
       const basis: SessionBasis = { id: newId(registry), token, expiresAt: end.toISOString() };
       const sealFor = (whole: User) => seal.seal({ ...whole, ...basis } as Record<string, unknown>, end);

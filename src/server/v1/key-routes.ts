@@ -29,7 +29,7 @@ export const listAll: Handler = async (call) => {
 export const createOne: Handler = async (call) => {
   const { registry, org, author, context } = call;
   const given = bodyOf<Omit<NewKey, 'org'>>(call);
-  if (given.expiresAt && Date.parse(given.expiresAt) <= registry.now().getTime()) {
+  if (given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime()) {
     const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
     throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
       extra: { errors },

@@ -51,6 +51,7 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
     compiler,
     now,
     monotonic,
+    expiryTime: now,
     randomBytes: random,
   };
   let app: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();

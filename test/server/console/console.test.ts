@@ -136,6 +136,26 @@ describe('signing in with a key', () => {
     await person.browser.request(`${server.url}/logout`, { method: 'POST', headers: ownPage });
     expect((await copy.request(`${server.url}/console/acme`)).status).toBe(303);
   });
+
+  test('a session, its key and a link that have expired stay so when the clock is set back', async () => {
+    const { registry, pass, step } = createWorld(unlimited);
+    await using open = await openConsole(registry);
+    const link = open.server.signInUrl()!;
+    const inHours = (hours: number) => new Date(registry.now().getTime() + hours * 3_600_000).toISOString();
+    const whole = await open.signIn();
+    const short = await open.signIn({ expiresAt: inHours(1) });
+    const statusOf = async ({ get }: Person) => (await get('/console/acme')).status;
+    expect([await statusOf(whole), await statusOf(short)]).toEqual([200, 200]);
+    pass(3_600_000);
+    step(-3_600_000);
+    expect([await statusOf(whole), await statusOf(short)]).toEqual([200, 303]);
+    pass(7 * 3_600_000);
+    step(-3_600_000);
+    expect([await statusOf(whole), await statusOf(short)]).toEqual([303, 303]);
+    pass(16 * 3_600_000);
+    step(-3_600_000);
+    expect((await createBrowser().request(link)).status).toBe(400);
+  });
 });
 
 describe('rights', () => {

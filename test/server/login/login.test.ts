@@ -159,6 +159,9 @@ describe('signing in', () => {
     expect(await statusOf(browser)).toBe(200);
     server.world.pass(1_000);
     expect(await statusOf(browser)).toBe(404);
+    server.world.step(-3_600_000);
+    expect(await statusOf(browser)).toBe(404);
+    server.world.step(3_600_000);
   });
 
   test.each(['//evil.test', '/\\evil.test', 'https://evil.test', '/%2f/evil.test', '/%0d%0a', '/login'])(

@@ -6,7 +6,7 @@ const secret = 'a secret of at least thirty-two xxx';
 let time = Date.parse('2026-01-01T00:00:00Z');
 
 function sealOf(given: Partial<SealOptions> = {}) {
-  return createSeal({ secret, purpose: 'session', url: 'https://a.test', now: () => new Date(time), ...given });
+  return createSeal({ secret, purpose: 'session', url: 'https://a.test', expiryTime: () => new Date(time), ...given });
 }
 
 function inSeconds(seconds: number): Date {

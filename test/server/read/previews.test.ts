@@ -103,7 +103,7 @@ describe('the preview of a document', () => {
 
   test('expires, and is then deleted', async () => {
     const { registry } = served;
-    const then = { ...registry, now: () => new Date(Date.now() - 8 * 24 * 60 * 60_000) };
+    const then = { ...registry, expiryTime: () => new Date(Date.now() - 8 * 24 * 60 * 60_000) };
     const old = await preview('@acme/apis/pay', '9.1.0', 'public', then);
     const token = await preview('@acme/apis/pay', '9.2.0');
     expect((await get(old)).status).toBe(404);
@@ -116,7 +116,7 @@ describe('the preview of a document', () => {
 
   test('are bounded in number and bytes for each organization: the oldest go first', async () => {
     const { registry } = served;
-    const later = (minutes: number) => ({ ...registry, now: () => new Date(Date.now() + minutes * 60_000) });
+    const later = (minutes: number) => ({ ...registry, expiryTime: () => new Date(Date.now() + minutes * 60_000) });
     const tokens: string[] = [];
     for (const minutes of [5, 1, 3])
       tokens[minutes] = await preview('@crowd/apis/pay', `9.4.${minutes}`, 'public', later(minutes));

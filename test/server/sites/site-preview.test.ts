@@ -126,7 +126,7 @@ describe('the preview of a site', () => {
 
   test('expires, is then deleted with its parts, and is bounded as those of pull requests', async () => {
     const { registry } = served;
-    const then = { ...registry, now: () => new Date(Date.now() - 8 * 24 * 60 * 60_000) };
+    const then = { ...registry, expiryTime: () => new Date(Date.now() - 8 * 24 * 60 * 60_000) };
     const old = await preview(then);
     expect((await get(`/previews/${old.token}/`)).status).toBe(404);
     const before = (await keysOf(registry)).length;

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { authenticateKey, authenticateKeyAtHand, createKey } from '../../src/registry/keys.ts';
+import { findPreview, keepPreview } from '../../src/store/previews.ts';
+import { createWorld } from './world.ts';
+
+const author = { actor: 'operator:test', origin: null };
+const hour = 3_600_000;
+
+test('with the wall clock set back, what has expired stays so, and what is new lasts as long as ever', async () => {
+  const world = createWorld();
+  const { registry } = world;
+  const lasting = (milliseconds: number) => new Date(registry.expiryTime().getTime() + milliseconds).toISOString();
+  const make = (expiresAt: string) =>
+    createKey(registry, { org: 'acme', name: 'ci', scopes: ['read'], expiresAt }, author);
+  const known = await make(lasting(hour));
+  const unknown = await make(lasting(hour));
+  expect(await authenticateKey(registry, known.text)).not.toBeNull();
+  expect(authenticateKeyAtHand(registry, known.text)).not.toBeNull();
+  const { token } = await keepPreview(registry, 'acme', 1 / 24, Buffer.from('{}'));
+  expect(await findPreview(registry, token)).not.toBeNull();
+
+  world.pass(hour);
+  world.step(-2 * hour);
+  // The first brings what is at hand up to date.
+  expect(await authenticateKey(registry, known.text)).toBeNull();
+  expect(authenticateKeyAtHand(registry, known.text)).toBeNull();
+  expect(await authenticateKey(registry, unknown.text)).toBeNull();
+  expect(await findPreview(registry, token)).toBeNull();
+
+  const young = await make(lasting(hour));
+  world.pass(hour - 1);
+  expect(await authenticateKey(registry, young.text)).not.toBeNull();
+  world.pass(1);
+  expect(await authenticateKey(registry, young.text)).toBeNull();
+});
+
+test('a clock that is set forward counts at once, and one that is set back is told once', () => {
+  const { registry, step, pass, events } = createWorld();
+  const begin = registry.expiryTime().getTime();
+  step(hour);
+  expect(registry.expiryTime().getTime()).toBe(begin + hour);
+  step(-30_000);
+  pass(10);
+  expect(registry.expiryTime().getTime()).toBe(begin + hour + 10);
+  expect(events).toEqual([]);
+  step(-hour);
+  for (let times = 0; times < 3; times++) registry.expiryTime();
+  expect(registry.expiryTime().getTime()).toBe(begin + hour + 10);
+  expect(events).toEqual([{ level: 'warn', event: 'clock set back', fields: { seconds: 3630 } }]);
+  step(2 * hour);
+  expect(registry.expiryTime().getTime()).toBe(begin + 2 * hour - 30_000 + 10);
+});
