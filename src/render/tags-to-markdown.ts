@@ -1,24 +1,32 @@
+import { dedent } from './dedent.ts';
+import { createMarkdown, type GrowingMarkdown } from './growing-markdown.ts';
+
 /**
- * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags and
- * extensions beyond CommonMark (image sizes, notes of git hosts), so that readers see no tags. The
- * result is as untrusted as the text. Code stays as it is. `<details>` become paragraphs of `folds`,
- * which nothing else has.
+ * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags,
+ * indentation that means nothing and extensions beyond CommonMark (image sizes, notes of git hosts),
+ * so that readers see no tags. The result is as untrusted as the text. Code stays as it is.
+ * `<details>` become paragraphs of `folds`, which nothing else has.
  */
 export function tagsToMarkdown(text: string): string {
-  const written = text.replace(/[\uE001-\uE003]/g, '');
+  const written = dedent(text).replace(/[\uE001-\uE003]/g, '');
   if (!/<[/a-z]|!\[|\[!/i.test(written)) return written;
-  return written
-    .split(/(^ {0,3}(?:`{3}|~{3})[^]*?(?:^ {0,3}(?:`{3}|~{3})[^\n]*$|(?![^]))|`[^`\n]+`)/m)
-    .map((part, at) => (at % 2 === 1 ? part : replaceTags(part)))
-    .join('');
+  const made = createMarkdown();
+  for (const [at, part] of written.split(code).entries()) {
+    if (at % 2 === 0) addText(made, replaceWhole(part));
+    else if (/^<pre/i.test(part)) made.block(fencedMarkdown(part));
+    else if (part.startsWith('`') && !part.startsWith('```')) made.words(part);
+    else made.block(part);
+  }
+  return made.text;
 }
+
+const code =
+  /(^ {0,3}(?:`{3}|~{3})[^]*?(?:^ {0,3}(?:`{3}|~{3})[^\n]*$|(?![^]))|`[^`\n]+`|<pre(?:\s[^<>]{0,500})?>(?:(?!<pre)[^])*?<\/pre>)/im;
 
 /** Paragraphs that begin and end `<details>`, and the first character of one that is its summary. */
 export const folds = { open: '\uE001', close: '\uE002', summary: '\uE003' } as const;
 
-const breaks = new Set(
-  'p div section article table thead tbody tr ul ol dl dt dd blockquote center summary'.split(' '),
-);
+const blocks = new Set('p div section article table thead tbody tr dl dt dd blockquote center summary'.split(' '));
 const dropped = new Set('span font small big u sup sub th td a nobr abbr mark wbr fullname note important'.split(' '));
 const marks: Readonly<Record<string, string>> = {
   b: '**',
@@ -30,7 +38,8 @@ const marks: Readonly<Record<string, string>> = {
   kbd: '`',
 };
 
-function replaceTags(text: string): string {
+/** What is more than one tag. */
+function replaceWhole(text: string): string {
   return text
     .replace(
       /(!\[[^[\]\n]{0,300}\]\([^()\s]{1,1000}) +=(?:\d{1,5}(?:px|%)?)?(?:x(?:\d{1,5}(?:px|%)?)?)?(?= *\))/g,
@@ -50,20 +59,75 @@ function replaceTags(text: string): string {
       (_, words: string) => `\n\n${folds.summary}${words.replace(/\s+/g, ' ').trim()}\n\n`,
     )
     .replace(
-      / ?<(\/?)([a-z][a-z0-9]{0,20})(?:\s[^<>]{0,500})?\/?> ?/gi,
-      (tag: string, close: string, written: string) => {
-        const name = written.toLowerCase();
-        const before = tag.startsWith(' ') ? ' ' : '';
-        const after = tag.endsWith(' ') ? ' ' : '';
-        if (name === 'br' || name === 'hr') return '  \n';
-        if (name === 'li') return close === '' ? '\n- ' : '\n';
-        if (name === 'details') return `\n\n${close === '' ? folds.open : folds.close}\n\n`;
-        if (/^h[1-6]$/.test(name)) return close === '' ? '\n\n#### ' : '\n\n';
-        if (breaks.has(name)) return '\n\n';
-        if (Object.hasOwn(marks, name)) return `${before}${marks[name]}${after}`;
-        return dropped.has(name) ? before || after : tag;
-      },
+      /<table(?:\s[^<>]{0,500})?>((?:(?!<table)[^])*?)<\/table>/gi,
+      (whole: string, rows: string) => tableMarkdown(rows) ?? whole,
     );
+}
+
+/** A table of simple cells. */
+function tableMarkdown(html: string): string | null {
+  if (/\s(?:colspan|rowspan)=/i.test(html)) return null;
+  const rows = html
+    .split(/<tr(?:\s[^<>]{0,500})?>/i)
+    .slice(1)
+    .map((row) =>
+      row
+        .split(/<t[hd](?:\s[^<>]{0,500})?>/i)
+        .slice(1)
+        .map((cell) =>
+          cell
+            .replace(/<\/?(?:br|p|div|ul|ol|li|t[hdr]|thead|tbody|tfoot)(?:\s[^<>]{0,500})?\/?>/gi, ' ')
+            .replace(/\s+/g, ' ')
+            .replaceAll('|', '\\|')
+            .trim(),
+        ),
+    )
+    .filter((row) => row.length > 0);
+  if (rows.length === 0) return null;
+  const [first, ...rest] = rows.map((row) => `| ${row.join(' | ')} |`);
+  return `\n\n${[first, `|${' --- |'.repeat(rows[0]!.length)}`, ...rest].join('\n')}\n\n`;
+}
+
+/** `<pre>` with what is in it as a block of code. */
+function fencedMarkdown(html: string): string {
+  const text = html
+    .replace(/<\/?(?:pre|code|span)(?:\s[^<>]{0,500})?>/gi, '')
+    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => characters[name]!)
+    .replace(/^\n/, '')
+    .trimEnd();
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
+
+/** Text with tags that are converted one by one. */
+function addText(made: GrowingMarkdown, text: string): void {
+  const pieces = text.split(/(<\/?[a-z][a-z0-9]{0,20}(?:\s[^<>]{0,500})?\/?>)/i);
+  for (let at = 0; at < pieces.length; at += 2) {
+    const [, close, written] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(pieces[at + 1] ?? '') ?? [];
+    const name = written?.toLowerCase() ?? '';
+    made.words(pieces[at]!, isBlock(name));
+    addTag(made, name, close === '/', pieces[at + 1] ?? '');
+  }
+}
+
+function isBlock(name: string): boolean {
+  return blocks.has(name) || /^(?:h[1-6]|[uo]l|li|details)$/.test(name);
+}
+
+function addTag(made: GrowingMarkdown, name: string, isEnd: boolean, tag: string): void {
+  if (name === 'br' || name === 'hr') made.lineBreak();
+  else if (name === 'details') made.block(`${isEnd ? folds.close : folds.open}\n\n`);
+  else if (name === 'ul' || name === 'ol') {
+    if (isEnd) made.endList();
+    else made.beginList(name === 'ul' ? '-' : '1.');
+  } else if (name === 'li' && !isEnd) made.item();
+  else if (/^h[1-6]$/.test(name) && !isEnd) made.heading();
+  else if (isBlock(name)) made.end();
+  else if (Object.hasOwn(marks, name)) made.words(marks[name]!);
+  else if (!dropped.has(name)) made.words(tag);
 }
 
 /** An image in Markdown. What it may be is decided there. */

@@ -115,7 +115,7 @@ const documents: [name: string, document: () => unknown, truncated: boolean][] =
 ];
 
 /** What Markdown readers have been slow at. */
-const hard = ['[', '![', '*a _b', '`', '``a`', '<', '<a href="', '[a](', '[a](<b', '- ', '> ', '1. ', '|a', '\\', '&', '&amp', '**x* ', '[x]: ', '~~~', '# ', '<!--', '_a*', '![[]()', '](', '\n', '    ', '\t', '<b>', '<p ', '~']; // prettier-ignore
+const hard = ['[', '![', '*a _b', '`', '``a`', '<', '<a href="', '[a](', '[a](<b', '- ', '> ', '1. ', '|a', '\\', '&', '&amp', '**x* ', '[x]: ', '~~~', '# ', '<!--', '_a*', '![[]()', '](', '\n', '    ', '\t', '<b>', '<p ', '~', '<pre>', '<table>', '<tr><td>', '<ul><li>', '<br>\n    ']; // prettier-ignore
 
 /** Characters of a description of these. */
 const longest = isEverything ? 60_000 : isThorough ? 30_000 : 6000;

@@ -128,3 +128,70 @@ test('a deprecated operation is struck through', () => {
   expect(rendered.html).toContain('<a href="#operation/get-a"><s>Old</s></a>');
   expect(rendered.navigation).toContain('<s>Old</s>');
 });
+
+test.for([
+  [
+    'of all lines',
+    '    First line.\n\n    Second *paragraph*.\n',
+    '<p>First line.</p>\n<p>Second <em>paragraph</em>.</p>',
+  ],
+  [
+    'of all lines but the first, as a comment has it',
+    'First line,\n        more.\n\n        Last.\n        ',
+    '<p>First line,\nmore.</p>\n<p>Last.</p>',
+  ],
+  [
+    'in a list of HTML',
+    'Filters.\n        <ul>\n            <li>\n                <b>a</b>: one\n            </li>\n            <li>two</li>\n        </ul>\n        Last.',
+    '<p>Filters.</p>\n<ul>\n<li><strong>a</strong>: one</li>\n<li>two</li>\n</ul>\n<p>Last.</p>',
+  ],
+  [
+    'after a line break',
+    'Values:<br/><br/>\n        <b>one</b>, two\n',
+    '<p>Values:</p>\n<p><strong>one</strong>, two</p>',
+  ],
+])('indentation is not code where it is an accident: %s', ([, text, html]) => {
+  expect(described(text!)).toContain(html);
+});
+
+test.for([
+  ['after a blank line', 'Example:\n\n    curl x\n\nor', '<p>Example:</p>\n<pre><code>curl x\n</code></pre>'],
+  ['of more than the others', '  a\n\n      code\n\n  b', '<p>a</p>\n<pre><code>code\n</code></pre>'],
+  [
+    'after HTML that a blank line ended',
+    '<p>Example</p>\n\n    curl x\n',
+    '<p>Example</p>\n<pre><code>curl x\n</code></pre>',
+  ],
+  ['in a list', '- one\n\n      code\n', '<li>\n<p>one</p>\n<pre><code>code\n</code></pre>\n</li>'],
+])('what is indented to be code stays code: %s', ([, text, html]) => {
+  expect(described(text!)).toContain(html);
+});
+
+test('an item of a list keeps its paragraphs', () => {
+  expect(described('1.  one\n    goes on\n\n    second\n')).toMatch(
+    /<li>\s*<p>one\s+goes on<\/p>\s*<p>second<\/p>\s*<\/li>/,
+  );
+});
+
+test('lists of HTML are nested and numbered', () => {
+  const html = described(
+    '<ol>\n  <li>one\n    <ul><li>inner</li>\n    <li>more</li></ul>\n  </li>\n  <li>two</li>\n</ol>after',
+  );
+  expect(html).toMatch(
+    /<ol>\s*<li>one\s*<ul>\s*<li>inner<\/li>\s*<li>more<\/li>\s*<\/ul>\s*<\/li>\s*<li>two<\/li>\s*<\/ol>\s*<p>after<\/p>/,
+  );
+});
+
+test('a table of HTML is a table', () => {
+  const html = described(
+    'Keys:\n<table>\n  <thead>\n    <tr>\n      <th>Key</th>\n      <th>Meaning</th></tr>\n  </thead>\n  <tr>\n    <td><b>a</b> | b</td>\n    <td>one<br>two</td>\n  </tr>\n</table>',
+  );
+  expect(html).toMatch(/<th scope="col">Key<\/th>\s*<th scope="col">Meaning<\/th>/);
+  expect(html).toMatch(/<td><strong>a<\/strong> \| b<\/td>\s*<td>one two<\/td>/);
+});
+
+test('code of HTML is code as it is', () => {
+  const html = described('x <pre><code class="y">a &lt;b&gt;\n\n  ```c\n</code></pre> after <pre>open');
+  expect(html).toContain('<pre><code>a &lt;b&gt;\n\n  ```c\n</code></pre>');
+  expect(html).toContain('<p>after &lt;pre&gt;open</p>');
+});
