@@ -59,7 +59,8 @@ export async function putDraft(
   await store();
   const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
   const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
-    guard(current ?? { generation: 0 });
+    // A deleted file is as absent as one that never was.
+    guard(current?.value.file ? current : { generation: 0 });
     const isSame =
       current?.value.file?.digest === file.digest && JSON.stringify(current.value.file.page) === JSON.stringify(page);
     return isSame ? null : { value: { file }, change: { ...author, action: `save ${path}` } };

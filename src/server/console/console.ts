@@ -137,7 +137,7 @@ export function createConsole(given: Console): Router {
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
-    const found = find(path, session);
+    const found = find(path, new URLSearchParams(query), session);
     if (found === null) throw new RegistryError('not_found', nothingHere);
     const { place, org, params } = found;
     nameRoute(request, place === start ? start.path : `/console/:organization${place.path}`);
@@ -205,9 +205,14 @@ async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<stri
 
 function find(
   path: string,
+  query: URLSearchParams,
   { principal }: SignedIn,
 ): { place: Place; org: string; params: Record<string, string> } | null {
-  if (path === start.path) return { place: start, org: organizationsOf(principal)[0] ?? 'local', params: {} };
+  if (path === start.path) {
+    const named = query.get('org') ?? '';
+    const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
+    return { place: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
+  }
   const [, , org = '', ...rest] = path.split('/');
   // The same for an organization that does not exist.
   if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;

@@ -16,6 +16,8 @@ export interface Form {
   /** The scope that it needs, if that is more than the operation's. */
   scope?: Scope;
   title: string | ((visit: Visit) => string);
+  /** What the form is about, above its title, where the title does not name it. */
+  about?: (visit: Visit) => Promise<string>;
   /** Paragraphs that say what will happen. */
   lead: readonly string[] | ((visit: Visit) => readonly string[]);
   submit: string;

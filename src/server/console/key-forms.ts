@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
-import type { Visit } from './visit.ts';
+import { ask, type Visit } from './visit.ts';
 import { isAllowed, scopes } from '../../model/access.ts';
 
 const meanings = {
@@ -41,6 +41,11 @@ const showKey: Form['show'] = ({ body }) => ({
   actions: [{ text: 'All keys', href: '/keys' }],
 });
 
+const about = async (visit: Visit): Promise<string> => {
+  const { id, name } = (await ask<{ id: string; name: string }>(visit, 'getKey')).body;
+  return `${name} (${id})`;
+};
+
 /** Forms about keys. */
 export const keyForms: readonly Form[] = [
   {
@@ -59,6 +64,7 @@ export const keyForms: readonly Form[] = [
     operation: 'updateKey',
     current: 'getKey',
     title: 'Rename or narrow the key',
+    about,
     lead: ['You can take something from what a key may do. To allow more, create another key.'],
     submit: 'Save',
     fields,
@@ -69,6 +75,7 @@ export const keyForms: readonly Form[] = [
     path: '/keys/:key/rotate',
     operation: 'rotateKey',
     title: 'Replace the key',
+    about,
     lead: ['Makes a key with the same rights. The old one stays valid for a while, so that programs can change over.'],
     submit: 'Make the new key',
     fields: [
@@ -93,7 +100,8 @@ export const keyForms: readonly Form[] = [
   {
     path: '/keys/:key/revoke',
     operation: 'revokeKey',
-    title: 'Revoke this key',
+    title: 'Revoke the key',
+    about,
     lead: ['Whatever uses it stops working within a second. This cannot be undone.'],
     submit: 'Revoke it',
     isDanger: true,

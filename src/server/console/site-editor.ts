@@ -17,6 +17,9 @@ interface PageRecord {
   api: string | null;
 }
 
+/** The entity tag of a page that does not exist. */
+const absent = '"0"';
+
 const newPage = '---\ntitle: \n---\n\n';
 
 const pathField: Field = {
@@ -69,7 +72,7 @@ export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
     await ask({ ...visit, params: { ...visit.params, file } }, 'putSiteFile', {
       body: {},
       document: bytes,
-      ifMatch: isNew ? '"0"' : etag,
+      ifMatch: isNew ? absent : etag,
     });
     visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(editPath)}`);
   } catch (error) {
@@ -80,7 +83,9 @@ export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
       ? error.message
       : isNew
         ? `The site has ${file} already. Choose another name, or edit that page.`
-        : 'Somebody changed this page while you were editing. Yours is below: look at theirs first, then save again to replace it.';
+        : now === null
+          ? 'Somebody deleted this page while you were editing. Yours is below: save again to bring the page back with it.'
+          : 'Somebody changed this page while you were editing. Yours is below: look at theirs first, then save again to replace it.';
     const found: Found = {
       error: text,
       faults: faultsIn(error, [pathField, textField]),
@@ -88,7 +93,7 @@ export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
       ...(now !== null && { preview: theirs(now.text) }),
       status: typed['do']?.[0] === 'check' ? 200 : problemTypes[error.code].status,
     };
-    send(visit, typed, found, now?.etag ?? etag);
+    send(visit, typed, found, isOutdated && !isNew ? (now?.etag ?? absent) : etag);
   }
 }
 

@@ -13,15 +13,21 @@ import { visibilities, type Field, type Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
 import { here, type Visit } from './visit.ts';
 
+/** The kind of a document that says what it is. */
+const asItSays = { value: '', text: 'as the document says' };
+
 /** What was typed, as far as it can be used. */
 interface Draft {
   org: string;
-  type: ResourceType;
+  /** Null: what the document says that it is. */
+  type: ResourceType | null;
   slug: string;
   /** If not, the slug stands for one that the document's title will give. */
   isNamed: boolean;
   text: string;
 }
+
+type Target = Draft & { type: ResourceType };
 
 function fieldsFor(visit: Visit): Field[] {
   return [
@@ -30,8 +36,7 @@ function fieldsFor(visit: Visit): Field[] {
       name: '/type',
       label: 'Kind',
       kind: 'select',
-      options: resourceTypes.map((value) => ({ value, text: types[value].one })),
-      initial: 'apis',
+      options: [asItSays, ...resourceTypes.map((value) => ({ value, text: types[value].one }))],
     },
     {
       name: '/org',
@@ -70,8 +75,7 @@ export async function submitStart(visit: Visit, typed: Typed): Promise<void> {
   const isCheck = typed['do']?.[0] === 'check';
   try {
     const draft = readDraft(visit, typed);
-    if (draft.isNamed) await assertFree(visit, draft);
-    const foreseen = await run(visit, typed, draft, true);
+    const { type, foreseen } = await foresee(visit, typed, draft);
     const slug = draft.isNamed ? draft.slug : slugFrom(foreseen.compiled.artifact?.title ?? '');
     const filled = { ...typed, '/slug': [slug ?? ''] };
     const report = await showReport(visit.context.registry, visit.session.principal, foreseen.report);
@@ -81,7 +85,7 @@ export async function submitStart(visit: Visit, typed: Typed): Promise<void> {
     }
     if (foreseen.outcome === 'conflict') return send(visit, filled, { error: foreseen.detail, report, status: 409 });
     if (slug === null) throw invalid('/slug', 'The document has no title. Name it.');
-    const chosen = { ...draft, slug, isNamed: true };
+    const chosen = { ...draft, type, slug, isNamed: true };
     if (!draft.isNamed) await assertFree(visit, chosen);
     if (isCheck) {
       const verdict = verdictOf({ outcome: 'published', version: foreseen.version.label });
@@ -106,11 +110,12 @@ function readDraft({ context }: Visit, typed: Typed): Draft {
   const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => typed[name]?.[0]?.trim() ?? '');
   const text = typed['/document']?.[0] ?? '';
   if (!isSlug(org!)) throw invalid('/org', notSlug('The organization', org!));
-  if (!isResourceType(type!)) throw invalid('/type', 'Choose what it is.');
+  if (type !== '' && !isResourceType(type!)) throw invalid('/type', 'Choose what it is.');
   if (slug !== '' && !isSlug(slug!)) throw invalid('/slug', notSlug('The name', slug!));
   if (text.trim() === '') throw invalid('/document', 'Paste a document, or choose a file.');
   const isNamed = slug !== '';
-  return { org: org!, type, slug: isNamed ? slug! : `draft-${newId(context.registry)}`, isNamed, text };
+  const kind = type === '' ? null : (type as ResourceType);
+  return { org: org!, type: kind, slug: isNamed ? slug! : `draft-${newId(context.registry)}`, isNamed, text };
 }
 
 function notSlug(what: string, given: string): string {
@@ -123,7 +128,31 @@ function invalid(field: string, message: string): RegistryError {
   return new RegistryError('malformed', message, { extra: { field } });
 }
 
-async function assertFree({ context, session }: Visit, { org, type, slug }: Draft): Promise<void> {
+/** What publishing would come to: as the kind that was chosen, or as the first that fits the document. */
+async function foresee(
+  visit: Visit,
+  typed: Typed,
+  draft: Draft,
+): Promise<{ type: ResourceType; foreseen: PublishResult }> {
+  const { org, type: chosen, slug } = draft;
+  const mayPublish = (type: ResourceType) =>
+    isAllowed(visit.session.principal, 'publish', { org, resource: { type, slug } });
+  const [first = 'apis', ...others] = chosen === null ? resourceTypes.filter(mayPublish) : [chosen];
+  let found = await foreseeAs(visit, typed, draft, first);
+  for (const type of others) {
+    if (!found.foreseen.report.problems.some(({ rule }) => rule === 'kind-mismatch')) break;
+    found = await foreseeAs(visit, typed, draft, type);
+  }
+  return found;
+}
+
+async function foreseeAs(visit: Visit, typed: Typed, draft: Draft, type: ResourceType) {
+  const target = { ...draft, type };
+  if (draft.isNamed) await assertFree(visit, target);
+  return { type, foreseen: await run(visit, typed, target, true) };
+}
+
+async function assertFree({ context, session }: Visit, { org, type, slug }: Target): Promise<void> {
   if ((await findReadable(context.registry, session.principal, { org, type, slug })) === null) return;
   throw invalid(
     '/slug',
@@ -134,7 +163,7 @@ async function assertFree({ context, session }: Visit, { org, type, slug }: Draf
 async function run(
   visit: Visit,
   typed: Typed,
-  { org, type, slug, isNamed, text }: Draft,
+  { org, type, slug, isNamed, text }: Target,
   dryRun: boolean,
 ): Promise<PublishResult> {
   const { registry } = visit.context;

@@ -15,14 +15,14 @@ export async function showForm(visit: Visit, form: Form): Promise<void> {
   const current = await readCurrent(visit, form);
   const typed = current && fields.length > 0 ? typedFrom(fields, current.body) : null;
   const etag = current?.headers?.['ETag'] ?? null;
-  sendForm(visit, form, fields, { typed, etag, once: newId(visit.context.registry) });
+  await sendForm(visit, form, fields, { typed, etag, once: newId(visit.context.registry) });
 }
 
 /** Shows a form again with what was typed. */
 export async function showTyped(visit: Visit, form: Form, typed: Typed, error: string): Promise<void> {
   assertMay(visit, form);
   const fields = await fieldsOf(form, visit);
-  sendForm(visit, form, fields, {
+  await sendForm(visit, form, fields, {
     typed,
     error,
     etag: typed['etag']?.[0] ?? null,
@@ -60,7 +60,7 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
       : faults.size > 0
         ? 'Not saved: see below.'
         : error.message;
-    sendForm(visit, form, fields, {
+    await sendForm(visit, form, fields, {
       typed,
       error: text,
       faults,
@@ -71,7 +71,7 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
   }
 }
 
-function sendForm(
+async function sendForm(
   visit: Visit,
   form: Form,
   fields: readonly Field[],
@@ -90,10 +90,13 @@ function sendForm(
     once: string;
     status?: number;
   },
-): void {
+): Promise<void> {
   const { after } = form;
+  // Whoever may not read it sees the form's fault, and no name.
+  const about = await form.about?.(visit).catch(() => undefined);
   const html = formPage(visit, {
     title: titleOf(form, visit),
+    ...(about !== undefined && { eyebrow: about }),
     lead: leadOf(form, visit),
     fields: showFields(fields, typed, faults),
     submit: form.submit,

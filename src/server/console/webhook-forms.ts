@@ -2,6 +2,7 @@ import { ownDescription } from '../v1/api-description.ts';
 import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
 import { resourcesField } from './key-forms.ts';
+import { ask, type Visit } from './visit.ts';
 
 const path = '/webhooks/:webhook';
 
@@ -35,6 +36,8 @@ function fields(): Field[] {
   ];
 }
 
+const about = async (visit: Visit): Promise<string> => (await ask<{ url: string }>(visit, 'getWebhook')).body.url;
+
 /** Forms about webhook endpoints. */
 export const webhookForms: readonly Form[] = [
   {
@@ -53,6 +56,7 @@ export const webhookForms: readonly Form[] = [
     operation: 'updateWebhook',
     current: 'getWebhook',
     title: 'Change the endpoint',
+    about,
     lead: [],
     submit: 'Save',
     fields: async () => [
@@ -75,6 +79,7 @@ export const webhookForms: readonly Form[] = [
     path: `${path}/rotate`,
     operation: 'rotateWebhookSecret',
     title: 'Make a new signing secret',
+    about,
     lead: ['Deliveries are signed with both secrets for a day, so that the receiver can change over.'],
     submit: 'Make a new secret',
     after: path,
@@ -85,7 +90,8 @@ export const webhookForms: readonly Form[] = [
     path: `${path}/test`,
     operation: 'testWebhook',
     title: 'Send a test event',
-    lead: [],
+    about,
+    lead: ['It has no meaning, and is signed as every event is. Its answer is shown.'],
     submit: 'Send it',
     after: path,
     done: '',
@@ -99,7 +105,8 @@ export const webhookForms: readonly Form[] = [
     path: `${path}/deliveries/:event/redeliver`,
     operation: 'redeliverEvent',
     title: 'Deliver this event again',
-    lead: [],
+    about,
+    lead: ['The receiver gets the same event once more, with the same id.'],
     submit: 'Deliver again',
     after: path,
     done: 'The event is queued for delivery.',
@@ -108,6 +115,7 @@ export const webhookForms: readonly Form[] = [
     path: `${path}/delete`,
     operation: 'deleteWebhook',
     title: 'Delete the endpoint',
+    about,
     lead: ['It receives no more events. Its secret and its waiting deliveries are gone.'],
     submit: 'Delete it',
     isDanger: true,

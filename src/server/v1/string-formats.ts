@@ -1,3 +1,4 @@
+import { isResourceGlob } from '../../model/access.ts';
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 
@@ -29,6 +30,11 @@ export const formats: Readonly<Record<string, StringFormat>> = {
   RulesetCoordinate: {
     isValid: (text) => parseCoordinate(text)?.coordinate.type === 'rulesets',
     explain: () => 'must be a ruleset, such as "@acme/rulesets/style" or "@acme/rulesets/style@^1"',
+  },
+  ResourceGlob: {
+    isValid: isResourceGlob,
+    explain: () =>
+      'must be a type and a name: apis, schemas, rulesets, sites or * before the slash, a-z, 0-9, - and * after it, such as "apis/pay-*"',
   },
   Replacement: {
     isValid: (text) => isLabel(text) || parseCoordinate(text) !== null,

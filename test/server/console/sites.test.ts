@@ -122,6 +122,27 @@ describe('a site', () => {
     expect((await writer.get(edit('shared.md'))).text).toContain('Mine.');
   });
 
+  test('brings back a page that was deleted while somebody was editing it', async () => {
+    await write('gone.md', page('Gone', 'Before.'));
+    const hidden = hiddenIn((await writer.get(edit('gone.md'))).text);
+    await writer.send(`${guide}/remove?file=gone.md`);
+    const typed = { '/text': page('Gone', 'Mine.'), do: 'go' };
+    const second = await writer.send(edit('gone.md'), typed, { hidden });
+    expect(second.status).toBe(412);
+    expect(second.text).toContain('Somebody deleted this page');
+    expect(second.text).toContain('Mine.');
+    const again = await writer.send(edit('gone.md'), typed, { hidden: hiddenIn(second.text) });
+    expect(again.status).toBe(303);
+    expect((await writer.get(edit('gone.md'))).text).toContain('Mine.');
+  });
+
+  test('takes a new page in place of one that was deleted', async () => {
+    await write('twice.md', page('Twice', 'Before.'));
+    await writer.send(`${guide}/remove?file=twice.md`);
+    await write('twice.md', page('Twice', 'After.'));
+    expect((await writer.get(edit('twice.md'))).text).toContain('After.');
+  });
+
   test('does not lose a page to another new one of the same name', async () => {
     await write('taken.md', page('Taken', 'First.'));
     const answer = await writer.send(`${guide}/edit`, { '/path': 'taken.md', '/text': 'Other.', do: 'go' });
