@@ -94,8 +94,9 @@ for (const [org, most] of [
   for (let number = 0; number < most; number++) {
     const name = `@${org}/apis/api-${number % 30}`;
     const label = `1.${Math.floor(number / 30)}.0`;
-    // Every tenth is too large for its pack.
-    const filler = number % 10 === 0 ? `${org} ${number} `.repeat(8000) : `${org} ${number}`;
+    // Within the beginning of a pack, behind it, and too large for one.
+    const times = number % 50 === 0 ? 250_000 : number % 10 === 0 ? 40_000 : 1;
+    const filler = `${org} ${number} `.repeat(times);
     const { text } = await publishVersion(plain, name, label, { document: { filler } });
     published.set(`${name}@${label}`, digestOf(text));
   }

@@ -83,7 +83,7 @@ async function publisher(number: number): Promise<void> {
   for (let round = 0; !isOver(); round++) {
     const name = `@acme/apis/api-${number}-${round}`;
     // Of every kind some have a layer that is an object of its own.
-    const content = { filler: `${number} ${round} `.repeat(random(2) === 0 ? 10 : 8000) };
+    const content = { filler: `${number} ${round} `.repeat([10, 10, 8000, 50_000, 400_000][random(5)]!) };
     const kind = random(4);
     if (kind < 3) {
       await leave(registry, name, content);

@@ -82,7 +82,7 @@ export async function fsck(
     const bytes = await bucket.get(packKey(manifest));
     missing.set(manifest, null);
     if (bytes === null) return;
-    const pieces = decodePack(manifest, bytes);
+    const pieces = await decodePack(manifest, bytes);
     checked.objects += pieces?.size ?? 1;
     checked.bytes += bytes.byteLength;
     if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');

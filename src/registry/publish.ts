@@ -193,10 +193,10 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
 /** Stores the artifact's bytes: where the manifest exists, so does all that it names. */
 async function storeArtifact(
   registry: Registry,
-  { objects, manifest }: Built,
+  { own, shared, manifest }: Built,
   compared: Compared | null,
 ): Promise<void> {
   // An object of its own: it quotes the version before too, and goes when that is withdrawn.
   const comparison = compared === null ? null : registry.objects.put(compared.bytes);
-  await Promise.all([registry.objects.putPack(manifest, objects), comparison]);
+  await Promise.all([registry.objects.putPack(manifest, shared, own), comparison]);
 }

@@ -34,7 +34,10 @@ export interface ArtifactInput {
 
 /** An artifact's bytes, ready to be stored. */
 export interface Built {
-  objects: Uint8Array[];
+  /** What only this version has: its document, the representations, the report. */
+  own: Uint8Array[];
+  /** Other files and images, which other versions may have too. */
+  shared: Uint8Array[];
   manifest: Uint8Array;
   content: Digest;
 }
@@ -82,9 +85,10 @@ export function buildArtifact({
     report: digestOf(reportBytes),
   };
   const configBytes = encodeJson(config);
-  const objects: Uint8Array[] = [reportBytes, configBytes];
+  const own = [reportBytes, configBytes];
+  const shared: Uint8Array[] = [];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) => {
-    objects.push(bytes);
+    own.push(bytes);
     return describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
   });
   const isKept = createImageLimit();
@@ -92,7 +96,7 @@ export function buildArtifact({
     if (bytes === null) continue;
     const image = path === entry || !isImageName(path) ? null : readImage(bytes);
     if (path !== entry && isImageName(path) && !(image && isKept(bytes))) continue;
-    objects.push(bytes);
+    (path === entry ? own : shared).push(bytes);
     const size = image?.width && image.height ? `${image.width}x${image.height}` : '';
     const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
     layers.push(describe(image?.type ?? 'application/octet-stream', bytes, about));
@@ -104,7 +108,7 @@ export function buildArtifact({
     config: describe('application/vnd.stele.config.v1+json', configBytes),
     layers,
   };
-  return { objects, manifest: encodeJson(manifest), content: contentDigest(manifest) };
+  return { own, shared, manifest: encodeJson(manifest), content: contentDigest(manifest) };
 }
 
 /** Whether an image is small enough to be part of the version, beside those that were asked for before. */

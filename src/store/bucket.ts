@@ -11,6 +11,12 @@ export interface Bucket {
   get(key: string): Promise<Uint8Array | null>;
 
   /**
+   * Returns the bytes from `start` up to `end` (exclusive), fewer where they end before, or null if
+   * the key is absent. Rejects if it cannot tell.
+   */
+  getPart(key: string, start: number, end: number): Promise<Uint8Array | null>;
+
+  /**
    * Writes the bytes unless the key exists. Of all calls for one key, in all processes, exactly one
    * returns `created`; from then on the bytes survive kill -9 and power loss. A reader sees all of
    * the bytes or none. Rejects with `unavailable` if nothing was written (a full disk), and with

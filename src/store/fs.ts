@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
-import { codeOf, ignoring, type Files } from './folder/files.ts';
+import { codeOf, ignoring, type Files, type OpenFile } from './folder/files.ts';
 import { folderMode } from './private.ts';
 import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/file-errors.ts';
 import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-files.ts';
@@ -70,6 +70,15 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
       return bytes;
     },
 
+    async getPart(key, start, end) {
+      assertKey(key);
+      const bytes = await withOpen(files, join(root, key), 'r', (file) => readPart(file, start, end))
+        .catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'))
+        .catch(refuseRead);
+      if (bytes === null) await assertThere();
+      return bytes;
+    },
+
     async putIfAbsent(key, bytes) {
       assertKey(key);
       return confirm.during(() => temporaryFiles.use((unnamed) => write(unnamed, bytes, join(root, key))));
@@ -98,6 +107,18 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
 
     check: () => confirm.prove(temporary),
   };
+}
+
+async function readPart(file: OpenFile, start: number, end: number): Promise<Uint8Array> {
+  const { size } = await file.stat();
+  const bytes = new Uint8Array(Math.max(Math.min(end, size) - start, 0));
+  let read = 0;
+  while (read < bytes.byteLength) {
+    const { bytesRead } = await file.read(bytes, read, bytes.byteLength - read, start + read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return bytes.subarray(0, read);
 }
 
 /**

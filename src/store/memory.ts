@@ -32,7 +32,7 @@ interface Planned {
  */
 export function createMemoryBucket(): MemoryBucket {
   const entries = new Map<string, Uint8Array>();
-  const counts = { get: 0, putIfAbsent: 0, list: 0, delete: 0, check: 0 };
+  const counts = { get: 0, getPart: 0, putIfAbsent: 0, list: 0, delete: 0, check: 0 };
   let planned: Planned[] = [];
 
   async function run<T>(method: keyof Bucket, key: string, work: () => T): Promise<T> {
@@ -51,6 +51,10 @@ export function createMemoryBucket(): MemoryBucket {
     async get(key) {
       assertKey(key);
       return run('get', key, () => entries.get(key)?.slice() ?? null);
+    },
+    async getPart(key, start, end) {
+      assertKey(key);
+      return run('getPart', key, () => entries.get(key)?.slice(start, end) ?? null);
     },
     async putIfAbsent(key, bytes) {
       assertKey(key);

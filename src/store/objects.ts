@@ -3,7 +3,16 @@ import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
 import { digestInTurns } from './digest-in-turns.ts';
-import { decodePack, dividePieces, encodePack, isWholePack, splitPack } from './pack.ts';
+import {
+  decodePack,
+  dividePieces,
+  encodePack,
+  isWholePack,
+  ownLimits,
+  readPackIndex,
+  sharedLimits,
+  type PackIndex,
+} from './pack.ts';
 import { bringBack, quarantineKey } from './quarantine.ts';
 
 /** Immutable bytes under their digest (design §5). */
@@ -16,9 +25,10 @@ export interface Objects {
   /**
    * As `put`, for a root and the pieces that it names. Small pieces are kept with the root in one
    * bucket object, its pack, which is written last: if the root can be read, so can all pieces.
-   * Pass `pack`, the root's digest, to read them.
+   * `own` are pieces that no other root is likely to have: larger ones are kept there too, because
+   * nothing is gained by sharing them. Pass `pack`, the root's digest, to read them.
    */
-  putPack(root: Uint8Array, pieces: readonly Uint8Array[]): Promise<Digest>;
+  putPack(root: Uint8Array, pieces: readonly Uint8Array[], own?: readonly Uint8Array[]): Promise<Digest>;
   /**
    * Returns the bytes, or null. Looks in the pack first, if one is given. Rejects with `corrupt` if
    * the bytes do not match the digest.
@@ -58,9 +68,12 @@ function keyIn(folder: string, digest: Digest): string {
   return `${folder}/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
-/** A pack that was read. A piece is hashed when somebody needs it first. */
-interface OpenPack {
-  pieces: ReadonlyMap<Digest, Uint8Array>;
+/** The bytes of a pack that are read at once: its index, and of most packs everything. */
+const beginning = 320 * 1024;
+
+/** The index and the beginning of a pack that was read. A piece is hashed when somebody needs it first. */
+interface OpenPack extends PackIndex {
+  beginning: Uint8Array;
   checked: Set<Digest>;
 }
 
@@ -106,23 +119,33 @@ export function createObjects(
     return (await bucket.get(key)) ?? bringBack(bucket, key);
   }
 
+  async function readPart(key: string, start: number, end: number): Promise<Uint8Array | null> {
+    const part = await bucket.getPart(key, start, end);
+    return part ?? (await bringBack(bucket, key))?.subarray(start, end) ?? null;
+  }
+
   async function openPack(root: Digest): Promise<OpenPack | null> {
     const key = packKey(root);
     const cached = cache.get(key);
     if (cached !== undefined && !(cached instanceof Uint8Array)) return cached;
-    const bytes = await read(key);
+    let bytes = await readPart(key, 0, beginning);
+    // The index of a root with very many pieces is longer.
+    if (bytes?.byteLength === beginning && bytes.indexOf(10) === -1) bytes = await read(key);
     if (bytes === null) return null;
-    const pieces = splitPack(root, bytes);
-    if (pieces === null) throw damaged(root);
-    const pack = { pieces, checked: new Set<Digest>() };
+    const index = readPackIndex(root, bytes);
+    if (index === null || index.bytes < bytes.byteLength) throw damaged(root);
+    const pack = { ...index, beginning: bytes, checked: new Set<Digest>() };
     cache.set(key, pack);
     return pack;
   }
 
   async function openPiece(digest: Digest, root: Digest): Promise<Uint8Array | null> {
     const pack = await openPack(root);
-    const piece = pack?.pieces.get(digest);
-    if (!pack || piece === undefined) return null;
+    const place = pack?.places.get(digest);
+    if (!pack || place === undefined) return null;
+    const { start, end } = place;
+    if (end > pack.beginning.byteLength) return openLargePiece(digest, root, place);
+    const piece = pack.beginning.subarray(start, end);
     if (!pack.checked.has(digest) && digestOf(piece) !== digest) {
       // It may be repaired.
       cache.delete(packKey(root));
@@ -130,6 +153,25 @@ export function createObjects(
     }
     pack.checked.add(digest);
     return piece;
+  }
+
+  /** A piece that is not in the beginning of its pack. It is remembered as an object is. */
+  async function openLargePiece(
+    digest: Digest,
+    root: Digest,
+    { start, end }: { start: number; end: number },
+  ): Promise<Uint8Array | null> {
+    const cached = cache.get(objectKey(digest));
+    if (cached instanceof Uint8Array) return cached;
+    const piece = await readPart(packKey(root), start, end);
+    if (piece !== null && (await digestInTurns(piece)) === digest) {
+      cache.set(objectKey(digest), piece);
+      return piece;
+    }
+    // It may be repaired, or was deleted.
+    cache.delete(packKey(root));
+    if (piece === null) return null;
+    throw damaged(digest);
   }
 
   async function open(digest: Digest): Promise<Uint8Array | null> {
@@ -146,13 +188,16 @@ export function createObjects(
   return {
     use: () => ({ bytes: cache.calculatedSize, limit: cache.maxSize }),
     put,
-    async putPack(root, pieces) {
+    async putPack(root, pieces, own = []) {
       const digest = digestOf(root);
-      const { packed, alone } = dividePieces(pieces);
-      await Promise.all(alone.map(put));
-      const stored = await store(packKey(digest), encodePack(root, packed));
+      const shared = dividePieces(pieces, sharedLimits);
+      const large = dividePieces(own, ownLimits);
+      // What is an object anyway needs no second place.
+      const packed = [...shared.packed, ...large.packed.filter((bytes) => !isOneOf(shared.alone, bytes))];
+      await Promise.all([...shared.alone, ...large.alone.filter((bytes) => !isOneOf(shared.alone, bytes))].map(put));
+      const stored = await store(packKey(digest), await encodePack(root, packed));
       if (stored === null) return digest;
-      const found = decodePack(digest, stored);
+      const found = await decodePack(digest, stored);
       if (found === null || !isWholePack(found)) throw damaged(digest);
       // A pack that was divided by other limits.
       await Promise.all(packed.filter((piece) => !found.has(digestOf(piece))).map(put));
@@ -180,9 +225,13 @@ async function* digestsIn(bucket: Bucket, folder: string): AsyncGenerator<Digest
   for await (const key of listAll(bucket, prefix)) yield digestInKey(key);
 }
 
+function isOneOf(all: readonly Uint8Array[], bytes: Uint8Array): boolean {
+  return all.some((other) => Buffer.compare(other, bytes) === 0);
+}
+
 function sizeOf(value: Uint8Array | OpenPack): number {
   if (value instanceof Uint8Array) return value.byteLength;
-  return value.pieces.values().reduce((sum, { byteLength }) => sum + byteLength + 200, 0);
+  return value.beginning.byteLength + 200 * value.places.size;
 }
 
 function damaged(digest: Digest): RegistryError {

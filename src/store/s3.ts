@@ -63,6 +63,11 @@ export function createS3Bucket(keep: Keep): Bucket {
       return keep.get(key);
     },
 
+    async getPart(key, start, end) {
+      assertKey(key);
+      return keep.get(key, { start, end });
+    },
+
     async putIfAbsent(key, bytes) {
       assertKey(key);
       return keep.put(key, bytes, randomUUID());

@@ -74,6 +74,23 @@ export function bucketContract(name: string, open: () => Promise<OpenedBucket>):
       expect([...(await bucket.get('a/part'))!]).toEqual([...bytes.subarray(1000, 1003)]);
     });
 
+    test('a part is what lies between two places, as far as there is anything', async () => {
+      const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 256);
+      await bucket.putIfAbsent('a/b', bytes);
+      await bucket.putIfAbsent('a/empty', new Uint8Array());
+      const part = async (start: number, end: number) => Buffer.from((await bucket.getPart('a/b', start, end))!);
+      expect((await part(0, 10)).equals(bytes.subarray(0, 10))).toBe(true);
+      expect((await part(70_000, 270_001)).equals(bytes.subarray(70_000, 270_001))).toBe(true);
+      expect((await part(299_990, 900_000)).equals(bytes.subarray(299_990))).toBe(true);
+      expect((await part(0, 1e9)).equals(bytes)).toBe(true);
+      expect((await part(300_000, 300_010)).byteLength).toBe(0);
+      expect((await part(900_000, 900_010)).byteLength).toBe(0);
+      expect((await bucket.getPart('a/empty', 0, 10))!.byteLength).toBe(0);
+      expect(await bucket.getPart('a/absent', 0, 10)).toBeNull();
+      expect(await bucket.getPart('a', 0, 10)).toBeNull();
+      for (const bad of notKeys) await expect(bucket.getPart(bad, 0, 1)).rejects.toThrow(TypeError);
+    });
+
     test('the first bytes stay', async () => {
       expect(await bucket.putIfAbsent('a', bytesOf('first'))).toBe('created');
       expect(await bucket.putIfAbsent('a', bytesOf('second'))).toBe('exists');

@@ -13,7 +13,7 @@ import { createTestRegistry, publishVersion, type TestRegistry } from '../server
 
 const author = { actor: 'operator:test', origin: null };
 const change = { ...author, action: 'test' };
-const large = { filler: 'x'.repeat(100_000) };
+const large = { filler: 'x'.repeat(2_200_000) };
 
 /** Another process that checks the store; `meanwhile` runs before it lists or reads what `when` names. */
 function besides(registry: TestRegistry, when: (key: string) => boolean, meanwhile: () => Promise<unknown>): Registry {

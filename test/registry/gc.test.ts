@@ -15,7 +15,7 @@ const author = { actor: 'operator:test', origin: null };
 const hour = 60 * 60_000;
 const options: GcOptions = { grace: hour, quarantine: 10 * hour };
 const document = { info: { title: 'Same', version: '1.0.0' } };
-const large = { ...document, filler: 'x'.repeat(100_000) };
+const large = { ...document, filler: 'x'.repeat(2_200_000) };
 
 /** A registry whose clock only a test moves, and another process on its bucket. */
 function createWorld() {
@@ -61,7 +61,7 @@ async function expectSound({ open }: World): Promise<void> {
 test('what nothing refers to goes into quarantine after the grace period, and then for good', async () => {
   const world = createWorld();
   const { registry, gc, pass } = world;
-  await publishVersion(registry, '@acme/apis/one', '1.0.0', { document: { filler: 'y'.repeat(100_000) } });
+  await publishVersion(registry, '@acme/apis/one', '1.0.0', { document: { filler: 'y'.repeat(2_200_000) } });
   const kept = await dataOf(registry.bucket);
   await leaveGarbage(world);
   const garbage = (await dataOf(registry.bucket)).length - kept.length;

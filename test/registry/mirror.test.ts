@@ -11,7 +11,7 @@ import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { openApi, type Api } from '../server/v1/api.ts';
 
 const author = { actor: 'operator:test', origin: null };
-const large = { filler: 'x'.repeat(100_000) };
+const large = { filler: 'x'.repeat(2_200_000) };
 let api: Api;
 let remote: Remote;
 

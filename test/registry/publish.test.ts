@@ -204,7 +204,7 @@ describe('all or nothing', () => {
     async (kind) => {
       const probe = createWorld();
       // Too large to be packed: it has objects of its own.
-      const document = api('1.0.0', `x: ${'y'.repeat(70_000)}`);
+      const document = api('1.0.0', `x: ${'y'.repeat(2_200_000)}`);
       await publish(probe.registry, upload(document));
       const writes = probe.bucket.calls().putIfAbsent;
       expect(writes).toBeGreaterThan(4);

@@ -12,7 +12,7 @@ import { createTestRegistry, publishVersion } from '../server/registry.ts';
 const author = { actor: 'operator:test', origin: null };
 const info = { title: 'Same', version: '1.0.0' };
 /** Its plain bytes are too large for the pack. */
-const document = { info, 'x-long': 'y'.repeat(70_000) };
+const document = { info, 'x-long': 'y'.repeat(2_200_000) };
 const publishTo = (registry: Registry, slug: string) =>
   publishVersion(registry, `@acme/apis/${slug}`, '1.0.0', { document });
 const withdraw = (registry: Registry) =>

@@ -21,7 +21,7 @@ let files: Files;
 
 beforeAll(async () => {
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
-    const filler = version.repeat(20_000);
+    const filler = version.repeat(440_000);
     await publishVersion(plain, '@acme/apis/one', version, { document: { filler } });
     await publishVersion(plain, '@beta/apis/two', version);
   }
@@ -105,7 +105,8 @@ test('without a copy nothing is touched, and each damage is reported', async () 
 test('what is given up is withdrawn with a reason, and nothing else', async () => {
   const one = (await plain.refs.read<Resource>('resources/acme/apis/one'))!.value.versions.at(-1)!;
   const pack = keysIn('packs/').find((key) => key.endsWith(one.manifest.slice(9)))!;
-  const bucket = await bucketOf(damagedFiles([pack]));
+  const bytes = Buffer.from(files.get(pack)!);
+  const bucket = await bucketOf(new Map(files).set(pack, bytes.with(bytes.indexOf('schemaVersion'), 0)));
   const done = await repaired(bucket, null, true);
   expect(done).toEqual([
     { outcome: 'given up', what: '@acme/apis/one@1.2.0', detail: `Withdrawn, because ${one.manifest} is lost.` },
@@ -164,7 +165,7 @@ test('damage of the copy is not copied, and another store is not taken for a cop
   for (const from of [copy, other.bucket]) {
     const done = await repaired(bucket, from);
     expect(done.find(({ what }) => what === key)).toMatchObject({ outcome: 'left' });
-    expect(Buffer.from((await bucket.get(key))!)).toEqual(Buffer.from(flipped(files.get(key)!)));
+    expect(Buffer.from((await bucket.get(key))!).equals(flipped(files.get(key)!))).toBe(true);
   }
   expect(await bucket.get(entryKey('@acme', 2))).toEqual(files.get(entryKey('@acme', 2)));
 });

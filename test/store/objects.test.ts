@@ -7,6 +7,34 @@ import { localBuckets } from './buckets.ts';
 
 for (const { name, open } of localBuckets) objectsContract(name, open);
 
+test('of a large piece that only its root has, nothing else is written, and only it is read', async () => {
+  const bucket = createMemoryBucket();
+  const [small, large, larger] = ['x', 'y'.repeat(500_000), 'z'.repeat(1_500_000)].map((text) => Buffer.from(text));
+  const root = await createObjects(bucket).putPack(Buffer.from('root'), [], [larger!, large!, small!]);
+  expect(await bucket.list('')).toEqual([packKey(root)]);
+  const objects = createObjects(bucket);
+  expect(Buffer.from((await objects.get(digestOf(small!), root))!)).toEqual(small);
+  expect(Buffer.from((await objects.get(digestOf(larger!), root))!).equals(larger!)).toBe(true);
+  expect(Buffer.from((await objects.get(digestOf(large!), root))!).equals(large!)).toBe(true);
+  await objects.get(digestOf(large!), root);
+  expect(bucket.calls()).toMatchObject({ get: 0, getPart: 3 });
+  const whole = (await bucket.get(packKey(root)))!;
+  for (const damage of [
+    whole.with(whole.byteLength - 1, 0),
+    whole.subarray(0, -1),
+    Buffer.concat([whole.subarray(0, 400_000)]),
+  ]) {
+    await bucket.delete(packKey(root));
+    await bucket.putIfAbsent(packKey(root), damage);
+    const damaged = createObjects(bucket);
+    await expect(damaged.get(digestOf(larger!), root)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(Buffer.from((await damaged.get(digestOf(small!), root))!)).toEqual(small);
+  }
+  await bucket.delete(packKey(root));
+  await bucket.putIfAbsent(`quarantine/${packKey(root)}`, whole);
+  expect(Buffer.from((await objects.get(digestOf(larger!), root))!).equals(larger!)).toBe(true);
+});
+
 test('of equal large pieces, such as the source of a document and one of its representations, one is written', async () => {
   const bucket = createMemoryBucket();
   const [large, again, another] = ['x', 'x', 'y'].map((text) => Buffer.from(text.repeat(100_000)));
@@ -82,7 +110,7 @@ describe('objects on a failing bucket', () => {
 
   test('a damaged piece of a pack fails alone, and is served once it is repaired', async () => {
     const bucket = createMemoryBucket();
-    const [root, good, bad] = ['the root', 'a good piece', 'a bad piece'].map((text) => Buffer.from(text));
+    const [root, good, bad] = ['the root', 'a good one', 'a bad piece'].map((text) => Buffer.from(text));
     const pack = await createObjects(bucket).putPack(root!, [good!, bad!]);
     const whole = (await bucket.get(packKey(pack)))!;
     const damaged = Uint8Array.from(whole);

@@ -83,7 +83,7 @@ async function hasAgain(bucket: Bucket, { manifest, needs }: LostVersion, option
   const [pack, object] = [packKey(manifest), objectKey(needs)];
   const inPack = async (): Promise<boolean> => {
     const bytes = await bucket.get(pack);
-    return Boolean(bytes && decodePack(manifest, bytes)?.get(needs));
+    return Boolean(bytes && (await decodePack(manifest, bytes))?.get(needs));
   };
   if (await inPack()) return true;
   if (!(await isSoundIn(bucket, pack)) && (await replace(bucket, pack, options)) && (await inPack())) return true;
@@ -96,7 +96,7 @@ async function isSoundIn(bucket: Bucket, key: string, place = key): Promise<bool
   if (bytes === null) return false;
   if (key.startsWith('work/')) return parseWorkKey(key) !== null && parseJson(bytes) !== undefined;
   const digest: Digest = digestInKey(key);
-  return key.startsWith('packs/') ? isWholePack(decodePack(digest, bytes)) : digestOf(bytes) === digest;
+  return key.startsWith('packs/') ? isWholePack(await decodePack(digest, bytes)) : digestOf(bytes) === digest;
 }
 
 /** Writes a key again, out of quarantine or the copy. False if neither has it. */

@@ -20,14 +20,14 @@ export async function copyKeys(
   from: Bucket,
   into: Bucket,
   prefix: string,
-  faultOf: (key: string, bytes: Uint8Array) => string | null,
+  faultOf: (key: string, bytes: Uint8Array) => string | null | Promise<string | null>,
   { copied, damaged }: CopyListener,
 ): Promise<void> {
   await inParallel(missingKeys(from, into, prefix), atOnce, async (key) => {
     const bytes = await from.get(key);
     // It was deleted since it was listed.
     if (bytes === null) return;
-    const fault = faultOf(key, bytes);
+    const fault = await faultOf(key, bytes);
     if (fault !== null) return damaged(key, fault);
     await into.putIfAbsent(key, bytes);
     copied(key, bytes.byteLength);

@@ -105,8 +105,8 @@ function faultOfObject(key: string, bytes: Uint8Array): string | null {
   return digestOf(bytes) === digestInKey(key) ? null : 'The bytes do not match the digest.';
 }
 
-function faultOfPack(key: string, bytes: Uint8Array): string | null {
-  return isWholePack(decodePack(digestInKey(key), bytes)) ? null : 'The bytes do not match their digests.';
+async function faultOfPack(key: string, bytes: Uint8Array): Promise<string | null> {
+  return isWholePack(await decodePack(digestInKey(key), bytes)) ? null : 'The bytes do not match their digests.';
 }
 
 function faultOfRecord(key: string, bytes: Uint8Array): string | null {

@@ -97,15 +97,15 @@ export async function syncFolder(files: Files, path: string): Promise<void> {
 }
 
 /** Opens a file, runs the work, and closes the file, also after an error. */
-export async function withOpen(
+export async function withOpen<T>(
   files: Files,
   path: string,
   flags: 'r' | 'wx',
-  work: (file: OpenFile) => Promise<void>,
-): Promise<void> {
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> {
   const file = await files.open(path, flags, fileMode);
   try {
-    await work(file);
+    return await work(file);
   } finally {
     await file.close();
   }

@@ -18,6 +18,9 @@ export interface Files {
 
 /** An open file or folder. */
 export interface OpenFile {
+  /** Reads into the buffer, from this position of the file. */
+  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+  stat(): Promise<{ size: number }>;
   writeFile(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;

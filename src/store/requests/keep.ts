@@ -7,13 +7,15 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
+  type S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { createTurns, repeating, within, type Patience } from './attempts.ts';
 import { failureOf, notConfirmed, notReadable, notWritten } from './s3-errors.ts';
 
 /** Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. */
 export interface Keep {
-  get(key: string): Promise<Buffer | null>;
+  /** The bytes, or those of a range whose end is exclusive. */
+  get(key: string, range?: { start: number; end: number }): Promise<Buffer | null>;
   /** Writes the bytes unless the key exists. `id` names this call and is stored with the object. */
   put(key: string, bytes: Uint8Array, id: string): Promise<'created' | 'exists'>;
   /** Returns the id of the call that wrote the key; empty if it has none, null if the key is absent. */
@@ -62,15 +64,24 @@ export function createKeep(client: S3Client, bucket: string, folder: string, pat
   return {
     writerOf,
 
-    get: (key) =>
+    get: (key, range) =>
       read(async (abortSignal, moved) => {
-        const { Body } = await client.send(new GetObjectCommand(at(key)), { abortSignal });
+        const asked = { ...at(key), ...(range && { Range: `bytes=${range.start}-${range.end - 1}` }) };
+        const answer = await client.send(new GetObjectCommand(asked), { abortSignal }).catch((error: unknown) => {
+          // RFC 9110, section 15.5.17: there is nothing at or after its start.
+          if (range && (error as S3ServiceException).$metadata?.httpStatusCode === 416) return null;
+          throw error;
+        });
+        if (answer === null) return Buffer.alloc(0);
+        const { Body, ContentRange } = answer;
         const chunks: Uint8Array[] = [];
         for await (const chunk of addAbortSignal(abortSignal, Body as Readable)) {
           moved();
           chunks.push(chunk as Uint8Array);
         }
-        return Buffer.concat(chunks);
+        const bytes = Buffer.concat(chunks);
+        // A server may send everything (RFC 9110, section 14.2).
+        return range && ContentRange === undefined ? bytes.subarray(range.start, range.end) : bytes;
       }),
 
     async put(key, bytes, id) {
