@@ -36,8 +36,8 @@ export function createOverlay(registry: Registry): Registry {
     objects: {
       ...objects,
       put: async (bytes) => keep(bytes),
-      async putPack(root, pieces, own = []) {
-        [...pieces, ...own].forEach(keep);
+      async putPack(root, shared, alone = []) {
+        [...shared, ...alone].forEach(keep);
         return keep(root);
       },
       get: async (digest, pack) => stored.get(digest) ?? objects.get(digest, pack),

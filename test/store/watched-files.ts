@@ -112,8 +112,7 @@ export function watchFiles(root: string): WatchedFiles {
     }
     const handle = file as unknown as nodeFiles.FileHandle;
     return {
-      read: (into, offset, length, position) =>
-        call('read', path, () => handle.read(into, offset, length, position)),
+      read: (into, offset, length, position) => call('read', path, () => handle.read(into, offset, length, position)),
       stat: () => call('stat', path, () => handle.stat()),
       writeFile: (bytes) =>
         call(
