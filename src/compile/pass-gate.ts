@@ -1,4 +1,4 @@
-import { exempt, findingKey, findingsCut } from '../model/gate.ts';
+import { exempt, expiredProblem, findingKey, findingsCut } from '../model/gate.ts';
 import { type Exemption } from '../model/problem.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import type { CompileGate, CompileInput } from './compile.ts';
@@ -25,17 +25,7 @@ export function passGate(
     ofRuleset: true,
     ...(finding.rule !== findingsCut && known.has(findingKey(finding)) && { known: true as const }),
   }));
-  const about = [
-    ...expired.map((one) =>
-      problemOf(
-        one,
-        'exemption-expired',
-        `The exemption ended on ${one.expires} and does not count any more.`,
-        'warning',
-      ),
-    ),
-    ...unused.map((one) => problemOf(one, 'exemption-unused', 'The exemption matches no finding. Remove it.', 'info')),
-  ];
+  const about = [...expired.map(expiredProblem), ...unused.map(unusedProblem)];
   const report = createReport([...problems, ...marked, ...about]);
   // Counted in a report of their own, since the same finding may be reported twice.
   const blocking = createReport([
@@ -70,6 +60,7 @@ function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean
   return severity === 'error' || (blockOn === 'warn' && severity === 'warning');
 }
 
-function problemOf({ rule, at }: Exemption, name: string, text: string, severity: 'warning' | 'info'): Problem {
-  return { rule: name, severity, message: `${rule}: ${text}`, ...at };
+function unusedProblem({ rule, at }: Exemption): Problem {
+  const message = `${rule}: The exemption matches no finding. Remove it.`;
+  return { rule: 'exemption-unused', severity: 'info', message, ...at };
 }

@@ -52,7 +52,7 @@ export function exempt(findings: readonly Problem[], exemptions: readonly Exempt
         reason,
         ...(owner !== undefined && { owner }),
         ...(expires !== undefined && { expires }),
-        at: `${at.file}:${at.line}:${at.column}`,
+        at: placeText(at),
       },
     });
     return false;
@@ -63,6 +63,17 @@ export function exempt(findings: readonly Problem[], exemptions: readonly Exempt
     expired: exemptions.filter((one) => used.has(one) && hasEnded(one, today)),
     unused: exemptions.filter((one) => !used.has(one)),
   };
+}
+
+/** Where an exemption is, as text: `stele.yaml:7:9`. */
+export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** The warning that an exemption has ended although its findings are still there. */
+export function expiredProblem({ rule, expires, at }: Exemption): Problem {
+  const message = `${rule}: The exemption ended on ${expires} and does not count any more.`;
+  return { rule: 'exemption-expired', severity: 'warning', message, ...at };
 }
 
 function hasEnded({ expires }: Exemption, today: string): boolean {

@@ -76,8 +76,14 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   let report = compiled.report;
   const rulesetDigest = ruleset && rulesetState(ruleset);
   if (compiled.artifact === null) {
-    const standing = ruleset === null ? null : await findStanding(registry, request, existing, compiled);
-    if (standing !== null) return { ...standing, report, ruleset: rulesetDigest };
+    const bare = ruleset === null ? null : await compileBare(registry, request, existing, compiled);
+    const standing = bare && (await findStanding(registry, request, bare));
+    if (standing) return { ...standing, report, ruleset: rulesetDigest };
+    // Who mends the findings should know of the breaks, too.
+    if (bare !== null) {
+      report = await judgeBare(registry, request, bare, report);
+      compiled = { ...compiled, artifact: bare.compiled.artifact, report };
+    }
     const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
@@ -124,24 +130,51 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
 
-/**
- * Whether a rejected document is the published one, and so unchanged: a stricter ruleset applies
- * only to new content. To compare, the document is compiled without the ruleset.
- */
-async function findStanding(
+/** A document that only its ruleset rejects, compiled without it. */
+interface Bare {
+  resource: Resource;
+  compiled: Compiled;
+  made: Made;
+}
+
+/** Null: the document itself is invalid, or nothing is published that it could be compared with. */
+async function compileBare(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
   { report }: Compiled,
-): Promise<(Extract<Appended, { outcome: 'unchanged' | 'published' }> & { compiled: Compiled }) | null> {
+): Promise<Bare | null> {
   const isOverLimits = report.problems.some(({ rule }) => rule.startsWith('sandbox-'));
   if (existing === null || existing.versions.length === 0 || isOverLimits) return null;
   const compiled = await compileDocument(registry, request, existing, null);
   if (compiled.artifact === null) return null;
   const built = buildFor(registry, request, existing, compiled, null);
-  const made = madeOf(request, compiled.artifact, compiled.report, built);
+  return { resource: existing, compiled, made: madeOf(request, compiled.artifact, compiled.report, built) };
+}
+
+/**
+ * Whether a rejected document is the published one, and so unchanged: a stricter ruleset applies
+ * only to new content.
+ */
+async function findStanding(
+  registry: Registry,
+  request: PublishRequest,
+  { compiled, made }: Bare,
+): Promise<(Extract<Appended, { outcome: 'unchanged' | 'published' }> & { compiled: Compiled }) | null> {
   const appended = await appendVersion(registry, request, made, () => false);
   return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
+}
+
+/** The report of a document that its ruleset rejects, with the breaking changes that it has besides. */
+async function judgeBare(
+  registry: Registry,
+  request: PublishRequest,
+  { resource, compiled, made }: Bare,
+  report: Report,
+): Promise<Report> {
+  const foreseen = await appendVersion(registry, { ...request, dryRun: true }, made);
+  if (foreseen?.outcome !== 'published' || (request.isPast ?? false)) return report;
+  return checkNext(registry, request, resource, foreseen.version.label, { ...compiled, report });
 }
 
 function madeOf(

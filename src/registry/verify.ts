@@ -5,12 +5,12 @@ import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
-import type { Exempted, Gate } from '../model/problem.ts';
-import type { Report } from '../model/problem.ts';
+import type { Gate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
+import { withApproved } from './gate/compatibility.ts';
 import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
 import { readRecorded } from './gate/extended.ts';
@@ -73,7 +73,9 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   );
   // Versions from before images were part of them have none.
   const files = again.files.filter(({ path: each }) => !isImageName(each) || each in config.provenance.blobs);
-  const compiled = { ...again, files, report: withApproved(again.report, exempted) };
+  // Approved breaks come from a comparison, not from the files.
+  const approved = exempted.filter(({ ofRuleset }) => ofRuleset !== true);
+  const compiled = { ...again, files, report: withApproved(again.report, approved) };
   const compilers: [string, string] = [config.compiler, registry.compiler.id];
   const found = {
     coordinate: formatCoordinate(coordinate),
@@ -114,12 +116,6 @@ async function assertGateThere(
       `Version ${label} was checked against a ruleset or a version that was withdrawn since. It cannot be rebuilt.`,
     );
   }
-}
-
-/** Adds the approved breaks of the stored report: they come from a comparison, not from the files. */
-function withApproved(report: Report, stored: readonly Exempted[]): Report {
-  const approved = stored.filter(({ ofRuleset }) => ofRuleset !== true);
-  return approved.length === 0 ? report : { ...report, exempted: [...(report.exempted ?? []), ...approved] };
 }
 
 /** The gate that a version passed, as its report says. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { notCompared, type Change, type Comparison, noCounts } from '../../src/model/comparison.ts';
 import type { Compatibility } from '../../src/model/gate.ts';
-import type { Exemption } from '../../src/model/problem.ts';
-import { createReport } from '../../src/model/problem.ts';
+import { createReport, type Exemption, type Problem } from '../../src/model/problem.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import type { Compiled, Published } from '../../src/compile/compile.ts';
 import { checkCompatibility } from '../../src/registry/gate/compatibility.ts';
@@ -51,7 +50,14 @@ async function check(
     comparison = changed(change),
     exemptions = [],
     latest = labels.at(-1) ?? null,
-  }: { compatibility?: Compatibility; comparison?: Comparison; exemptions?: Exemption[]; latest?: string | null } = {},
+    problems = [],
+  }: {
+    compatibility?: Compatibility;
+    comparison?: Comparison;
+    exemptions?: Exemption[];
+    latest?: string | null;
+    problems?: Problem[];
+  } = {},
 ) {
   const versions = labels.map((one) => {
     const [name, state = 'active'] = one.split(' ');
@@ -67,7 +73,7 @@ async function check(
   const representations = [{ format: 'json', coding: 'identity', bytes: json }];
   const files = [{ path: 'a.yaml', blob: null, bytes: json }];
   const artifact = { type: 'apis', kind: 'openapi', representations };
-  const compiled = { artifact, report: createReport([]), files };
+  const compiled = { artifact, report: createReport(problems), files };
   return checkCompatibility(registry, resource, compatibility, {
     label,
     entry: 'a.yaml',
@@ -159,6 +165,26 @@ describe('a breaking change', () => {
     expect(report.exempted).toMatchObject([{ rule: 'operation-removed', exemption: { reason: 'Nobody used it.' } }]);
     const ended = await check(['1.0.0'], '1.1.0', { exemptions: [{ ...exemptions[0]!, expires: '2026-11-21' }] });
     expect(ended.counts.error).toBe(1);
+    expect(ended.problems).toContainEqual(
+      expect.objectContaining({ rule: 'exemption-expired', severity: 'warning', ...at }),
+    );
+  });
+
+  it('uses its exemption, which the report of the ruleset alone calls unused', async () => {
+    const at = { file: 'stele.yaml', pointer: '/a', line: 3, column: 5 };
+    const exemption = { rule: 'operation-removed', reason: 'Nobody used it.', at };
+    const unused = (place: typeof at): Problem => ({
+      rule: 'exemption-unused',
+      severity: 'info',
+      message: 'It matches no finding.',
+      ...place,
+    });
+    const problems = [unused(at), unused({ ...at, line: 9 })];
+    const passed = await check(['1.0.0'], '1.1.0', { exemptions: [exemption], problems });
+    expect(passed).toMatchObject({ problems: [{ line: 9 }], counts: { info: 1 } });
+    const ended = { ...exemption, expires: '2026-11-21' };
+    const refused = await check(['1.0.0'], '1.1.0', { exemptions: [ended], problems });
+    expect(refused.problems.filter(({ rule }) => rule === 'exemption-unused')).toMatchObject([{ line: 9 }]);
   });
 
   it('is what cannot be judged, and not what is risky, safe or documentation', async () => {

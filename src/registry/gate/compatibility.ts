@@ -1,6 +1,6 @@
 import type { Change, Comparison } from '../../model/comparison.ts';
-import { exempt, type Compatibility } from '../../model/gate.ts';
-import { type Exemption } from '../../model/problem.ts';
+import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
+import type { Exempted, Exemption } from '../../model/problem.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, type Resource, type Version } from '../../model/resource.ts';
@@ -44,15 +44,34 @@ export async function checkCompatibility(
   if (bytes && findingsOf(comparison, entry).length > 0)
     comparison = await compare({ ...after, source: { path: entry, bytes } });
   const today = registry.now().toISOString().slice(0, 10);
-  const { left, exempted } = exempt(findingsOf(comparison, entry), exemptions, today);
-  const all = [...(report.exempted ?? []), ...exempted];
-  const passed = all.length === 0 ? report : { ...report, exempted: all };
+  const { left, exempted, expired } = exempt(findingsOf(comparison, entry), exemptions, today);
+  const passed = withApproved(report, exempted);
   if (left.length === 0) return passed;
   const message = `The document breaks clients of version ${before.label}. ${remedy(compatibility, before.label, label)}`;
-  const whole = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
+  const about = [...expired.map(expiredProblem), problemAtFile('compatibility', entry, message, 'info')];
+  const named = new Set(expired.map(({ at }) => placeText(at)));
+  const others = passed.problems.filter((problem) => !isUnusedAt(problem, named));
+  const whole = createReport([...others, ...left, ...about]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
   return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };
+}
+
+/**
+ * Adds approved breaks to the report of a document. The report, which knows the ruleset alone, may
+ * call their exemptions unused.
+ */
+export function withApproved(report: Report, approved: readonly Exempted[]): Report {
+  if (approved.length === 0) return report;
+  const used = new Set(approved.map(({ exemption }) => exemption.at));
+  const problems = report.problems.filter((problem) => !isUnusedAt(problem, used));
+  const info = report.counts.info - (report.problems.length - problems.length);
+  const exempted = [...(report.exempted ?? []), ...approved];
+  return { ...report, problems, counts: { ...report.counts, info }, exempted };
+}
+
+function isUnusedAt(problem: Problem, places: ReadonlySet<string>): boolean {
+  return problem.rule === 'exemption-unused' && places.has(placeText(problem));
 }
 
 /** What to do about a break. */

@@ -189,6 +189,19 @@ test('a breaking change needs the version, or the exemption, that compatibility 
   expect((await publish(api, documentWith('operationId: list', '3.0.0'))).status).toBe(422);
 });
 
+test('who is told of a finding is told of the breaking changes, too', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  const body = { name: 'Pay', slug: 'pay', ruleset: '@acme/rulesets/style', compatibility: 'semver' };
+  await api.call('POST', '/v1/apis', { body });
+  expect((await publish(api, documentWith('summary: List.'))).status).toBe(201);
+  const refused = await publish(api, documentWith('operationId: list', '1.1.0').replace('/charges:', '/other:'));
+  expect(refused.status).toBe(422);
+  expect((refused.json['problems'] as Finding[]).map(({ rule }) => rule)).toEqual(
+    expect.arrayContaining(['operation-summary', 'operation-removed', 'compatibility']),
+  );
+});
+
 test('a changed gate checks again what it rejected', async () => {
   await using api = await open();
   await publishRuleset(api, style);
