@@ -127,7 +127,12 @@ export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'coun
 export function describeBlocking(report: Report): string {
   const count = blockingIn(report);
   const noun = count === report.counts.error ? 'error' : 'finding';
-  return `The document has ${count} ${noun}${count === 1 ? '' : 's'}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  return `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+}
+
+/** A number with its noun: `1 error`, `3 errors`. */
+export function countText(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Whether the report stops a publish. */

@@ -1,5 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Check } from '../model/check.ts';
+import { countText } from '../model/problem.ts';
 import { selectVersion } from '../model/resource.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
@@ -36,7 +37,7 @@ export async function checkOf(
   const annotations = annotationsOf(report);
   const changes = await changesOf(registry, view, document, result);
   if (result.outcome === 'rejected') {
-    const rejected = `${where} would be rejected: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
+    const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
     const breaking = report.problems.find(({ rule }) => rule === 'compatibility');
     const title = breaking === undefined ? titleOf(report, null) : 'Breaking changes';
     const summary = [rejected, breaking === undefined ? '' : plain(breaking.message), changes];
@@ -47,8 +48,11 @@ export async function checkOf(
     return { ...about, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
   }
   const title = titleOfPlanned(document, result);
-  const warnings = report.counts.warning === 0 ? '' : `${report.counts.warning} warnings.`;
-  const summary = joined([where, `${title}.`, warnings, changes]);
+  const found = [
+    ...(report.counts.warning === 0 ? [] : [countText(report.counts.warning, 'warning')]),
+    ...(report.exempted === undefined ? [] : [`${countText(report.exempted.length, 'finding')} exempted`]),
+  ].join(', ');
+  const summary = joined([where, `${title}.`, found === '' ? '' : `${found}.`, changes]);
   return { ...about, state: 'success', title, summary, annotations };
 }
 

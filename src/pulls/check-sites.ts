@@ -1,7 +1,7 @@
 import type { Principal } from '../model/access.ts';
 import type { Check } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
-import { isBlocking, type Report } from '../model/problem.ts';
+import { countText, isBlocking, type Report } from '../model/problem.ts';
 import type { DeploymentContents } from '../model/sites/deployment.ts';
 import {
   currentOf,
@@ -98,7 +98,7 @@ export async function checkOfSite(
   const isBad = isBlocking(made.report);
   const isSame = current?.manifest === made.built.digest;
   const title = isBad ? titleOf(report, null) : isSame ? 'Same as published' : 'Would be published';
-  const counts = `${count(Object.keys(made.contents.pages).length, 'page')}, ${count(error, 'error')}, ${count(warning, 'warning')}.`;
+  const counts = `${countText(Object.keys(made.contents.pages).length, 'page')}, ${countText(error, 'error')}, ${countText(warning, 'warning')}.`;
   const summary = [where, `${isBad ? 'Would be rejected' : title}: ${counts}`, changesOf(previous, made.contents)];
   const check: Check = {
     ...about,
@@ -162,8 +162,4 @@ function changesOf(before: DeploymentContents | null, { pages }: DeploymentConte
   lines.push(...[...old].map(([path]) => `- Removed: ${code(path)}`));
   const rest = lines.length > mostNamed ? [`- … and ${lines.length - mostNamed} more`] : [];
   return [...lines.slice(0, mostNamed), ...rest].join('\n');
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

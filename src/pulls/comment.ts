@@ -33,10 +33,14 @@ export function commentOf(
 function describe({ name, state, title, summary, annotations, url }: Check): string[] {
   const resource = name.slice(wholeCheck.length + 1);
   const linked = url === null ? code(resource) : `[${code(resource)}](${url})`;
-  const findings = annotations
+  // What changed is said already.
+  const unsaid = annotations.filter(({ message }) => !summary.includes(plain(message)));
+  const findings = unsaid
     .slice(0, most.findings)
     .map(({ path, line, rule, message }) => `- ${code(`${path}:${line}`)} ${code(rule)} ${plain(message)}`);
-  const rest = annotations.length - findings.length;
-  const list = [...findings, ...(rest > 0 ? [`- … and ${rest} more`] : [])].join('\n');
-  return [`#### ${signs[state]} ${linked}: ${plain(title)}`, summary, ...(list === '' ? [] : [list])];
+  const rest = unsaid.length - findings.length;
+  // A heading, since Markdown would continue the list of changes.
+  const list = [`**Findings: ${unsaid.length}**`, '', ...findings, ...(rest > 0 ? [`- … and ${rest} more`] : [])];
+  const listed = unsaid.length === 0 ? [] : [list.join('\n')];
+  return [`#### ${signs[state]} ${linked}: ${plain(title)}`, summary, ...listed];
 }

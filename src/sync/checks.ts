@@ -2,7 +2,7 @@ import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
-import type { Report } from '../model/problem.ts';
+import { countText, type Report } from '../model/problem.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
 
@@ -102,7 +102,7 @@ function rankOf({ state }: Check): number {
 export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Rejected');
   const { error, warning } = report.counts;
-  return error > 0 ? `${error} ${error === 1 ? 'problem' : 'problems'}` : `${warning} warnings`;
+  return error > 0 ? countText(error, 'problem') : countText(warning, 'warning');
 }
 
 /** Every problem with its place, the worst first. */

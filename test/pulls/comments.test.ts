@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { PullComment } from '../../src/model/check.ts';
+import type { Check, PullComment } from '../../src/model/check.ts';
 import { RegistryError } from '../../src/model/errors.ts';
+import { commentOf } from '../../src/pulls/comment.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const branch = 'refs/pull/7/head';
@@ -57,4 +58,29 @@ test('nobody is written a comment by default', async () => {
   await checked(head);
   await waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(3));
   expect(written).toBe(0);
+});
+
+test('findings have a heading of their own below the changes, which are not said twice', () => {
+  const check: Check = {
+    commit: 'c',
+    name: 'stele @acme/apis/pay',
+    state: 'failure',
+    title: 'Breaking changes',
+    summary: '**Breaking: 1**\n\n- GET /a was removed. `operation-removed`',
+    annotations: [
+      {
+        path: 'a.yaml',
+        line: 3,
+        column: 1,
+        severity: 'error',
+        rule: 'operation-removed',
+        message: 'GET /a was removed.',
+      },
+      { path: 'a.yaml', line: 5, column: 1, severity: 'warning', rule: 'info-contact', message: 'No contact.' },
+    ],
+    url: null,
+  };
+  const { text, notes } = commentOf({ number: 7, mark: 'm' }, 'c', [check])!;
+  expect(text).toContain('`operation-removed`\n\n**Findings: 1**\n\n- `a.yaml:5` `info-contact` No contact.');
+  expect(notes).toHaveLength(2);
 });

@@ -67,9 +67,9 @@ describe('pull requests', () => {
     for (const part of [
       '**Breaking changes: 1 breaking, 1 cannot be judged, 1 safe**, compared with `1.0.0`',
       '**Breaking: 1**',
-      '`GET /b`',
-      '`GET /a`',
-      '`POST /c`',
+      'GET /b was removed.',
+      'GET /a has another',
+      'POST /c was added.',
     ])
       expect(summary).toContain(part);
     const pay = await findResource(registry, { org: 'acme', type: 'apis', slug: 'pay' });

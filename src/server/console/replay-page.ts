@@ -1,3 +1,4 @@
+import { countText } from '../../model/problem.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Replayed, Totals } from '../../registry/gate/replay.ts';
 import { problemTypes } from '../error-answers.ts';
@@ -109,11 +110,15 @@ function rowOf({ version, newlyBlocked, current, proposed, added, removed }: Rep
         : proposed.blocking > 0
           ? { text: 'still rejected', tag: 'warn' }
           : { text: 'accepted', tag: 'good' },
-      { text: current === null ? 'its ruleset is missing' : `${current.error} errors, ${current.warning} warnings` },
-      { text: `${proposed.error} errors, ${proposed.warning} warnings` },
+      { text: current === null ? 'its ruleset is missing' : countsText(current) },
+      { text: countsText(proposed) },
       { text: `+${added} −${removed}` },
     ],
   };
+}
+
+function countsText({ error, warning }: { error: number; warning: number }): string {
+  return `${countText(error, 'error')}, ${countText(warning, 'warning')}`;
 }
 
 function problemsOf({ version, problems }: Replayed): Section {

@@ -1,5 +1,5 @@
 import { httpsUrl } from '../../model/visible.ts';
-import type { Problem, Report, Severity } from '../../model/problem.ts';
+import { countText, type Problem, type Report, type Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
 
 /** The number of problems shown at first. The others are folded. */
@@ -30,16 +30,14 @@ export function describeReport({ problems, counts, truncated }: Report, pages: C
 }
 
 function summaryOf(counts: Record<Severity, number>): string {
-  const parts = [
-    count(counts.error, 'error', 'errors'),
-    count(counts.warning, 'warning', 'warnings'),
-    count(counts.info, 'note', 'notes'),
-  ].flatMap((part) => part ?? []);
+  const parts = (
+    [
+      [counts.error, 'error'],
+      [counts.warning, 'warning'],
+      [counts.info, 'note'],
+    ] as const
+  ).flatMap(([number, noun]) => (number === 0 ? [] : [countText(number, noun)]));
   return parts.length === 0 ? 'nothing found' : parts.join(', ');
-}
-
-function count(number: number, one: string, many: string): string | null {
-  return number === 0 ? null : `${number} ${number === 1 ? one : many}`;
 }
 
 function place({ message, file, pointer, line, column, known }: Problem, pages: CommitLinks | null): object {

@@ -47,7 +47,8 @@ export function comparisonMarkdown(comparison: Comparison, most: number): string
 }
 
 function describeChange({ message, operations, reach, code: name }: Change): string {
-  const named = operations.slice(0, operationsNamed).map(code).join(', ');
+  const isSaid = operations.length === 1 && message.startsWith(`${operations[0]} `);
+  const named = isSaid ? '' : operations.slice(0, operationsNamed).map(code).join(', ');
   const more = reach > operationsNamed ? ` and ${reach - Math.min(operationsNamed, operations.length)} more` : '';
   return `- ${plain(message)}${named === '' ? '' : ` (${named}${more})`} ${code(name)}`;
 }

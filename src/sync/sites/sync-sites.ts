@@ -3,7 +3,7 @@ import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Repository, RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import { describeBlocking } from '../../model/problem.ts';
+import { countText, describeBlocking } from '../../model/problem.ts';
 import { formatSite, type SiteConnection } from '../../model/sites/documentation-site.ts';
 import type { SiteState } from '../../model/sites/site-state.ts';
 import { publishSite } from '../../registry/sites/publish-site.ts';
@@ -101,7 +101,7 @@ async function syncSite(
   });
   if (result.outcome === 'unchanged') return { outcome: 'unchanged', detail: null, report: null };
   const warnings = result.report.counts.warning;
-  const more = warnings === 0 ? '' : ` ${warnings} warning${warnings === 1 ? '' : 's'}.`;
+  const more = warnings === 0 ? '' : ` ${countText(warnings, 'warning')}.`;
   const { length } = result.report.problems;
   const report = length === 0 ? null : await registry.objects.put(JSON.stringify(result.report));
   if (result.outcome === 'published')
