@@ -5,7 +5,7 @@ const most = 8;
 let index = null;
 
 if (form !== null) {
-  addSearch(form, form.querySelector('input'), form.querySelector('ul'));
+  addSearch(form, form.querySelector('input[type=search]'), form.querySelector('ul'));
 }
 
 /** Loads the index and the ranking, once. */
@@ -18,12 +18,15 @@ function openIndex() {
 }
 
 async function load() {
-  const { ranking, index: address, base } = form.dataset;
+  const { ranking, index: address, base, folder: own = '', folders = '[]' } = form.dataset;
+  const others = JSON.parse(folders);
+  // Only pages of the version that one reads.
+  const fits = (route) => (others.find((folder) => route.startsWith(folder)) ?? '') === own;
   const [{ openPages }, answer] = await Promise.all([import(ranking), fetch(address, { credentials: 'same-origin' })]);
   if (!answer.ok) throw new Error('The index could not be loaded.');
   const search = openPages(await answer.json());
   return (text) =>
-    search(text, most).map(({ route, id, title, heading }) => ({
+    search(text, most, fits).map(({ route, id, title, heading }) => ({
       href: base + route + (id === '' ? '' : `#${encodeURIComponent(id)}`),
       title,
       heading,

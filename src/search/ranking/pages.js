@@ -17,9 +17,10 @@ import { parseQuery, placeOf } from './words.js';
  */
 
 /**
- * Makes ready to search: the function answers the best pages first, at most `most`.
+ * Makes ready to search: the function answers the best pages first, at most `most`, of those whose
+ * path `fits`.
  * @param {SiteIndex} index
- * @returns {(text: string, most: number) => FoundPage[]}
+ * @returns {(text: string, most: number, fits?: (route: string) => boolean) => FoundPage[]}
  */
 export function openPages({ pages, terms }) {
   /** @type {Map<string, string[]>} */
@@ -42,10 +43,11 @@ export function openPages({ pages, terms }) {
         to: postings.length,
       })),
   };
-  return (text, most) => {
+  return (text, most, fits = () => true) => {
     const query = parseQuery(text);
     const words = query.words.map((word) => lookUp(word, storage));
     return rank(query, words, storage, 2)
+      .filter(({ source }) => fits(/** @type {SiteIndex['pages'][number]} */ (pages[source])[0]))
       .sort((a, b) => b.score - a.score || a.source - b.source)
       .slice(0, most)
       .map(({ source, records }) => {

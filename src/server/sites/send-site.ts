@@ -62,8 +62,12 @@ export async function sendOf(
     );
   const file = findFile(granted, path);
   if (file !== null) return sendFile(read, granted, placed, file);
-  const query = path === '' ? (new URLSearchParams(read.query).get('q') ?? '').slice(0, 200).trim() : '';
-  if (query !== '') return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, query));
+  const asked = path === '' ? new URLSearchParams(read.query) : null;
+  const query = (asked?.get('q') ?? '').slice(0, 200).trim();
+  if (query !== '') {
+    const folder = asked?.get('in') ?? '';
+    return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, { query, folder }));
+  }
   const page = pageAt(path);
   const found = findPage(granted, page);
   if (found !== null && routeOf(page) === path) {

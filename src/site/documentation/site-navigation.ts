@@ -28,14 +28,29 @@ interface Navigation {
 /** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
 const fewPages = 150;
 
-const made = new WeakMap<DeploymentContents, Navigation>();
+const made = new WeakMap<DeploymentContents, Map<string, Navigation>>();
 
-/** The navigation of a deployment: as the site says, else the tree of its pages. Made once. */
-function navigationOf(contents: DeploymentContents): Navigation {
-  const known = made.get(contents);
+/** The folder of the version that a page is of. Empty: it is of none. */
+export function versionFolder({ settings }: DeploymentContents, path: string): string {
+  return settings.versions.find(({ folder }) => folder !== undefined && path.startsWith(folder))?.folder ?? '';
+}
+
+/** The navigation of the pages of one version: as the site says, else the tree of its pages. Made once. */
+function navigationOf(contents: DeploymentContents, folder: string): Navigation {
+  const all = made.get(contents) ?? new Map<string, Navigation>();
+  made.set(contents, all);
+  const known = all.get(folder);
   if (known !== undefined) return known;
-  const { pages, settings } = contents;
-  const entries = settings.navigation === null ? treeOf(pages, '') : stated(pages, settings.navigation);
+  const { settings } = contents;
+  // What the site states may lead from a version to a page that is of none.
+  const own = settings.navigation === null ? [folder] : [folder, ''];
+  const pages =
+    settings.versions.length === 0
+      ? contents.pages
+      : Object.fromEntries(
+          Object.entries(contents.pages).filter(([path]) => own.includes(versionFolder(contents, path))),
+        );
+  const entries = settings.navigation === null ? treeOf(pages, folder, folder) : stated(pages, settings.navigation);
   const order = [...new Set(pagesIn(entries))];
   const trails = new Map<string, NavigationEntry[]>();
   for (const trail of trailsIn(entries, [])) {
@@ -44,7 +59,7 @@ function navigationOf(contents: DeploymentContents): Navigation {
   }
   const places = new Map(order.map((page, index) => [page, index]));
   const navigation = { entries, order, places, trails, isSmall: Object.keys(pages).length <= fewPages };
-  made.set(contents, navigation);
+  all.set(folder, navigation);
   return navigation;
 }
 
@@ -67,8 +82,8 @@ function stated(pages: DeploymentContents['pages'], items: readonly NavigationIt
   });
 }
 
-/** The pages of a folder and its folders: by `order`, then by title. A folder's `index.md` is its entry. */
-function treeOf(pages: DeploymentContents['pages'], folder: string): NavigationEntry[] {
+/** The pages of a folder and its folders: by `order`, then by title. A folder's `index.md` is its entry; that of `root` is its first page. */
+function treeOf(pages: DeploymentContents['pages'], folder: string, root: string): NavigationEntry[] {
   const shown = Object.entries(pages).filter(([path, { facts }]) => path.startsWith(folder) && !facts.hidden);
   const folders = new Set<string>();
   const entries: { entry: NavigationEntry; order: number; isFirst: boolean }[] = [];
@@ -76,7 +91,7 @@ function treeOf(pages: DeploymentContents['pages'], folder: string): NavigationE
     const rest = path.slice(folder.length);
     const slash = rest.indexOf('/');
     if (slash >= 0) folders.add(rest.slice(0, slash));
-    else if (rest !== 'index.md' || folder === '')
+    else if (rest !== 'index.md' || folder === root)
       entries.push({
         entry: { title: facts.title, page: path, href: null, items: [] },
         order: facts.order ?? Infinity,
@@ -86,7 +101,7 @@ function treeOf(pages: DeploymentContents['pages'], folder: string): NavigationE
   for (const name of folders) {
     const index = `${folder}${name}/index.md`;
     const page = Object.hasOwn(pages, index) && !pages[index]!.facts.hidden ? pages[index]! : null;
-    const items = treeOf(pages, `${folder}${name}/`);
+    const items = treeOf(pages, `${folder}${name}/`, root);
     // A page beside a folder of its name is the folder's entry too.
     const beside = entries.findIndex(({ entry }) => entry.page === `${folder}${name}.md`);
     if (page === null && beside >= 0) {
@@ -107,9 +122,10 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The pages in the order of navigation, each once. */
+/** The pages in the order of navigation, each once: those of no version first, then version by version. */
 export function readingOrder(contents: DeploymentContents): readonly string[] {
-  return navigationOf(contents).order;
+  const folders = contents.settings.versions.flatMap(({ folder }) => folder ?? []);
+  return [...new Set(['', ...folders].flatMap((folder) => navigationOf(contents, folder).order))];
 }
 
 /** The pages before and after a page in the order of navigation. Null: there is none, or navigation does not name the page. */
@@ -117,7 +133,7 @@ export function neighboursOf(
   contents: DeploymentContents,
   page: string,
 ): { previous: string | null; next: string | null } {
-  const { order, places } = navigationOf(contents);
+  const { order, places } = navigationOf(contents, versionFolder(contents, page));
   const place = places.get(page);
   if (place === undefined) return { previous: null, next: null };
   return { previous: order[place - 1] ?? null, next: order[place + 1] ?? null };
@@ -132,7 +148,7 @@ function* pagesIn(entries: readonly NavigationEntry[]): Generator<string> {
 
 /** The entries that lead to a page, from the top. Empty if navigation does not name it. */
 export function trailTo(contents: DeploymentContents, page: string): readonly NavigationEntry[] {
-  return navigationOf(contents).trails.get(page) ?? [];
+  return navigationOf(contents, versionFolder(contents, page)).trails.get(page) ?? [];
 }
 
 /** What the navigation of a page shows: its own branch open, and of the others the first page. */
@@ -145,7 +161,7 @@ export interface ShownEntry {
 }
 
 export function shownNavigation(contents: DeploymentContents, page: string, base: string): ShownEntry[] {
-  const { entries, isSmall } = navigationOf(contents);
+  const { entries, isSmall } = navigationOf(contents, versionFolder(contents, page));
   const trail = new Set(trailTo(contents, page));
   const show = (entry: NavigationEntry): ShownEntry => {
     const target = entry.page ?? (entry.href === null ? firstPage(entry) : null);

@@ -8,7 +8,7 @@ import type { Site } from '../site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
 import { searchSite } from './site-search.ts';
 import { placeInRegistry, registryLink, type Placed } from './placed.ts';
-import { neighboursOf, shownNavigation, trailTo } from './site-navigation.ts';
+import { neighboursOf, shownNavigation, trailTo, versionFolder } from './site-navigation.ts';
 
 /** A page's text, and whether everybody who may read the site gets the same. */
 export interface SitePage {
@@ -68,6 +68,7 @@ export async function sitePage(
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
     languages: embeds.some(({ shown }) => shown !== null),
     versions: await versionsOf(site, granted, placed, reader, path),
+    within: withinOf(granted, path),
     previous: neighbour(previous),
     next: neighbour(next),
     expires: placed.expires ?? null,
@@ -87,15 +88,21 @@ export async function absentPage(site: Site, granted: GrantedSite, placed: Place
 }
 
 /** The pages that fit a query. Like the index, it shows nothing of what they embed. */
-export async function resultsPage(site: Site, granted: GrantedSite, placed: Placed, query: string): Promise<string> {
-  const found = await searchSite(site.registry, granted, query);
+export async function resultsPage(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  { query, folder }: { query: string; folder: string },
+): Promise<string> {
+  const own = versionFolder(granted.contents, folder);
+  const found = await searchSite(site.registry, granted, query, own);
   const results = found.map(({ route, id, title, heading }) => ({
     href: `${placed.base}${route}${id === '' ? '' : `#${encodeURIComponent(id)}`}`,
     title,
     heading,
   }));
   const html = found.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
-  return barePage(site, granted, placed, { heading: 'Search', html, query, results });
+  return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: own });
 }
 
 /** A page of the site's frame that is none of its own. `html`: safe. */
@@ -103,7 +110,12 @@ function barePage(
   site: Site,
   granted: GrantedSite,
   placed: Placed,
-  { heading, html, ...more }: { heading: string; html: string; query?: string; results?: object[] },
+  {
+    heading,
+    html,
+    folder = '',
+    ...more
+  }: { heading: string; html: string; query?: string; results?: object[]; folder?: string },
 ): string {
   const { settings } = granted.contents;
   return site.page('documentation', {
@@ -116,11 +128,12 @@ function barePage(
     name: settings.title,
     theme: themeOf(granted, placed.base),
     trail: [],
-    navigation: shownNavigation(granted.contents, '', placed.base),
+    navigation: shownNavigation(granted.contents, folder, placed.base),
     headings: [],
     parts: [{ html, embed: null, isMissing: false }],
     references: [],
     versions: [],
+    within: withinOf(granted, folder),
     previous: null,
     next: null,
     expires: placed.expires ?? null,
@@ -152,6 +165,12 @@ export async function siteMarkdown(
     text: `${heading}${body}\n`,
     ...sharingOf(granted, embeds),
   };
+}
+
+/** What search looks through: the version that the page is of, and the folders of all versions. */
+function withinOf({ contents }: GrantedSite, path: string): { folder: string; folders: string } | null {
+  const folders = contents.settings.versions.flatMap(({ folder }) => folder ?? []);
+  return folders.length === 0 ? null : { folder: versionFolder(contents, path), folders: JSON.stringify(folders) };
 }
 
 function sharingOf(

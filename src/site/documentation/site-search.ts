@@ -7,7 +7,7 @@ import { openPage, type GrantedSite } from '../../registry/sites/read-site.ts';
 import type { DeploymentContents } from '../../model/sites/deployment.ts';
 import { openPages, type FoundPage, type SiteIndex } from '../../search/ranking/pages.js';
 import { wordsOf } from '../../search/ranking/words.js';
-import { listedPages } from './site-navigation.ts';
+import { listedPages, versionFolder } from './site-navigation.ts';
 
 /** Weights, in twentieths. */
 const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
@@ -26,14 +26,19 @@ export async function siteIndex(registry: Registry, granted: GrantedSite): Promi
 const opened = new WeakMap<DeploymentContents, ReturnType<typeof openPages>>();
 const mostFound = 30;
 
-/** The pages of a site that fit a query, best first. */
-export async function searchSite(registry: Registry, granted: GrantedSite, query: string): Promise<FoundPage[]> {
+/** The pages that fit a query, best first: those of the version in `folder`, or those of no version. */
+export async function searchSite(
+  registry: Registry,
+  granted: GrantedSite,
+  query: string,
+  folder: string,
+): Promise<FoundPage[]> {
   let search = opened.get(granted.contents);
   if (search === undefined) {
     search = openPages(JSON.parse(await siteIndex(registry, granted)) as SiteIndex);
     opened.set(granted.contents, search);
   }
-  return search(query, mostFound);
+  return search(query, mostFound, (route) => versionFolder(granted.contents, route) === folder);
 }
 
 /**

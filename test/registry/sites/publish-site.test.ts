@@ -291,7 +291,7 @@ describe('reading a site', () => {
     const pages = new Proxy({ 'index.md': page, 'a.md': page, 'b.md': page } as DeploymentContents['pages'], {
       ownKeys: (target) => (lists++, Reflect.ownKeys(target)),
     });
-    const contents = { pages, settings: { navigation: null } } as unknown as DeploymentContents;
+    const contents = { pages, settings: { navigation: null, versions: [] } } as unknown as DeploymentContents;
     const show = (path: string) => [shownNavigation(contents, path, '/'), neighboursOf(contents, path)];
     show('a.md');
     const once = lists;
