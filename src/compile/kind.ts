@@ -33,6 +33,8 @@ export interface KindResult {
   kind: Kind;
   specification: string;
   title: string;
+  /** What the document says of itself in one sentence. Default: the first paragraph of its description. */
+  summary?: string;
   description: string;
   version: string | null;
   /** Paths of the files whose own problems (syntax, duplicate keys) count. Default: all files. */

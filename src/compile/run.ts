@@ -126,7 +126,7 @@ async function artifactOf(
   formats: ReturnType<typeof formatsOf>,
 ): Promise<Artifact> {
   const { kind, specification, title, description, version } = result;
-  const summary = firstParagraph(description, summaryLength);
+  const summary = firstParagraph(result.summary || description, summaryLength);
   return { type, kind, specification, title, description, summary, version, representations: await represent(formats) };
 }
 

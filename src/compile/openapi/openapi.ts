@@ -58,7 +58,9 @@ function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, orig
   });
 }
 
-function describe(document: unknown): Pick<KindResult, 'kind' | 'specification' | 'title' | 'description' | 'version'> {
+type Described = Pick<KindResult, 'kind' | 'specification' | 'title' | 'summary' | 'description' | 'version'>;
+
+function describe(document: unknown): Described {
   const root = isObject(document) ? document : {};
   const info = isObject(root['info']) ? root['info'] : {};
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
@@ -66,6 +68,7 @@ function describe(document: unknown): Pick<KindResult, 'kind' | 'specification' 
     kind: 'openapi',
     specification: text(root['openapi']) ?? text(root['swagger']) ?? '',
     title: text(info['title']) ?? '',
+    summary: text(info['summary']) ?? '',
     description: text(info['description']) ?? '',
     version: text(info['version']),
   };

@@ -36,6 +36,13 @@ describe('a document in one file', () => {
     });
   });
 
+  it('is described in lists by the summary that it gives, else by the first paragraph of its description', async () => {
+    const described = async (info: string) =>
+      (await run({ 'a.yaml': `openapi: 3.1.0\ninfo: {title: A, version: "1"${info}}\npaths: {}\n` })).artifact?.summary;
+    expect(await described(', summary: All *pets*., description: Long')).toBe('All pets.');
+    expect(await described(', description: "# Use\\n\\nFirst.\\n\\nSecond."')).toBe('First.');
+  });
+
   it('has no artifact where only its report is wanted, and the same report', async () => {
     const files = { 'a.yaml': 'openapi: 3.1.0\ninfo: {title: A, version: "1"}\npaths:\n  /a/{b}: {get: {}}\n' };
     const [whole, alone] = [await run(files), await run(files, { reportOnly: true })];

@@ -7,7 +7,7 @@ import { openSite, type OpenSite } from './site.ts';
 // Every text of the documents is a word longer than the screen is wide.
 const word = 'Supercalifragilisticexpialidocious'.repeat(4);
 const path = `/${'a-segment-without-an-end'.repeat(5)}/{${word}}/${word}`;
-const prose = `${word} **${word}** \`${word}\`\n\n| ${word} | b |\n|--|--|\n| ${word} | ${word} |\n\n\`\`\`\n${word}\n\`\`\`\n\n# ${word}\n\n<https://example.com/${word}>`;
+const prose = `${word} **${word}** \`${word}\`\n\n| ${word} | b |\n|--|--|\n| ${word} | ${word} |\n\n\`\`\`\n${word}\n\`\`\`\n\n# ${word}\n\n<https://example.com/${word}>\n\n![${word}](/wide.svg)`;
 const field = { type: 'string', description: word, enum: [word], default: word, examples: [word], pattern: word };
 const schema = { title: word, description: prose, type: 'object', required: [word], properties: { [word]: field } };
 const body = { schema: { $ref: `#/components/schemas/${word}` }, examples: { [word]: { summary: word, value: word } } };
@@ -86,7 +86,8 @@ describe.skipIf(executablePath === undefined || !isThorough)(
       site = await openSite({ organizations: { acme: { name: word, defaults: { ruleset: '@acme/rulesets/style' } } } });
       browser = await openChromium(site.url);
       const note = { author: word, subject: word, authoredAt: '2026-03-01T12:00:00.000Z' } as never;
-      const commit = { repository: `https://github.com/acme/${word}.git`, commit: '01234567'.repeat(5), note };
+      const files = { 'wide.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="2400" height="300"></svg>' };
+      const commit = { repository: `https://github.com/acme/${word}.git`, commit: '01234567'.repeat(5), note, files };
       await site.publish('@acme/rulesets/style', `${word}.yaml`, 'rules:\n  operation-operationId-url-safe: warn\n');
       await site.publish(pay.slice(1), `${word}/${word}.json`, api('1.0.0', 1), commit);
       await site.publish(pay.slice(1), `${word}/${word}.json`, api('1.1.0', 2), commit);
