@@ -27,8 +27,11 @@ const atOnce = 64 * 1024;
 /** Slowest transfer to accept: so many bytes in so many milliseconds. */
 const pace = { bytes: 32 * 1024, milliseconds: 10_000 };
 
-/** How much to read after an error, so that the client gets to read the response. */
-const discard = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 };
+/**
+ * Most bytes to read after an error, so that the client gets to read the response. `pace` and the
+ * server's `requestTimeout` bound the time.
+ */
+const mostDiscarded = 64 * 1024 * 1024;
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -158,16 +161,20 @@ export function endResponse(request: IncomingMessage, response: ServerResponse, 
   if (isAskedToInvite(request)) return void response.end(body);
   response.flushHeaders();
   if (body !== undefined) response.write(body);
-  let left = discard.bytes;
+  let taken = 0;
+  let seen = 0;
   const end = () => {
-    clearTimeout(timer);
+    clearInterval(tick);
     request.off('data', take).off('end', end).off('close', end);
     response.end();
   };
   const take = (piece: Buffer) => {
-    left -= piece.length;
-    if (left < 0) end();
+    taken += piece.length;
+    if (taken > mostDiscarded) end();
   };
-  const timer = setTimeout(end, discard.milliseconds);
+  const tick = setInterval(() => {
+    if (taken - seen < pace.bytes) end();
+    seen = taken;
+  }, pace.milliseconds);
   request.on('data', take).once('end', end).once('close', end).resume();
 }

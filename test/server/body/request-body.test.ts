@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { listen, type Listening } from '../../../src/server/listen.ts';
-import { readPieces } from '../../../src/server/body/request-body.ts';
+import { endResponse, readPieces } from '../../../src/server/body/request-body.ts';
 import { exchange, parseAnswer } from '../http.ts';
 
 const limit = 100 * 1024 * 1024;
@@ -73,4 +74,31 @@ test('a body that comes in too slowly is refused', async () => {
   const [answer] = (await once(socket, 'data')) as [string];
   expect(answer).toContain('The body is arriving too slowly.');
   socket.destroy();
+});
+
+test('whoever sends a refused body slowly gets the response, and whoever sends none any more is cut off', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  const open = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
+  const refusing = await listen(
+    (request, response) => {
+      response.statusCode = 413;
+      endResponse(request, response, Buffer.from('too large'));
+      open.resolve([request, response]);
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const socket = connect(refusing.port, '127.0.0.1').setEncoding('utf8');
+  socket.write(head('Content-Length: 10000000'));
+  expect((await once(socket, 'data'))[0]).toContain('413');
+  const [request, response] = await open.promise;
+  for (let times = 0; times < 4; times++) {
+    socket.write('x'.repeat(50_000));
+    for (let left = 50_000; left > 0;) left -= ((await once(request, 'data'))[0] as Buffer).length;
+    vi.advanceTimersByTime(10_000);
+    expect(response.writableEnded).toBe(false);
+  }
+  vi.advanceTimersByTime(10_000);
+  expect(response.writableEnded).toBe(true);
+  socket.destroy();
+  await refusing.close(100);
 });
