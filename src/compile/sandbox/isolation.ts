@@ -91,7 +91,8 @@ export function sandboxCommand(
     ...nodeArguments(readable, memoryMegabytes, compiledCode),
   ];
   if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
-  const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind', compiledCode, compiledCode];
+  // Another version of the program may have deleted it since.
+  const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind-try', compiledCode, compiledCode];
   const walls = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
   const script = 'trap "" HUP INT TERM; exec "$0" "$@"';
   return { execPath: '/bin/sh', execArgv: ['-c', script, isolation.bwrap, ...walls, '--', process.execPath, ...node] };

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +52,9 @@ export function openStartSnapshot(
     async find() {
       if (root === null || !isBuilt) return null;
       // Without it sandboxes start all the same, only later.
-      return (found ??= await look(root).catch(() => null));
+      found ??= await look(root).catch(() => null);
+      // Another version of the program deletes it.
+      return found !== null && existsSync(found) ? found : null;
     },
     close: make,
   };

@@ -47,6 +47,15 @@ test('code is compiled once, for its owner alone, instead of older code; a sandb
   expect(await readdir(root)).toEqual([basename(folder)]);
 });
 
+test('a sandbox starts when another version of the program has deleted its compiled code', async () => {
+  const folder = join(root, `${isolation.kind}-fedcba9876543210`);
+  const child = startChild(256, isolation, { compiledCode: folder });
+  const job = { type: 'compile', input: inputOf('a.yaml') } as const;
+  const outcome = await child.run(job, { seconds: 60, load: memoryLoad(api), signal: undefined });
+  child.kill();
+  expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
+});
+
 test('a process that does not live long only reads', async () => {
   const other = join(root, 'other');
   const folder = await openCodeCache(other, { fills: false }).folderFor(isolation);
