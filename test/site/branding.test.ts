@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -42,3 +42,13 @@ test('contrasts are those of WCAG', () => {
   expect(contrastOf('#000000', '#ffffff')).toBe(21);
   expect(contrastOf('#767676', '#ffffff')).toBeCloseTo(4.54, 2);
 });
+
+test.for(['.tag.good', '.banner.good', '.verdict.good', '.method.get', '.status.s2'])(
+  'what is good stays green in the colors of an organization: %s',
+  (selector) => {
+    const style = readFileSync(new URL('../../templates/assets/style.css', import.meta.url), 'utf8');
+    const rules = style.split('}').filter((rule) => rule.split('{')[0]!.includes(selector));
+    expect(rules.some((rule) => rule.includes('var(--good)'))).toBe(true);
+    expect(rules.filter((rule) => rule.includes('var(--accent'))).toEqual([]);
+  },
+);
