@@ -22,7 +22,8 @@
 //   auth          <p>: what an operation needs for authorization
 //   parts         <div> of an operation: everything but its title, .url and .samples
 //   base          <span>: the URL of the server, before the path
-//   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers
+//   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers; data-example
+//                 is the name of the example that the request has, if there are others
 //   answers       <div>: bodies of responses, each an .answer, of which one is open at a time; of several examples of one status,
 //                 that status has .answers of its own
 //   answer        <details>: the body of a response, <pre><code>; a <span> in its <summary> may be left out while it is closed

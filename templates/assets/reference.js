@@ -129,7 +129,7 @@ function addRequest(samples, code) {
   tools.append(language);
   if (bodies.length > 0) {
     const names = bodies.map((example, at) => [String(at), example.querySelector('summary').textContent.slice(6)]);
-    const example = select('Example', [['', 'Example'], ...names]);
+    const example = select('Example', [['', samples.dataset.example ?? 'Example'], ...names]);
     example.addEventListener('change', () => {
       body = example.value === '' ? null : bodies[Number(example.value)].querySelector('code').textContent;
       written = show();

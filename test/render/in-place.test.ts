@@ -252,3 +252,29 @@ test('the first screen lists the operations, of many their tags, unless a long d
   expect(of(60, '')).toMatch(/>odd<\/a> <span class="count">30<\/span> .*Odd ones/);
   expect(of(2, 'word '.repeat(400))).toBeNull();
 });
+
+test('the request says which of the examples it has', () => {
+  const examples = { small: { summary: 'A "small" one', value: { a: 1 } }, large: { value: { a: 2 } } };
+  const html = (given: object) => {
+    const requestBody = { content: { 'application/json': { schema: {}, examples: given } } };
+    const paths = { '/a': { post: { requestBody, responses: {} } } };
+    const rendered = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
+    expect(checkPage(rendered)).toEqual([]);
+    return rendered.html;
+  };
+  expect(html(examples)).toContain('<div class="samples" data-example="A &quot;small&quot; one">');
+  expect(html({ small: examples.small })).not.toContain('data-example');
+});
+
+test('a response of several media types is shown as JSON and as XML', () => {
+  const schema = { type: 'object', xml: { name: 'pet' }, properties: { id: { type: 'integer' } } };
+  const content = { 'application/xml': { schema }, 'application/json': { schema }, 'text/xml': { schema } };
+  const paths = { '/a': { get: { responses: { 200: { description: 'One', content } } } } };
+  const { html } = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
+  const answers = html.slice(html.indexOf('class="answers"'));
+  expect([...answers.matchAll(/<summary>([\w/]+)<\/summary>/g)].map(([, title]) => title)).toEqual([
+    'application/json',
+    'application/xml',
+  ]);
+  expect(answers).toContain('&lt;pet&gt;');
+});

@@ -48,6 +48,7 @@ const attributes: Record<string, RegExp> = {
   'img width': /^\d{1,5}$/,
   'img height': /^\d{1,5}$/,
   'img loading': /^lazy$/,
+  'div data-example': /^[^]*$/,
   'th scope': /^(?:col|row)$/,
   'pre tabindex': /^0$/,
   'details name': /^[A-Za-z0-9._/-]+$/,

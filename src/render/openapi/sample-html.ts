@@ -30,14 +30,19 @@ export function samplesHtml(
     : markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
   // The first is in the request already, if it is small.
-  const others = bodies.filter(({ example }, at) => operation.isWebhook || at > 0 || !isSmall(example.value));
+  const isShown = !operation.isWebhook && bodies.length > 0 && isSmall(bodies[0]!.example.value);
+  const others = bodies.slice(isShown ? 1 : 0);
+  const name = isShown && others.length > 0 ? bodies[0]!.example.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, mostAnswers);
   if (operation.isWebhook && others.length + answers.length === 0) return nothing;
   const examples = others.slice(0, mostExamples).map(({ example, media }) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
     return markup`<details class="example">${exampleHtml(title, example.value)}</details>`;
   });
-  return markup`<div class="samples">${request}${examples}${answersHtml(answers, anchor)}</div>`;
+  const all = markup`${request}${examples}${answersHtml(answers, anchor)}`;
+  return name === ''
+    ? markup`<div class="samples">${all}</div>`
+    : markup`<div class="samples" data-example="${name}">${all}</div>`;
 }
 
 function bodyExamples(media: Media): { media: Media; example: Example }[] {
@@ -101,15 +106,20 @@ function written(schemas: Page['schemas'], media: Media): (example: Example) => 
   };
 }
 
+/** A body of the first media type that is JSON, and of the first that is XML. */
 function generated(schemas: Page['schemas'], media: Media): Example[] {
   const { types, schema } = media;
   if (schema === undefined) return [];
-  if (!types.some(isJson)) {
-    const text = types[0] === undefined ? null : bodyText(schemas, media, types[0]);
-    return text === null ? [] : [{ name: '', value: text }];
-  }
-  const value = sampleOf(schemas, schema, 'response');
-  return value === null || typeof value !== 'object' ? [] : [{ name: '', value }];
+  const json = types.find(isJson);
+  const value = json === undefined ? null : sampleOf(schemas, schema, 'response');
+  const text = types
+    .filter((type) => !isJson(type))
+    .flatMap((type) => {
+      const made = bodyText(schemas, media, type);
+      return made === null ? [] : [{ name: nameText(type, 100), value: made }];
+    });
+  const first = value === null || typeof value !== 'object' ? [] : [{ name: nameText(json!, 100), value }];
+  return [...first, ...text.slice(0, 1)];
 }
 
 function exampleHtml(title: Html, value: unknown): Html {
