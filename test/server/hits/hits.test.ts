@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Compiler } from '../../../src/compile/compile.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { createReport } from '../../../src/model/problem.ts';
+import { changeOrganization } from '../../../src/registry/gate/organization-settings.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type App, type Listening } from '../../../src/server/listen.ts';
@@ -12,6 +16,7 @@ import { changeResource, createTestQueue, publishVersion, setStatus, type TestRe
 import { openServed, type Served } from '../served.ts';
 import { fillStep, parseScript } from '../script.ts';
 
+const author = { actor: 'operator:test', origin: null };
 const clock = createClock();
 let world: Served;
 let registry: TestRegistry;
@@ -56,13 +61,17 @@ afterAll(async () => {
   await Promise.all([early?.close(0), usual?.close(0), world[Symbol.asyncDispose]()]);
 });
 
-/** The response of the usual way, and those to the same request twice where it may be answered at once. */
+/**
+ * The response of the usual way, and those to the same request where it may be answered at once: before it, from what
+ * was kept until now, and after it. Both ways keep what they send in the same place.
+ */
 async function askBoth(asked: Ask): Promise<{ whole: string; hits: number; answer: Answer }> {
+  const kept = anonymise(await connections.early.ask(asked));
   const expected = anonymise(await connections.usual.ask(asked));
-  await connections.early.ask(asked);
   const before = hits;
   const answer = await connections.early.ask(asked);
   const whole = anonymise(answer);
+  expect(kept, JSON.stringify(asked)).toBe(expected);
   expect(whole, JSON.stringify(asked)).toBe(expected);
   return { whole, hits: hits - before, answer };
 }
@@ -220,6 +229,58 @@ describe('an answer at once is never an old one', () => {
     expect(await seen(page)).toContain('paged@2.0.0');
   });
 
+  test('of a page, when its organization names a default ruleset, or that one turns private', async () => {
+    const ruleset = '@acme/rulesets/usual';
+    await publishVersion(registry, ruleset, '1.0.0');
+    await publishVersion(registry, '@acme/apis/inheriting', '1.0.0');
+    await publishVersion(registry, '@acme/schemas/free', '1.0.0');
+    const seen = async (name: string) => {
+      const { answer, hits: hit } = await askBoth({ target: `/@acme/${name}`, headers: [['Accept', 'text/html']] });
+      expect(hit).toBe(1);
+      return answer.body.toString().includes(ruleset);
+    };
+    const both = async () => [await seen('apis/inheriting'), await seen('schemas/free')];
+    expect(await both()).toEqual([false, false]);
+    await changeOrganization(registry, 'acme', { ruleset }, author);
+    expect(await both()).toEqual([true, false]);
+    await changeResource(registry, ruleset, (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await both()).toEqual([false, false]);
+    await changeOrganization(registry, 'acme', { ruleset: null }, author);
+    expect(await both()).toEqual([false, false]);
+  });
+
+  test('of a page, when the ruleset that made its findings turns private', async () => {
+    const [name, ruleset] = ['apis/judged', '@acme/rulesets/judge'];
+    await publishVersion(registry, ruleset, '1.0.0');
+    const { compiler } = registry;
+    const compile: Compiler['compile'] = async (...given) => {
+      const made = await compiler.compile(...given);
+      const problems = made.report.problems.map((problem) => ({ ...problem, ofRuleset: true as const }));
+      const gate = { ruleset: { name: ruleset, digest: digestOf('judge') }, blockOn: 'none' as const };
+      return { ...made, report: { ...createReport(problems), gate } };
+    };
+    await publishVersion({ ...registry, compiler: { ...compiler, compile } }, `@acme/${name}`, '1.0.0');
+    const seen = async () => {
+      const { answer, hits: hit } = await askBoth({ target: `/@acme/${name}`, headers: [['Accept', 'text/html']] });
+      expect(hit).toBe(1);
+      return answer.body.toString().includes('fake-hint');
+    };
+    expect(await seen()).toBe(true);
+    await changeResource(registry, ruleset, (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await seen()).toBe(false);
+  });
+
+  test('of a ruleset, when what it checks turns private', async () => {
+    const [ruleset, used] = ['@acme/rulesets/used', '@acme/apis/using'];
+    for (const name of [ruleset, used]) await publishVersion(registry, name, '1.0.0');
+    await changeResource(registry, used, (resource) => ({ ...resource, ruleset }));
+    const seen = async () =>
+      (await askBoth({ target: `/${ruleset}`, headers: [['Accept', 'text/html']] })).answer.body.toString();
+    expect(await seen()).toContain(used);
+    await changeResource(registry, used, (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await seen()).not.toContain(used);
+  });
+
   test('once another process changed the resource and the time of what is at hand has passed', async () => {
     const target = '/@acme/apis/pay@1.0.0';
     expect((await askBoth({ target })).hits).toBe(1);
@@ -234,7 +295,6 @@ describe('an answer at once is never an old one', () => {
   });
 
   test('for a key that was revoked', async () => {
-    const author = { actor: 'operator:test', origin: null };
     const made = await createKey(registry, { org: 'hidden', name: 'soon gone', scopes: ['read'] }, author);
     const asked: Ask = { target: '/@hidden/apis/plan', headers: [['Authorization', `Bearer ${made.text}`]] };
     expect(await askBoth(asked)).toMatchObject({ hits: 1, answer: { status: 200 } });
