@@ -34,6 +34,11 @@ test.skipIf(executablePath === undefined)(
     const published = await page.request.get(`${url}/@acme/apis/payments@1.0.0.json`);
     expect(published.status()).toBe(200);
 
+    // The sections are wider than the screen: the one that is open is in sight.
+    await page.goto(`${url}/console/acme/settings`);
+    const open = await page.locator('.console-nav [aria-current]').boundingBox();
+    expect(open!.x + open!.width).toBeLessThanOrEqual(380);
+
     await using other = await browser.open();
     await other.page.goto(`${url}/console/acme/apis/payments`);
     expect(new URL(other.page.url()).pathname).toBe('/account');

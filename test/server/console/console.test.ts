@@ -173,6 +173,21 @@ describe('rights', () => {
     expect(await recordOf('/apis/pay')).toMatchObject({ visibility: 'private' });
   });
 
+  test('where nothing is published, one begins with what one may do', async () => {
+    const starts = [
+      '/console/new?org=empty">Publish a document',
+      '/console/empty/repositories/new">Follow a repository',
+    ];
+    const offered = { admin: [true, true], publish: [true, false], read: [false, false] } as const;
+    for (const [scope, expected] of Object.entries(offered)) {
+      const person = await server.signIn({ org: 'empty', scopes: [scope as keyof typeof offered] });
+      const { text } = await person.get('/console/empty');
+      expect(text).toContain('Nothing is published yet.');
+      expect([scope, starts.map((start) => text.includes(start))]).toEqual([scope, expected]);
+    }
+    expect((await admin.get('/console/acme')).text).not.toContain('Follow a repository');
+  });
+
   test('another organization looks as if it were not there, whatever is asked', async () => {
     const paths = ['', '/apis/secret', '/apis/absent', '/keys', '/apis/secret/delete'];
     const answers = await Promise.all(
@@ -384,6 +399,8 @@ test('a repository is followed, and its first sync is watched to its end', async
   expect(events.text).toMatch(/^event: change\ndata: .*event: end\ndata:\n\n$/s);
   const page = await person.get(run);
   expect(page.text).toContain('Sync succeeded');
+  expect(page.text).toMatch(/<dt>Because of<\/dt><dd>\s*somebody asked/);
+  expect((await person.get(at)).text).toMatch(/<td data-name="[^"]*">\s*somebody asked/);
   expect(page.text).toContain('href="/console/acme/apis/pay"');
   const isPublished = async () =>
     (await createBrowser().request(`${world.url}/@acme/apis/pay@1.0.0.json`)).status === 200;

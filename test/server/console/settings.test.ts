@@ -31,6 +31,25 @@ test('an administrator sets the default ruleset, and the pages of APIs show it',
   expect((await admin.get('/console/acme/audit')).text).toMatch(/change ruleset.*organization/s);
 });
 
+test('the page of an API names the ruleset that checks it, and the default only to who may read the organization', async () => {
+  const narrow = await server.signIn({ name: 'nia', scopes: ['read'], resources: ['apis/*'] });
+  const [pay, order] = ['/console/acme/apis/pay', '/console/acme/schemas/order'];
+  await publishVersion(registry, '@acme/schemas/order', '1.0.0');
+  const rulesetOn = async (person: Person, path: string) =>
+    /<dt>Ruleset<\/dt><dd>(.*?)<\/dd>/s
+      .exec((await person.get(path)).text)![1]!
+      .replaceAll(/<[^>]*>|\s+/g, ' ')
+      .trim();
+  await admin.send(form, { '/ruleset': '@acme/rulesets/style' });
+  expect(await rulesetOn(admin, pay)).toMatch(/^@acme\/rulesets\/style +the organization&#39;s default$/);
+  expect(await rulesetOn(narrow, pay)).toBe('the organization&#39;s default');
+  // A default is that of APIs.
+  expect(await rulesetOn(admin, order)).toBe('none');
+  await admin.send(`${pay}/checks`, { '/ruleset': '@acme/rulesets/style@^1' });
+  for (const person of [admin, narrow]) expect(await rulesetOn(person, pay)).toBe('@acme/rulesets/style@^1');
+  await admin.send(`${pay}/checks`, { '/ruleset': '' });
+});
+
 test('the ruleset that is the default cannot be deleted by mistake', async () => {
   await admin.send(form, { '/ruleset': '@acme/rulesets/style' });
   const refused = await admin.send('/console/acme/rulesets/style/delete', {});
