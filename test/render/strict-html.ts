@@ -68,7 +68,7 @@ export function checkHtml(html: string): CheckedHtml {
   const open: { name: string; at: number; text: boolean; children: number }[] = [];
   const say = (what: string, at: number) =>
     problems.length < 20 && problems.push(`${what} at ${JSON.stringify(html.slice(Math.max(0, at - 60), at + 60))}`);
-  const token = /<(\/?)([a-z][a-z0-9]*)((?: [a-z]+(?:="[^"<>]*")?)*)>|[^<]+|</gy;
+  const token = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>|[^<]+|</gy;
   for (let match = token.exec(html); match !== null; match = token.exec(html)) {
     const [whole, close, name, written = ''] = match;
     const { index } = match;
@@ -102,7 +102,7 @@ export function checkHtml(html: string): CheckedHtml {
       say('<details> without <summary>', index);
     if (parent) parent.children++;
     const seen = new Set<string>();
-    for (const [, attribute = '', value] of written === '' ? [] : written.matchAll(/ ([a-z]+)(?:="([^"]*)")?/g)) {
+    for (const [, attribute = '', value] of written === '' ? [] : written.matchAll(/ ([a-z-]+)(?:="([^"]*)")?/g)) {
       if (seen.has(attribute)) say(`${attribute} twice`, index);
       seen.add(attribute);
       if (attribute === 'open' && name === 'details' && value === undefined) continue;
