@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Compiled, Compiler } from '../compile/compile.ts';
 import type { Config } from '../config.ts';
-import type { Coordinate } from '../model/address.ts';
-import type { Run } from '../model/connection.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import type { Run, RunDocument } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
@@ -83,10 +84,27 @@ interface Accepted {
   url: string;
 }
 
+/** A run as `/v1` describes it: with the documents of one resource. */
+interface DescribedRun extends Omit<Run, 'url' | 'documents'> {
+  documents: { path: string; outcome: RunDocument['outcome']; version: string | null; detail: string | null }[];
+}
+
 /** Starts a sync on a running registry and waits for it. */
 export async function syncRemotely(registry: string, coordinate: Coordinate): Promise<Run> {
-  const path = `/v1/${coordinate.type}/${coordinate.slug}/sync?wait=30`;
-  return (await withProgress('Syncing', () => demand(registry, 'POST', path, {}))) as unknown as Run;
+  const path = `/v1/${coordinate.type}/${coordinate.slug}`;
+  const run = await withProgress('Syncing', async () => {
+    let seen = (await demand(registry, 'POST', `${path}/sync?wait=30`, {})) as unknown as DescribedRun;
+    while (seen.finishedAt === null) {
+      await delay(250);
+      seen = (await demand(registry, 'GET', `${path}/syncs/${seen.id}`)) as unknown as DescribedRun;
+    }
+    return seen;
+  });
+  const resource = formatCoordinate(coordinate);
+  const documents = run.documents.map(({ path: file, outcome, version, detail }) => {
+    return { path: file, resource, outcome, label: version, report: null, detail };
+  });
+  return { ...run, url: run.repository, documents };
 }
 
 /**
