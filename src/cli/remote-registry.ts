@@ -121,7 +121,7 @@ interface Upload {
  * Returns the file as it is, or the bundle if it refers to other files, since an upload is one
  * document.
  */
-async function readDocument(
+export async function readDocument(
   compiler: Compiler,
   { limits }: Config,
   file: string,

@@ -61,6 +61,6 @@ function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean
 }
 
 function unusedProblem({ rule, at }: Exemption): Problem {
-  const message = `${rule}: The exemption matches no finding. Remove it.`;
+  const message = `${rule}: The exemption matches no finding. Remove it, unless it approves a breaking change.`;
   return { rule: 'exemption-unused', severity: 'info', message, ...at };
 }

@@ -93,7 +93,7 @@ describe('an exemption', () => {
     expect(artifact).toBe(null);
     expect(lines.filter((line) => line.startsWith('stele.yaml'))).toEqual([
       'stele.yaml:5:7 warning exemption-expired: operation-summary: The exemption ended on 2026-01-01 and does not count any more.',
-      'stele.yaml:5:7 info exemption-unused: no-such-rule: The exemption matches no finding. Remove it.',
+      'stele.yaml:5:7 info exemption-unused: no-such-rule: The exemption matches no finding. Remove it, unless it approves a breaking change.',
     ]);
   });
 

@@ -1,13 +1,14 @@
 import { Command } from 'commander';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { formatProblem, type Problem } from '../../model/problem.ts';
+import { describeBlocking, formatProblem, isBlocking, type Problem } from '../../model/problem.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
 import { openFolder } from '../../source/folder.ts';
-import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 import { demand } from '../registry-client.ts';
+import { readDocument } from '../remote-registry.ts';
 
 interface ReplayOptions extends CommonOptions {
   registry?: string;
@@ -31,10 +32,10 @@ export function replayCommand(): Command {
           `${name} is not a ruleset. Use a coordinate such as @acme/rulesets/style.`,
         );
       const version = existsSync(candidate) ? null : labelIn(candidate, coordinate);
-      const result = await withProgress('Replaying', (say) =>
+      const result = await withProgress('Replaying', async (say) =>
         registry === undefined
           ? replayHere(command, candidate, coordinate)
-          : replayThere(registry, candidate, coordinate, version, say),
+          : replayThere(registry, await bodyOf(command, candidate, coordinate, version), coordinate, say),
       ).catch((error: unknown) => {
         if (isRegistryError(error) && json !== true) for (const problem of problemsIn(error)) complain(problem);
         throw error;
@@ -77,14 +78,27 @@ async function replayHere(command: Command, candidate: string, coordinate: Coord
   });
 }
 
+/** What to send for a candidate: its version, or its file with those that it extends. */
+async function bodyOf(
+  command: Command,
+  candidate: string,
+  coordinate: Coordinate,
+  version: string | null,
+): Promise<{ version: string } | { document: string }> {
+  if (version !== null) return { version };
+  const { document, report } = await withCompiler(command, (compiler, config) =>
+    readDocument(compiler, config, candidate, coordinate),
+  );
+  if (document !== null && !isBlocking(report)) return { document };
+  throw new RegistryError('refused', describeBlocking(report), { problems: report.problems });
+}
+
 async function replayThere(
   registry: string,
-  candidate: string,
+  body: object,
   { slug }: Coordinate,
-  version: string | null,
   say: (text: string) => void,
 ): Promise<Result> {
-  const body = version === null ? { document: readFileSync(candidate, 'utf8') } : { version };
   const items: Replayed[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/rulesets/${slug}/replay?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`;

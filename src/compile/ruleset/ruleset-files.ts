@@ -82,6 +82,31 @@ export function inlineFiles(entry: ParsedFile, ruleset: Record<string, unknown>,
   };
 }
 
+/** A ruleset that stands in the place of a name in `extends`, read as a file of its own. */
+export interface Contained {
+  file: ParsedFile;
+  /** Where it is in the file that contains it. */
+  pointer: string;
+}
+
+/** Finds the rulesets that a file contains, as one does that was published with its files. */
+export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Contained> {
+  if (!isObject(file.value)) return;
+  const overrides = Array.isArray(file.value['overrides']) ? (file.value['overrides'] as unknown[]) : [];
+  const parts = [file.value, ...overrides].map((part, at) => [part, at === 0 ? '' : `/overrides/${at - 1}`] as const);
+  for (const [part, place] of parts) {
+    const bases: unknown = isObject(part) ? part['extends'] : null;
+    for (const [at, item] of [bases].flat().entries()) {
+      const value: unknown = Array.isArray(item) ? item[0] : item;
+      if (!isObject(value)) continue;
+      const own = `${place}/extends${Array.isArray(bases) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
+      const inner: ParsedFile = { ...file, value, locate: (below, on) => file.locate(own + below, on) };
+      yield { file: inner, pointer: pointer + own };
+      yield* containedRulesets(inner, pointer + own);
+    }
+  }
+}
+
 /** The message for a name in `extends` that leads to nothing. */
 export function cannotExtend(name: string, presets: Iterable<string>): string {
   const shown = JSON.stringify(name.slice(0, 200));

@@ -11,7 +11,7 @@ import { checkRedoclyRuleset } from './ruleset-redocly.ts';
 import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
-import { inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
+import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
 import { leaveOut, partialMember } from './ruleset-partial.ts';
 import { mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
@@ -55,8 +55,16 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
   let bundle = inlined?.ruleset ?? null;
   for (const file of [entry, ...(inlined?.used ?? [])]) {
     const found = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
-    problems.push(...(file === entry ? found : found.map(asExtended)));
+    problems.push(...(file === entry ? found : found.map((one) => asExtended(one))));
   }
+  const contained = [...containedRulesets(entry).take(mostBases + 1)];
+  if (contained.length > mostBases)
+    problems.push(
+      problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${mostBases} others. Split it.`),
+    );
+  for (const { file, pointer } of contained.slice(0, mostBases))
+    for (const problem of await checkFile(file, form, () => null))
+      problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
   if (bundle !== null && bundle[partialMember] === true)
     ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
   const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
@@ -132,8 +140,8 @@ function isSpectralRule(rule: unknown): boolean {
 }
 
 /** Overrides of a ruleset that is extended have no effect, as for Spectral: they may name rules of its neighbours. */
-function asExtended(problem: Problem): Problem {
-  if (problem.rule !== 'ruleset-rule' || !problem.pointer.startsWith('/overrides/')) return problem;
+function asExtended(problem: Problem, base = ''): Problem {
+  if (problem.rule !== 'ruleset-rule' || !problem.pointer.startsWith(`${base}/overrides/`)) return problem;
   return {
     ...problem,
     severity: 'info',

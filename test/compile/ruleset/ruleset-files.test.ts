@@ -73,6 +73,27 @@ test('overrides of a file that is extended may name rules of its neighbours, sin
   expect((await lint(bundle)).map((line) => line.split(' ')[2]).sort()).toEqual(['contact:', 'license:']);
 });
 
+test('what was published with its files can be published again, and each part of it is checked', async () => {
+  const files = {
+    'r.yaml': `extends: [[spectral:oas, off], [a.yaml, all]]\nrules: {contact: error}\n`,
+    'a.yaml': `extends: b.yaml\nrules: {contact: ${rule('contact')}}\n`,
+    'b.yaml': `rules: {license: ${rule('license')}}\n`,
+    'redocly.yaml': 'extends: [minimal, base.yaml]\nrules: {info-contact: error}\n',
+    'base.yaml': 'rules: {info-license: warn}\n',
+  };
+  for (const name of ['r.yaml', 'redocly.yaml'] as const) {
+    const { bundle } = await compile({ [name]: files[name], ...files });
+    const again = await compile({ 'p.json': JSON.stringify(bundle) });
+    expect(again).toMatchObject({ problems: [], bundle });
+    expect(await lint(again.bundle)).toEqual(await lint(bundle));
+  }
+  const { bundle } = await compile(files);
+  const bad = JSON.stringify(bundle).replace('"field":"license"', '"field":"license","function":"run"');
+  expect((await compile({ 'p.json': bad.replace(',"function":"truthy"}}}}', '}}}}') })).problems).toEqual([
+    expect.stringMatching(/^p\.json:1:\d+ error ruleset-refused: "run" is not a core function/),
+  ]);
+});
+
 test('only files inside the repository are asked for', () => {
   const value = {
     extends: [

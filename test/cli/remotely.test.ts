@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { runHere } from './in-process.ts';
+
+const run = {
+  id: '0mwsz390vshu4743g33k',
+  state: 'succeeded',
+  repository: 'https://git.test/acme/apis',
+  branch: 'main',
+  from: null,
+  to: 'c45d3e37c1d607c40c584db0fb538446418c47fe',
+  finishedAt: '2026-11-23T07:57:16.064Z',
+  detail: null,
+  documents: [{ path: 'pay.yaml', outcome: 'rejected', version: null, detail: 'pay.yaml:2:1 No title.', report: null }],
+};
+
+interface Asked {
+  what: string;
+  body: string;
+}
+
+/** A registry that answers what it is told to, in order. */
+async function openStub(answers: readonly [status: number, body: object][]) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const [status, answer] = answers[asked.push({ what: `${request.method} ${request.url}`, body }) - 1]!;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+test('sync over HTTP waits for the run, and prints its documents and its repository', async () => {
+  await using stub = await openStub([
+    [202, { ...run, state: 'running', to: null, finishedAt: null, documents: [] }],
+    [200, run],
+  ]);
+  const ended = await runHere(['sync', '@acme/apis/pay', '--registry', stub.url], { env: { STELE_KEY: 'k' } });
+  expect(ended.stdout).toBe('rejected @acme/apis/pay: pay.yaml:2:1 No title.\n');
+  expect(ended.stderr).toContain('https://git.test/acme/apis main is synced at c45d3e37c1d6');
+  expect(ended.code).toBe(1);
+  expect(stub.asked.map(({ what }) => what)).toEqual([
+    'POST /v1/apis/pay/sync?wait=30',
+    `GET /v1/apis/pay/syncs/${run.id}`,
+  ]);
+});
+
+test('replay over HTTP sends a ruleset with the files that it extends', async () => {
+  const totals = { checked: 0, newlyBlocked: 0, unblocked: 0, others: 0 };
+  await using stub = await openStub([[200, { items: [], totals, next: null }]]);
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    await writeFile(join(folder, 'base.yaml'), 'rules: {a: {given: $.info, then: {function: truthy}}}\n');
+    await writeFile(join(folder, 'style.yaml'), 'extends: [./base.yaml]\nrules: {a: error}\n');
+    const replay = (file: string) =>
+      runHere(['replay', file, '@acme/rulesets/style', '--registry', stub.url], {
+        cwd: folder,
+        env: { STELE_KEY: 'k' },
+      });
+    expect(await replay('style.yaml')).toMatchObject({ code: 0 });
+    expect(stub.asked).toMatchObject([{ body: expect.stringContaining('$.info') as string }]);
+    await writeFile(join(folder, 'style.yaml'), 'rules: {none: error}\n');
+    expect((await replay('style.yaml')).stderr).toContain('style.yaml:1:9 error ruleset-rule');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
