@@ -208,7 +208,10 @@ export function sendProblem(
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
-/** Logs an error in full if the server is to blame for it. */
+/**
+ * Logs an error in full if the server is to blame for it. What is only not ready yet, or has too much
+ * to do, is one line.
+ */
 export function logFailure(
   { log }: Pick<Registry, 'log'>,
   request: IncomingMessage,
@@ -216,12 +219,12 @@ export function logFailure(
   error: unknown,
 ): void {
   if (refusal !== null && problemTypes[refusal.code].status < 500) return;
-  const { path } = splitTarget(request.url!);
-  log('error', 'request failed', {
+  const isBusy = refusal?.code === 'unavailable' && refusal.cause === undefined;
+  log(isBusy ? 'warn' : 'error', 'request failed', {
     request: requestIdOf(request),
     method: request.method,
-    path,
-    error: inspect(error),
+    path: splitTarget(request.url!).path,
+    error: isBusy ? refusal.message : inspect(error),
   });
 }
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKey } from '../../src/registry/keys.ts';
 import { openServer, type Server } from '../../src/server/server.ts';
-import { createTestQueue, createTestRegistry, publishVersion } from './registry.ts';
+import { createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from './registry.ts';
 
 let server: Server;
+let registry: TestRegistry;
 let key: string;
 /** Resolves when a request waits for changes. */
 let waits: Promise<void>;
@@ -19,7 +20,7 @@ beforeEach(async () => {
     started.resolve();
     return plain.refs.watch(listener);
   };
-  const registry = { ...plain, refs: { ...plain.refs, watch } };
+  registry = { ...plain, refs: { ...plain.refs, watch } };
   server = await openServer(registry, createTestQueue(registry), { host: '127.0.0.1', port: 0 });
 });
 afterEach(() => server.close(0));
@@ -30,6 +31,10 @@ test('a server that drains reports that it is not ready, and answers everything 
   server.drain();
   const ready = await ask('/readyz');
   expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '1']);
+  // Load balancers ask all the time: a line, and no stack.
+  expect(registry.logged.filter(({ event }) => event === 'request failed')).toEqual([
+    { level: 'warn', event: 'request failed', fields: expect.objectContaining({ error: 'Not ready.' }) as object },
+  ]);
   for (const path of ['/healthz', '/@acme/apis/pay@1.0.0']) expect((await ask(path)).status).toBe(200);
   await server.close(0);
   await expect(ask('/readyz')).rejects.toThrow('fetch failed');
