@@ -59,9 +59,9 @@ const answersKept = 200;
 
 /**
  * Creates a search over a registry. Does nothing before the first request. `patience`: milliseconds
- * to wait for recent changes.
+ * to wait for recent changes and for what is not indexed yet, together.
  */
-export function createSearch(registry: Registry, { patience = 300 }: { patience?: number } = {}): Search {
+export function createSearch(registry: Registry, { patience = 250 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
   const followed = followRegistry(registry, index);
   const answers = new LRUCache<string, { revision: number; answer: Answer }>({ max: answersKept });
@@ -112,8 +112,9 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
 
   return {
     async find(principal, { text, org, type }, choose) {
+      const end = registry.monotonic() + patience;
       const isFresh = await within(patience, followed.follow());
-      if (!isComplete(principal)) await within(patience, followed.settled());
+      if (!isComplete(principal)) await within(Math.max(end - registry.monotonic(), 0), followed.settled());
       const { found: all, instead } = answer(principal, { text, org, type });
       const { items, next } = choose(all);
       const shown = isFresh ? items : (await Promise.all(items.map((found) => confirm(principal, found)))).flat();
