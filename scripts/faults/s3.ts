@@ -61,8 +61,8 @@ const counts = { published: 0, atOnce: 0, publishes: 0, requests: 0, read: 0, re
 const open = new Map<string, { digest: unknown; at: number; by: Api }>();
 const hidden: { slug: string; at: number; by: Api }[] = [];
 
-await using ceph = await startCeph();
-await using proxy = await startFaultProxy(ceph.port);
+const ceph = await startCeph();
+const proxy = await startFaultProxy(ceph.port);
 const settings = ceph.settings('faults');
 const apis: Api[] = [];
 for (let node = 0; node < 2; node++) {
@@ -182,4 +182,7 @@ conclude(
     `${counts.read} reads, ${counts.refused} of them refused with 503; ${history.size} operations checked`,
   wrong,
 );
+await proxy[Symbol.asyncDispose]();
+await ceph[Symbol.asyncDispose]();
+// Clients of S3 keep connections.
 process.exit();
