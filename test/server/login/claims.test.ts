@@ -57,7 +57,7 @@ describe('organizations', () => {
 
   test('are narrowed to some resources as keys are, and the globs of one group widen no other', () => {
     const teams = loginOf({
-      payments: [{ organization: 'acme', scopes: ['publish'], resources: ['apis/pay-*'] }],
+      payments: [{ organization: 'acme', scopes: ['publish'], resources: ['apis/pay-*', 'sites/pay'] }],
       everyone: [{ organization: 'acme', scopes: ['read'] }],
     });
     const organizations = organizationsOf(teams, ['payments', 'everyone']);
@@ -68,7 +68,8 @@ describe('organizations', () => {
     expect(isAllowed(principal, 'publish', other)).toBe(false);
     expect(isAllowed(principal, 'publish', { org: 'acme' })).toBe(false);
     expect(isAllowed(principal, 'admin', pay)).toBe(false);
-    expect(partOf(principal, 'acme', 'publish')).toEqual(['apis/pay-*']);
+    expect(isAllowed(principal, 'publish', { org: 'acme', resource: { type: 'sites', slug: 'pay' } })).toBe(true);
+    expect(partOf(principal, 'acme', 'publish')).toEqual(['apis/pay-*', 'sites/pay']);
     expect(() => loginOf({ a: [{ organization: 'acme', scopes: ['read'], resources: ['pay-*'] }] })).toThrow(
       'resources',
     );
