@@ -101,17 +101,17 @@ function describe(key: keyof ResourceChange, next: Resource): string {
 }
 
 /** Days for which a deleted resource can be brought back. */
-const grace = 30;
+export const graceDays = 30;
 
 /** Whether a deleted resource can still be brought back. */
 export function isRestorable({ deletedAt }: Pick<Resource, 'deletedAt'>, now: Date): boolean {
-  return deletedAt !== null && now.getTime() - Date.parse(deletedAt) < grace * 86_400_000;
+  return deletedAt !== null && now.getTime() - Date.parse(deletedAt) < graceDays * 86_400_000;
 }
 
 /** Throws `conflict` if what has this name is not deleted, or was deleted too long ago. */
 export function assertRestorable(name: string, value: Pick<Resource, 'deletedAt'>, now: Date): void {
   if (isRestorable(value, now)) return;
-  const why = value.deletedAt === null ? 'is not deleted' : `was deleted more than ${grace} days ago`;
+  const why = value.deletedAt === null ? 'is not deleted' : `was deleted more than ${graceDays} days ago`;
   throw new RegistryError('conflict', `${name} ${why}.`);
 }
 

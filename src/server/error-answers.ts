@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
-import type { ErrorCode, RegistryError } from '../model/errors.ts';
+import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
+import { sessionOf } from './authenticate.ts';
 import { basePathOf } from './base-path.ts';
 import type { ServerContext } from './server-context.ts';
 import { messagePage } from '../site/pages/message-pages.ts';
 import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type Fields } from './headers.ts';
+import { nothingHere } from './nothing-here.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
 import { asRefusal } from './refusals.ts';
@@ -186,7 +188,8 @@ export function sendProblem(
   error: unknown,
 ): void {
   const requestId = requestIdOf(request);
-  const refusal = asRefusal(error);
+  const isSignedIn = sessionOf(request) !== null;
+  const refusal = isSignedIn ? forPerson(asRefusal(error)) : asRefusal(error);
   const { path } = splitTarget(request.url!);
   logFailure(registry, request, refusal, error);
   if (response.headersSent) {
@@ -195,7 +198,8 @@ export function sendProblem(
   }
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   // Where people sign in with a key, the message already says to send one.
-  const signIn = mayHelp && !login?.takesKeys ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
+  const signIn =
+    mayHelp && !isSignedIn && !login?.takesKeys ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
   // The management API never sends pages, whatever the client accepts.
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
@@ -206,6 +210,12 @@ export function sendProblem(
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
+}
+
+/** Whoever is signed in need not be told to sign in, or to send a key. */
+function forPerson(refusal: RegistryError | null): RegistryError | null {
+  if (refusal?.code !== 'not_found' || refusal.message !== nothingHere) return refusal;
+  return new RegistryError('not_found', 'Nothing exists here, or you have no access.');
 }
 
 /**

@@ -1,11 +1,12 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
+import { graceDays } from '../../registry/change-resource.ts';
 import { isAdmin } from './key-forms.ts';
 import { timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
-import { ask, here, may, type Visit } from './visit.ts';
+import { ask, here, may, mayPublish, type Visit } from './visit.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
@@ -54,14 +55,16 @@ const overview: Page = {
         })),
         // The first thing to do is here, and not only in the corner.
         ...(body.items.length === 0 && { actions: firstSteps(visit) }),
-        empty: 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.',
+        empty: mayPublish(visit)
+          ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
+          : 'Nothing is published yet that you may read.',
         next: body.next === null ? null : `?${type}=${encodeURIComponent(body.next)}`,
       });
     }
     return {
       eyebrow: `@${visit.org}`,
       title: 'Overview',
-      actions: may(visit, 'publish')
+      actions: mayPublish(visit)
         ? [{ text: 'New', href: visit.site.links.path(`/console/new?org=${visit.org}`), isMain: true }]
         : [],
       sections,
@@ -72,9 +75,7 @@ const overview: Page = {
 function firstSteps(visit: Visit): Action[] {
   const { links } = visit.site;
   return [
-    ...(may(visit, 'publish')
-      ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${visit.org}`) }]
-      : []),
+    ...(mayPublish(visit) ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${visit.org}`) }] : []),
     ...(isAdmin(visit) ? [{ text: 'Follow a repository', href: here(visit, '/repositories/new') }] : []),
   ];
 }
@@ -174,7 +175,7 @@ const deleted: Page = {
         const params = { type, slug };
         const href = here({ ...visit, params }, '/:type/:slug/undelete');
         rows.push({
-          cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt)],
+          cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
           actions: [{ text: 'Bring it back', href }],
         });
       }
@@ -184,7 +185,7 @@ const deleted: Page = {
     });
     for (const { slug, title, deletedAt } of sites.items)
       rows.push({
-        cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt)],
+        cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
         actions: [{ text: 'Bring it back', href: here({ ...visit, params: { site: slug } }, '/sites/:site/undelete') }],
       });
     return {
@@ -192,11 +193,21 @@ const deleted: Page = {
       title: 'Deleted',
       lead: 'What was deleted in the last 30 days can be brought back.',
       sections: [
-        { title: 'Deleted resources and sites', columns: ['Name', 'Deleted'], rows, empty: 'Nothing was deleted.' },
+        {
+          title: 'Deleted resources and sites',
+          columns: ['Name', 'Deleted', 'Comes back until'],
+          rows,
+          empty: 'Nothing was deleted.',
+        },
       ],
     };
   },
 };
+
+/** The last moment at which what was deleted comes back. */
+function untilCell(deletedAt: string): Cell {
+  return timeCell(new Date(Date.parse(deletedAt) + graceDays * 86_400_000).toISOString());
+}
 
 /** Pages of the organization as a whole. */
 export const organizationPages: readonly Page[] = [

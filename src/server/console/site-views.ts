@@ -3,7 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../../model/sites/page-path.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
 import { facts, timeCell, type Action, type Page, type Section, type Tone } from './pages.ts';
-import { ask, here, may, type Visit } from './visit.ts';
+import { ask, here, mayPublish, type Visit } from './visit.ts';
 
 interface SiteRecord {
   slug: string;
@@ -52,9 +52,7 @@ const sites: Page = {
       eyebrow: `@${visit.org}`,
       title: 'Sites',
       lead: 'Documentation around your APIs: pages in Markdown, with references in them.',
-      actions: may({ ...visit, type: null }, 'publish')
-        ? [{ text: 'New site', href: here(visit, '/new-site'), isMain: true }]
-        : [],
+      actions: mayPublish(visit) ? [{ text: 'New site', href: here(visit, '/new-site'), isMain: true }] : [],
       sections: [
         {
           title: 'All sites',

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { isAllowed, type Scope } from '../../model/access.ts';
+import { isAllowed, partOf, type Scope } from '../../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../../model/address.ts';
 import { digestOf } from '../../model/digest.ts';
 import { types } from '../../model/kinds.ts';
@@ -94,6 +94,11 @@ export function may(
     org,
     ...(type !== null && slug !== undefined && { resource: { type, slug } }),
   });
+}
+
+/** Whether the visitor may publish something in the organization, be it only under some names. */
+export function mayPublish({ session, org }: Pick<Visit, 'session' | 'org'>): boolean {
+  return partOf(session.principal, org, 'publish')?.length !== 0;
 }
 
 /** The address of a page of the organization's console: `here(visit, '/keys/:key')`. */

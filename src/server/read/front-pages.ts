@@ -1,6 +1,6 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router, type Request, type Response } from 'express';
-import { anonymous, grantsIn, organizationsOf, type Grant, type Principal } from '../../model/access.ts';
+import { anonymous, grantsIn, organizationsOf, partOf, type Grant, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
@@ -60,6 +60,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     const html = accountPage(site, {
       who: session?.name ?? null,
       organizations: session === null ? [] : await organizationsFor(session.principal),
+      mayPublish: session !== null && mayPublishAnywhere(session.principal),
       takesKeys: login?.takesKeys ?? false,
       hasLink: login?.signInLink !== undefined && isOnThisMachine(site.url),
       hasFailed: failed === 'key',
@@ -80,6 +81,13 @@ export function createFrontPages(site: Site, login?: Login): Router {
   router.get('/account', (request, response) => sendAccount(request, response));
   router.all(['/', '/account'], onlyGet);
   return router;
+}
+
+function mayPublishAnywhere(principal: Principal): boolean {
+  return (
+    principal.kind === 'operator' ||
+    organizationsOf(principal).some((org) => partOf(principal, org, 'publish')?.length !== 0)
+  );
 }
 
 /** What a grant allows, for people: `publish, on apis/pay-*`. */

@@ -35,6 +35,8 @@ export interface AccountView {
   who: string | null;
   /** The organizations where they have rights, each with these in words. */
   organizations: { org: string; rights: string }[];
+  /** Whether they may publish something somewhere. */
+  mayPublish: boolean;
   /** Whether people sign in with a key. */
   takesKeys: boolean;
   /** Whether the server printed a link that signs in whoever runs it. */

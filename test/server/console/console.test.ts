@@ -182,10 +182,30 @@ describe('rights', () => {
     for (const [scope, expected] of Object.entries(offered)) {
       const person = await server.signIn({ org: 'empty', scopes: [scope as keyof typeof offered] });
       const { text } = await person.get('/console/empty');
-      expect(text).toContain('Nothing is published yet.');
+      expect(text).toContain('Nothing is published yet');
       expect([scope, starts.map((start) => text.includes(start))]).toEqual([scope, expected]);
     }
     expect((await admin.get('/console/acme')).text).not.toContain('Follow a repository');
+  });
+
+  test('who may publish only some names begins there, too, and who may only read is offered nothing', async () => {
+    const team = await server.signIn({ org: 'empty', scopes: ['publish'], resources: ['apis/pay-*', 'sites/pay-*'] });
+    expect((await team.get('/console/empty')).text).toContain('/console/new?org=empty');
+    expect((await team.get('/console/empty/sites')).text).toContain('/console/empty/new-site');
+    const typed = { '/title': 'Pay', '/slug': 'pay-guide', '/visibility': 'private' };
+    expect((await team.send('/console/empty/new-site', typed)).status).toBe(303);
+    expect((await team.get('/account')).text).toContain('Publish a document');
+    const person = await server.signIn({ org: 'empty', scopes: ['read'] });
+    expect((await person.get('/console/empty')).text).not.toContain('Paste a document');
+    expect((await person.get('/account')).text).not.toContain('Publish a document');
+  });
+
+  test('whoever is signed in is not told to sign in', async () => {
+    for (const path of ['/console/acme/apis/absent', '/@other/apis/secret', '/@other/apis/absent']) {
+      const { status, text } = await admin.get(path);
+      expect([status, text.includes('you have no access.')]).toEqual([404, true]);
+      expect(text, path).not.toMatch(/send a key|Sign in/);
+    }
   });
 
   test('another organization looks as if it were not there, whatever is asked', async () => {
@@ -350,7 +370,10 @@ describe('what was deleted', () => {
     const sent = await admin.send(`${path}/delete`);
     expect(sent.headers.get('location')).toMatch(/^\/console\/acme\/deleted\?/);
     expect((await admin.get('/@acme/apis/gone')).status).toBe(410);
-    expect((await admin.get('/console/acme/deleted')).text).toContain(`href="${path}/undelete"`);
+    const list = (await admin.get('/console/acme/deleted')).text;
+    expect(list).toContain(`href="${path}/undelete"`);
+    const [deleted, until] = [...list.matchAll(/<time datetime="([^"]*)"/g)].map(([, time]) => Date.parse(time!));
+    expect(until! - deleted!).toBe(30 * 86_400_000);
     const taken = await admin.send('/console/new', {
       '/type': 'apis',
       '/org': 'acme',
