@@ -1,6 +1,8 @@
-import { parseFile } from './text/parse.ts';
+import { parse as parsePath } from 'node:path/posix';
+import { parseFile, type ParsedFile } from './text/parse.ts';
+import { followPointer, joinPointer, parsePointer } from './text/pointer.ts';
 import type { CompileLimits, Published } from './compile.ts';
-import type { Comparison } from '../model/comparison.ts';
+import type { Change, Comparison } from '../model/comparison.ts';
 
 /**
  * Says of each change where it is in the file of the new document: at the key that changed, or at the
@@ -11,10 +13,49 @@ export function placeChanges(comparison: Comparison, { source }: Published, limi
   if (source === undefined || comparison.changes.length === 0) return comparison;
   const parsed = parseFile(source.path, source.bytes, limits);
   if (!parsed.ok) return comparison;
-  const { locate } = parsed.file;
+  const pointerIn = createFinder(parsed.file);
   const changes = comparison.changes.map((change) => ({
     ...change,
-    place: locate(change.pointers.after ?? change.pointers.before ?? '', 'key'),
+    place: parsed.file.locate(pointerIn(change), 'key'),
   }));
   return { ...comparison, changes };
+}
+
+/** Finds the pointer of a change in a file that need not have the components that its bundle has. */
+function createFinder({ value }: ParsedFile): (change: Change) => string {
+  const references = new Map<string, ReadonlyMap<string, string>>();
+  return ({ pointers, operations }) => {
+    const pointer = pointers.after ?? pointers.before ?? '';
+    const [root = '', kind = '', name = ''] = parsePointer(pointer);
+    const [method = '', path = ''] = operations[0]?.split(' ') ?? [];
+    const isBundled = root === 'components' && !followPointer(value, joinPointer('', root, kind, name)).found;
+    if (!isBundled || path === '') return pointer;
+    const operation = joinPointer('', 'paths', path, method.toLowerCase());
+    const known = references.get(operation) ?? referencesIn(value, operation);
+    references.set(operation, known);
+    return known.get(name) ?? operation;
+  };
+}
+
+/** The first reference below a node to each name in other files. */
+function referencesIn(root: unknown, base: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const node = followPointer(root, base);
+  const waiting: [unknown, string][] = node.found ? [[node.value, base]] : [];
+  for (const [value, pointer] of waiting) {
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, child] of Object.entries(value)) {
+      const name = key === '$ref' && typeof child === 'string' ? nameOf(child) : null;
+      if (name !== null && !found.has(name)) found.set(name, joinPointer(pointer, key));
+      waiting.push([child, joinPointer(pointer, key)]);
+    }
+  }
+  return found;
+}
+
+/** What a bundle calls the target of a reference into another file. */
+function nameOf(reference: string): string | null {
+  const [file = '', fragment = ''] = reference.split('#');
+  if (file === '') return null;
+  return parsePointer(fragment).at(-1) ?? parsePath(file).name;
 }

@@ -18,6 +18,21 @@ test('a comparison as lines', () => {
   expect(formatDiff(compare(taking({}), taking({})), 'text', names)).toBe('No changes.');
 });
 
+test('what may break has its lines, where the place is known', () => {
+  const [breaking, docs] = changed.changes;
+  const placed = { ...changed, changes: [{ ...breaking!, place: { line: 2, column: 3 } }, { ...docs!, place: { line: 1, column: 1 } }] }; // prettier-ignore
+  expect(formatDiff(placed, 'text', names, 'a: 1\n  b: 2\n').split('\n')).toEqual([
+    expect.stringMatching(/^breaking /),
+    '  new.yaml:2:3',
+    '    1 | a: 1',
+    '  > 2 |   b: 2',
+    '      |   ^',
+    expect.stringMatching(/^docs /),
+    '  new.yaml:1:1',
+    expect.any(String),
+  ]);
+});
+
 test('a comparison as Markdown, which cannot be broken out of', () => {
   expect(formatDiff(changed, 'markdown', names)).toBe(
     [

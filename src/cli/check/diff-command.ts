@@ -35,23 +35,30 @@ export function diffCommand(): Command {
     .addOption(new Option('--format <format>', 'output format').choices(diffFormats).default('text'))
     .action(async (before: string, after: string, _options: unknown, command: Command) => {
       const { failOn, format, json } = command.optsWithGlobals<DiffOptions>();
-      const comparison = await compare(command, before, after);
+      const { comparison, text } = await compare(command, before, after);
       if (json === true) printJson(comparison);
-      else print(formatDiff(comparison, format, { before, after }));
+      else print(formatDiff(comparison, format, { before, after }, text));
       if (failOn !== undefined && isAtLeast(comparison.verdict, failOn)) process.exitCode = 1;
     });
 }
 
-async function compare(command: Command, before: string, after: string): Promise<Comparison> {
+interface Compared {
+  comparison: Comparison;
+  /** The file of the new document. Empty: it is a published version. */
+  text: string;
+}
+
+async function compare(command: Command, before: string, after: string): Promise<Compared> {
   const remote = command.optsWithGlobals<DiffOptions>().registry;
-  const run = async (compiler: Compiler, { limits }: Config, registry: Registry | null): Promise<Comparison> => {
+  const run = async (compiler: Compiler, { limits }: Config, registry: Registry | null): Promise<Compared> => {
     const documentNamed = (name: string): Promise<Published> => {
       const isHere = isCoordinate(name) && remote === undefined;
       return isHere ? publishedDocument(registry!, name) : readDocument(compiler, limits, name, remote);
     };
     const one = await documentNamed(before);
     const other = await documentNamed(after);
-    return withProgress('Comparing', () => compiler.compare(one, other, limits));
+    const comparison = await withProgress('Comparing', () => compiler.compare(one, other, limits));
+    return { comparison, text: Buffer.from(other.source?.bytes ?? []).toString() };
   };
   if (remote !== undefined || ![before, after].some(isCoordinate))
     return withCompiler(command, (compiler, config) => run(compiler, config, null));

@@ -1,6 +1,7 @@
-import { mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
+import { isAtLeast, mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
 import { formatJson } from '../output.ts';
+import { codeFrame } from './code-frame.ts';
 import { findingsInComparison } from './finding.ts';
 import { formatGithub, formatJunit, formatSarif } from './finding-formats.ts';
 
@@ -8,26 +9,36 @@ export const diffFormats = ['text', 'json', 'markdown', 'github', 'sarif', 'juni
 export type DiffFormat = (typeof diffFormats)[number];
 
 /**
- * Formats a comparison: one line for each change, JSON, Markdown, or findings for tools. `names`: of
- * the two documents.
+ * Formats a comparison: each change with its lines, JSON, Markdown, or findings for tools. `names`: of
+ * the two documents; `text`: that of the new one's file.
  */
 export function formatDiff(
   comparison: Comparison,
   format: DiffFormat,
   names: { before: string; after: string },
+  text = '',
 ): string {
   if (format === 'json') return formatJson(comparison, 2);
   if (format === 'markdown') return `**${comparisonTitle(comparison)}**\n\n${comparisonMarkdown(comparison, Infinity)}`;
-  if (format === 'text') return formatText(comparison);
+  if (format === 'text') return formatText(comparison, names.after, text);
   const findings = findingsInComparison(comparison, names);
   if (format === 'github') return formatGithub(findings);
   return format === 'sarif' ? formatSarif(findings) : formatJunit(findings, names.after);
 }
 
-function formatText(comparison: Comparison): string {
+function formatText(comparison: Comparison, file: string, text: string): string {
   const { changes, reason, truncated } = comparison;
   const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
-  return [...mergeAlike(changes).map(formatChange), ...rest, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
+  const lines = text.replace(/\n$/, '').split('\n');
+  const shown = mergeAlike(changes).flatMap((change) => [formatChange(change), ...placeOf(change, file, lines)]);
+  return [...shown, ...rest, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
+}
+
+/** Where a change is, with its lines if it may break somebody. */
+function placeOf({ place, verdict }: Change, file: string, lines: readonly string[]): string[] {
+  if (place === undefined) return [];
+  const frame = isAtLeast(verdict, 'risky') ? codeFrame(lines, place) : '';
+  return [`  ${file}:${place.line}:${place.column}`, ...(frame === '' ? [] : [frame])];
 }
 
 function formatChange({ verdict, code, message, operations, reach }: Change): string {
