@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import * as nodeFiles from 'node:fs/promises';
 import { mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
+import type { Files } from '../../src/store/folder/files.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { createIds } from '../contract/refs.ts';
@@ -119,14 +121,27 @@ describe('a folder', () => {
     const other = await start();
     const leave = (name: string) => writeFile(join(folder, '.tmp', name), 'x');
     const [running, ended] = [other.child.pid!, 999_999_999].map((pid) => own.replace(`.${process.pid}.`, `.${pid}.`));
-    for (const name of [own, running!, ended!, 'old', 'of-somebody']) await leave(name);
+    // That process may run on another machine, or in another container.
+    const elsewhere = ended!.replace(/^[0-9a-f]{12}/, '0'.repeat(12));
+    for (const name of [own, running!, ended!, elsewhere, 'old', 'of-somebody']) await leave(name);
     const hoursAgo = new Date(Date.now() - 2 * 3_600_000);
     await utimes(join(folder, '.tmp', 'old'), hoursAgo, hoursAgo);
     await openFsBucket(folder);
-    expect((await readdir(join(folder, '.tmp'))).sort()).toEqual([running, 'of-somebody'].sort());
+    expect((await readdir(join(folder, '.tmp'))).sort()).toEqual([running, elsewhere, 'of-somebody'].sort());
     await other.close();
     await openFsBucket(folder);
-    expect(await readdir(join(folder, '.tmp'))).toEqual(['of-somebody']);
+    expect((await readdir(join(folder, '.tmp'))).sort()).toEqual([elsewhere, 'of-somebody'].sort());
+  });
+
+  test('is opened a second time in one process while something is written to it', async () => {
+    const files: Files = {
+      ...nodeFiles,
+      async link(from, to) {
+        await openFsBucket(folder);
+        return nodeFiles.link(from, to);
+      },
+    };
+    expect(await (await openFsBucket(folder, { files })).putIfAbsent('a', bytesOf('x'))).toBe('created');
   });
 
   test.each([
