@@ -76,8 +76,8 @@ test('a body that comes in too slowly is refused', async () => {
   socket.destroy();
 });
 
-test('whoever sends a refused body slowly gets the response, and whoever sends none any more is cut off', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+/** A refused request whose body is still to come. */
+async function openRefused() {
   const open = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
   const refusing = await listen(
     (request, response) => {
@@ -88,9 +88,20 @@ test('whoever sends a refused body slowly gets the response, and whoever sends n
     { host: '127.0.0.1', port: 0 },
   );
   const socket = connect(refusing.port, '127.0.0.1').setEncoding('utf8');
-  socket.write(head('Content-Length: 10000000'));
+  socket.write(head('Content-Length: 100000000'));
   expect((await once(socket, 'data'))[0]).toContain('413');
   const [request, response] = await open.promise;
+  const close = async () => {
+    socket.destroy();
+    await refusing.close(100);
+  };
+  return { socket, request, response, [Symbol.asyncDispose]: close };
+}
+
+test('whoever sends a refused body slowly gets the response, and whoever sends none any more is cut off', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  await using refused = await openRefused();
+  const { socket, request, response } = refused;
   for (let times = 0; times < 4; times++) {
     socket.write('x'.repeat(50_000));
     for (let left = 50_000; left > 0;) left -= ((await once(request, 'data'))[0] as Buffer).length;
@@ -99,6 +110,13 @@ test('whoever sends a refused body slowly gets the response, and whoever sends n
   }
   vi.advanceTimersByTime(10_000);
   expect(response.writableEnded).toBe(true);
-  socket.destroy();
-  await refusing.close(100);
+});
+
+test('of a refused body, 64 MB are read at most', async () => {
+  await using refused = await openRefused();
+  const { request, response } = refused;
+  request.emit('data', Buffer.alloc(64 * 1024 * 1024));
+  expect(response.writableEnded).toBe(false);
+  request.emit('data', Buffer.alloc(1));
+  expect(response.writableEnded).toBe(true);
 });
