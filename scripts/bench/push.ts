@@ -1,11 +1,11 @@
 /**
  * From a push to what readers see, through a hook and a local git server.
  *
- *   node scripts/bench/push.ts [--pushes 40] [--repositories 200] [--bars push-20kb,push-1mb,pushes]
+ *   node scripts/bench/push.ts [--pushes 20] [--repositories 200] [--bars push-20kb,push-1mb,pushes]
  *   node scripts/bench/push.ts --hooks 50 --seconds 30 [--repositories 200]     so many hooks a second: is one lost?
  *
- * `push-…`: pushes of a document, one after the other, beside a bare `git fetch` of the same commit. `pushes`: one push to each repository, all at
- * once, until the last is visible.
+ * `push-…`: pushes of a document, each when what the one before left to be done is done, such as its page; beside a bare `git fetch` of the same
+ * commit. `pushes`: one push to each repository, all at once, until the last is visible.
  */
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -19,13 +19,14 @@ import { argv } from 'zx';
 import { serveStele } from '../../test/e2e/stele.ts';
 import { createFixtureRepository, type FixtureRepository } from '../../test/servers/fixture-repository.ts';
 import { openGitServer } from '../../test/servers/git-http.ts';
+import { untilIdle } from '../load/processor-time.ts';
 import { quantile } from '../load/quantile.ts';
 import type { Measured } from './history.ts';
 import { isAsked, reportResults } from './results.ts';
 
 const run = promisify(execFile);
 const many = Number(argv['repositories'] ?? 200);
-const pushes = Number(argv['pushes'] ?? 40);
+const pushes = Number(argv['pushes'] ?? 20);
 const rate = Number(argv['hooks'] ?? 0);
 const seconds = Number(argv['seconds'] ?? 30);
 /** Bytes that each path of a document has. */
@@ -130,6 +131,7 @@ async function measureOne(row: 'push-20kb' | 'push-1mb'): Promise<void> {
   const [visible, fetched]: [number[], number[]] = [[], []];
   for (let n = 0; n < pushes; n++) {
     push(0);
+    await untilIdle(400);
     const started = performance.now();
     await hook(0);
     await untilTrue(() => isVisible(0), 60);

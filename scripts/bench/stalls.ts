@@ -18,7 +18,7 @@ import { argv, retry } from 'zx';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import { childrenTime } from '../load/processor-time.ts';
+import { untilIdle } from '../load/processor-time.ts';
 import { quantile } from '../load/quantile.ts';
 import { fillOrganization } from './fill.ts';
 import type { BarName } from './bars.ts';
@@ -116,15 +116,6 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** Waits until the server and its sandboxes have hardly used a processor for a second. */
-async function untilIdle(): Promise<void> {
-  for (let used = Infinity; used > 0.05;) {
-    const before = childrenTime();
-    await delay(1000);
-    used = childrenTime() - before;
-  }
 }
 
 /** Changes every page of a site, and publishes it. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Seconds of processor time of this process and of all that it started, and that has ended. Linux alone tells. */
 export function processorTime(): number {
@@ -25,4 +26,13 @@ export function childrenTime(): number {
   }
   const isOurs = (pid: number): boolean => pid === process.pid || (found.has(pid) && isOurs(found.get(pid)!.parent));
   return [...found].reduce((sum, [pid, { seconds }]) => (isOurs(pid) ? sum + seconds : sum), 0);
+}
+
+/** Waits until what this process started has hardly used a processor for so many milliseconds. */
+export async function untilIdle(milliseconds = 1000): Promise<void> {
+  for (let used = Infinity; used > milliseconds / 20_000;) {
+    const before = childrenTime();
+    await delay(milliseconds);
+    used = childrenTime() - before;
+  }
 }
