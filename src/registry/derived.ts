@@ -5,6 +5,7 @@ import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
+import { digestInTurns } from '../store/digest-in-turns.ts';
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readManifestOf, readObject } from './stored.ts';
@@ -38,7 +39,8 @@ export async function outlineVersion(
 
 /**
  * A version's document as HTML and Markdown; null if the sandbox could not make them. Made once,
- * then cached. Of a long document `html` is empty: see `renderedPart`.
+ * then cached. Of a long document `html` and `markdown` are empty: see `renderedPart` and
+ * `renderedMarkdown`.
  */
 export async function renderedOf(registry: Registry, granted: GrantedVersion): Promise<Rendered | null> {
   return renderVersion(registry, granted.resource, granted.version, 'read');
@@ -56,12 +58,24 @@ export async function renderVersion(
     const rendered = await renderNow(registry, org, version, lane);
     if (!rendered?.pages) return rendered;
     // Parts are kept apart, so that the page of one reads no more than that.
-    for (const part of [wholePart, ...rendered.pages.parts.map(({ name }) => name)]) {
-      const html = cutPart(rendered, part)!;
-      await registry.cache.put(keyOf(registry, 'part', `${hex}-${part}`), encodeJson(html)).catch(() => undefined);
-    }
-    return { ...rendered, html: '' };
+    for (const part of [wholePart, ...rendered.pages.parts.map(({ name }) => name)])
+      await keep(registry, 'part', `${hex}-${part}`, cutPart(rendered, part)!, asText);
+    await keep(registry, 'markdown', hex, rendered.markdown, asText);
+    return { ...rendered, html: '', markdown: '' };
   });
+}
+
+/** A version's document as Markdown, also of a long one. Null if the sandbox could not make it. */
+export async function renderedMarkdown(
+  registry: Registry,
+  granted: GrantedVersion,
+): Promise<Pick<Rendered, 'markdown' | 'truncated'> | null> {
+  const rendered = await renderedOf(registry, granted);
+  if (!rendered?.pages) return rendered;
+  const { resource, version } = granted;
+  const make = async () => (await renderNow(registry, resource.org, version, 'read'))?.markdown ?? null;
+  const markdown = await derive(registry, 'markdown', resource.org, hexOf(version.manifest), make, asText);
+  return markdown === null ? null : { ...rendered, markdown };
 }
 
 /** The name of the part that is the whole of a long document. No other part has it. */
@@ -76,10 +90,11 @@ export async function renderedPart(
   { resource: { org }, version }: GrantedVersion,
   name: string,
 ): Promise<string | null> {
-  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, async () => {
+  const make = async () => {
     const rendered = await renderNow(registry, org, version, 'read');
     return rendered && cutPart(rendered, name);
-  });
+  };
+  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, make, asText);
 }
 
 async function renderNow(registry: Registry, org: string, version: Version, lane: Lane): Promise<Rendered | null> {
@@ -113,8 +128,42 @@ export async function readPublished(registry: Registry, version: Version): Promi
  */
 const placesInAll = 4;
 
-function keyOf({ compiler }: Pick<Registry, 'compiler'>, what: string, name: string): string {
-  return `${what}/${compiler.renderer}/${name}.json`;
+/** How values are cached. `decode` returns null for what a power cut left incomplete. */
+interface Coding<T> {
+  ending: string;
+  encode(value: T): Uint8Array | Promise<Uint8Array>;
+  decode(bytes: Uint8Array): T | null | Promise<T | null>;
+}
+
+const asJson: Coding<unknown> = {
+  ending: 'json',
+  encode: encodeJson,
+  decode: (bytes) => parseJson(bytes) ?? null,
+};
+
+/** A digest, a newline and the text. For long texts, which as JSON would stop other requests. */
+const asText: Coding<string> = {
+  ending: 'text',
+  async encode(text) {
+    const bytes = Buffer.from(text);
+    return Buffer.concat([Buffer.from(`${await digestInTurns(bytes)}\n`), bytes]);
+  },
+  async decode(bytes) {
+    const end = bytes.indexOf(10);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(end + 1);
+    const digest = Buffer.from(bytes.subarray(0, Math.max(end, 0))).toString();
+    return digest === (await digestInTurns(text)) ? text.toString() : null;
+  },
+};
+
+function keyOf({ compiler }: Pick<Registry, 'compiler'>, what: string, name: string, ending: string): string {
+  return `${what}/${compiler.renderer}/${name}.${ending}`;
+}
+
+/** A cache that cannot be written to costs only time. */
+async function keep<T>(registry: Registry, what: string, name: string, value: T, coding: Coding<T>): Promise<void> {
+  const bytes = await coding.encode(value);
+  await registry.cache.put(keyOf(registry, what, name, coding.ending), bytes).catch(() => undefined);
 }
 
 interface Works {
@@ -129,31 +178,28 @@ const worksOf = new WeakMap<Registry['cache'], Works>();
  * one computation. Failures are not cached.
  */
 export async function derive<T>(
-  { cache, compiler }: Registry,
+  registry: Registry,
   what: string,
   org: string,
   name: string,
   make: () => Promise<T | null>,
+  coding = asJson as Coding<T>,
 ): Promise<T | null> {
-  const key = keyOf({ compiler }, what, name);
+  const { cache } = registry;
+  const key = keyOf(registry, what, name, coding.ending);
   const works = worksOf.get(cache) ?? { running: new Map(), places: createPlaces(placesInAll) };
   worksOf.set(cache, works);
   const { running, places } = works;
   const pending = running.get(key) as Promise<T | null> | undefined;
   if (pending) return pending;
   const answer = (async () => {
-    const kept = parseKept<T>(await cache.get(key).catch(() => null));
+    const bytes = await cache.get(key).catch(() => null);
+    const kept = bytes && (await coding.decode(bytes));
     if (kept !== null) return kept;
     const made = await places.take(org, make);
-    // A cache that cannot be written to costs only time.
-    if (made !== null) await cache.put(key, encodeJson(made)).catch(() => undefined);
+    if (made !== null) await keep(registry, what, name, made, coding);
     return made;
   })().finally(() => running.delete(key));
   running.set(key, answer);
   return answer;
-}
-
-/** The cached value; null if there is none or a power cut left it incomplete. */
-function parseKept<T>(kept: Uint8Array | null): T | null {
-  return kept === null ? null : ((parseJson(kept) as T | undefined) ?? null);
 }

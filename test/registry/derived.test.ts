@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Rendered } from '../../src/compile/compile.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { RegistryError } from '../../src/model/errors.ts';
-import { renderedOf } from '../../src/registry/derived.ts';
+import { renderedMarkdown, renderedOf, renderedPart } from '../../src/registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../src/registry/read.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';
 
@@ -35,6 +35,30 @@ test('a cache entry that a power cut left incomplete is made again', async () =>
     await put(torn, Buffer.from(bytes));
     expect(await renderedOf(registry, version!)).toEqual(rendered);
   }
+});
+
+test('the parts and the Markdown of a long document are kept apart, and made again when they are damaged', async () => {
+  const registry = createTestRegistry();
+  const [version] = await versionsOf(registry, 1);
+  const pages = { overview: '', parts: [{ name: 'a', title: 'A', from: 3, to: 6, anchors: [] }] };
+  let times = 0;
+  registry.compiler.render = async () => (times++, { ...rendered, pages });
+  const kept = new Map<string, Uint8Array>();
+  const { put } = registry.cache;
+  registry.cache.put = (key, bytes) => (kept.set(key, bytes), put(key, bytes));
+  expect(await renderedOf(registry, version!)).toEqual({ ...rendered, pages, html: '', markdown: '' });
+  const read = async () => [
+    await renderedPart(registry, version!, 'whole'),
+    await renderedPart(registry, version!, 'a'),
+    (await renderedMarkdown(registry, version!))?.markdown,
+  ];
+  const whole = ['<p>All of it</p>', 'All', 'All of it'];
+  expect([await read(), times]).toEqual([whole, 1]);
+  const texts = [...kept].filter(([key]) => key.endsWith('.text'));
+  for (const [at, [key, bytes]] of texts.entries())
+    await put(key, at === 0 ? bytes.subarray(0, -1) : at === 1 ? new Uint8Array(bytes.length) : new Uint8Array());
+  expect([await read(), times]).toEqual([whole, 4]);
+  expect([await read(), times]).toEqual([whole, 4]);
 });
 
 test('an unreadable and unwritable cache costs only time', async () => {

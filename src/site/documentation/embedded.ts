@@ -5,7 +5,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Embed } from '../../model/sites/source-page.ts';
 import type { Rendered } from '../../compile/compile.ts';
-import { outlineOf, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
+import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
@@ -63,13 +63,13 @@ export async function showEmbed(
     showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });
   if (embed.operation === null) {
     const to = (part: string | null) => registryLink(site, placed, partHref(site, version, part));
-    const { navigation, markdown, pages } = rendered;
+    const { navigation, pages } = rendered;
     return {
       shown: {
         ...about,
         html: shown(referenceHtml(rendered, to)),
         navigation: pages === null ? navigation : linkParts(navigation, pages, null, to),
-        markdown,
+        markdown: (await renderedMarkdown(registry, version))?.markdown ?? '',
       },
       ...sharing,
     };

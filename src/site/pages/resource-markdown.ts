@@ -1,5 +1,5 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
-import { renderedOf } from '../../registry/derived.ts';
+import { renderedMarkdown } from '../../registry/derived.ts';
 import { readConfig, type GrantedVersion } from '../../registry/read.ts';
 import type { Made } from './resource-page.ts';
 import type { Site } from '../site.ts';
@@ -9,7 +9,7 @@ export async function resourceMarkdown(site: Site, granted: GrantedVersion): Pro
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
-  const [config, rendered] = await Promise.all([readConfig(registry, granted), renderedOf(registry, granted)]);
+  const [config, rendered] = await Promise.all([readConfig(registry, granted), renderedMarkdown(registry, granted)]);
   const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinate, options));
   const { status, label } = version;
   const lines = [

@@ -130,6 +130,12 @@ test('a part that is no longer kept is made again, the same', async () => {
   expect(after.headers.get('content-location')).toBe(`${pinned}/part-a`);
 });
 
+test('the Markdown of a long document is all of it', async () => {
+  await served.registry.cache.clear();
+  for (const made of ['at first', 'from what is kept'])
+    expect((await ask(served.port, { target: `${pay}/index.md` })).body.toString(), made).toContain('All of it');
+});
+
 test('a static build has a file for each part that the page links to', async () => {
   const items = partItems(`${pinned}/index.html`, await text(pay));
   expect(items.map(({ ask: path, file }) => [path, file])).toEqual(
