@@ -125,7 +125,7 @@ function load(source) {
   });
 }
 
-// Swagger UI leaves some of its fields without names.
+// Swagger UI leaves some of its fields without names, and is a part of this page.
 new MutationObserver(nameFields).observe(target, { childList: true, subtree: true });
 
 function nameFields() {
@@ -137,6 +137,9 @@ function nameFields() {
     const name = row?.dataset.paramName ?? (isSelect ? place : field.placeholder || 'Request body');
     field.setAttribute('aria-label', name);
   }
+  const servers = target.querySelector('.scheme-container');
+  if (servers !== null) Object.assign(servers, { role: 'region', ariaLabel: 'Servers and authorization' });
+  for (const heading of target.querySelectorAll('h3, h4, h5')) heading.ariaLevel = '2';
   // Long ones scroll, which the keyboard must reach.
   for (const pre of target.querySelectorAll('pre:not([tabindex])')) pre.tabIndex = 0;
 }

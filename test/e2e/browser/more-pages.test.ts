@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeStatus } from '../../../src/registry/change-version.ts';
 import {
+  allFindings,
   executablePath,
   openChromium,
   seriousFindings,
@@ -64,10 +65,15 @@ beforeAll(async () => {
   const api = (version: string, paths: object) =>
     JSON.stringify({ openapi: '3.1.0', info: { title: 'Pay', version }, servers: [{ url: target.url }], paths });
   const get = { get: { operationId: 'ask', summary: 'Ask', responses: { 200: { description: 'Well' } } } };
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
   const plain = { get: { responses: { 200: { description: 'Well' } } } };
   await site.publish('@acme/apis/pay', 'pay.json', api('1.0.0', { '/old': plain }));
   await site.publish('@acme/apis/pay', 'pay.json', api('1.1.0', { '/ask': get, '/old': plain }));
+  const gone = {
+    delete: { deprecated: true, summary: 'Gone', parameters, responses: { 204: { description: 'Done' } } },
+  };
   await site.publish('@acme/apis/pay', 'pay.json', api('1.2.0', { '/ask': get }));
+  await site.publish('@acme/apis/gone', 'gone.json', api('1.0.0', { '/gone/{id}': gone }));
   const coordinate = { org: 'acme', type: 'apis', slug: 'pay' } as const;
   const author = { actor: 'operator:test', origin: null };
   const deprecated = {
@@ -169,7 +175,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/rulesets/style`);
-    expect(await page.locator('#users .coordinate').allTextContents()).toEqual(['@acme/apis/pay']);
+    expect(await page.locator('#users .coordinate').allTextContents()).toEqual(['@acme/apis/gone', '@acme/apis/pay']);
     expect(wrong).toEqual([]);
   });
 
@@ -244,6 +250,15 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await page.goto(`${site.url}/@acme/schemas/order#schema/line/count`);
     await page.locator('.props > li.here', { hasText: 'count' }).waitFor();
     expect(wrong).toEqual([]);
+  });
+
+  test.skipIf(!isThorough)(`the form for a deprecated operation is readable and named${unlessThorough}`, async () => {
+    await using watched = await browser.open();
+    const { page } = watched;
+    await page.goto(`${site.url}/@acme/apis/gone/try`);
+    await page.locator('.opblock-summary-control').click();
+    await page.getByRole('columnheader', { name: 'Description' }).first().waitFor();
+    expect(await allFindings(page)).toEqual([]);
   });
 
   test.skipIf(!isThorough)(
