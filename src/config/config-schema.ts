@@ -47,7 +47,9 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     validators.set(keys.join(), validate);
     if (!validate(copy)) {
       // What a discriminator finds, `required` or `enum` says better.
-      const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
+      const lines = meantErrors(validate.errors ?? [])
+        .filter(({ keyword }) => keyword !== 'discriminator')
+        .map(explainError);
       throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
     }
   }
@@ -75,6 +77,24 @@ function addDefaults(value: Record<string, unknown>, { properties = {} }: WithDe
     const below = value[name];
     if (typeof below === 'object' && below !== null) addDefaults(below as Record<string, unknown>, property);
   }
+}
+
+/** Of a value with alternatives, the errors of the one that it comes closest to. */
+function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const whole of errors) {
+    if (whole.keyword !== 'oneOf') continue;
+    const inside = errors.filter(
+      ({ schemaPath, instancePath }) =>
+        schemaPath.startsWith(`${whole.schemaPath}/`) && `${instancePath}/`.startsWith(`${whole.instancePath}/`),
+    );
+    const branches = [
+      ...Map.groupBy(inside, ({ schemaPath }) => schemaPath.slice(whole.schemaPath.length).split('/')[1]).values(),
+    ].sort((one, other) => one.length - other.length);
+    if (branches.length > 0) dropped.add(whole);
+    for (const error of branches.slice(1).flat()) dropped.add(error);
+  }
+  return errors.filter((error) => !dropped.has(error));
 }
 
 /** Formats a validation error as a sentence that names the key. */
