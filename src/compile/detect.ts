@@ -62,8 +62,9 @@ export function kindOf(value: unknown): { type: ResourceType; kind: Kind; title:
     return dialectUri.test(value['$schema'])
       ? { type: 'schemas', kind: 'json-schema', title: textOf(value['title']) }
       : null;
-  if (isSpectral(value)) return { type: 'rulesets', kind: 'spectral-ruleset', title: null };
-  return isRedocly(value) ? { type: 'rulesets', kind: 'redocly-ruleset', title: null } : null;
+  const title = textOf(value['title']) ?? textOf(value['x-title']);
+  if (isSpectral(value)) return { type: 'rulesets', kind: 'spectral-ruleset', title };
+  return isRedocly(value) ? { type: 'rulesets', kind: 'redocly-ruleset', title } : null;
 }
 
 const dialectUri = /^https?:\/\/json-schema\.org\/(?:draft-0[0-9]|draft\/20\d\d-\d\d)\/schema#?$/;

@@ -1,6 +1,6 @@
 import { digestOfValue } from '../render/canonical.ts';
 import { textOf, type JsonObject } from '../render/json-value.ts';
-import { rulesOf } from '../render/ruleset/rules.ts';
+import { extendedBy, rulesOf } from '../render/ruleset/rules.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';
 import type { Unit } from './walk.ts';
@@ -50,9 +50,12 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
   }
   for (const key of Object.keys({ ...before, ...after })) {
     if (['rules', 'overrides', 'version', 'x-version'].includes(key) || key.endsWith('Rules')) continue;
-    if (digestOfValue(before[key] ?? null) === digestOfValue(after[key] ?? null)) continue;
+    // Rules of a ruleset that is contained are compared as rules.
+    const valueIn = (ruleset: JsonObject) =>
+      key === 'extends' ? extendedBy(ruleset).join(', ') || undefined : ruleset[key];
+    if (digestOfValue(valueIn(before) ?? null) === digestOfValue(valueIn(after) ?? null)) continue;
     const isText = /^(?:x-)?(?:title|description|documentationUrl)$/.test(key) || key.startsWith('x-');
-    const [from, to] = [short(before[key]), short(after[key])];
+    const [from, to] = [short(valueIn(before)), short(valueIn(after))];
     add(
       isText ? 'docs' : 'unknown',
       isText ? 'text-changed' : 'setting-changed',

@@ -361,6 +361,23 @@ describe('JSON Schemas', () => {
 });
 
 describe('rulesets', () => {
+  test('that contain others are compared with the rules of those', () => {
+    const within = (rules: object, which?: string) => {
+      const base = { 'x-stele-file': 'base.yaml', rules };
+      return { extends: [which === undefined ? base : [base, which]], rules: { own: 'warn', held: 'error' } };
+    };
+    const rule = (severity: string) => ({ given: '$', then: { function: 'truthy' }, severity });
+    const before = within({ a: rule('warn'), held: rule('warn') });
+    const after = within({ a: rule('error'), held: rule('hint') });
+    expect(compare(before, after, 'spectral-ruleset').changes.map(({ message }) => message)).toEqual([
+      'The rule "a" has severity error instead of warn.',
+    ]);
+    expect(told(compare(after, within({ a: rule('error'), held: rule('hint') }, 'off'), 'spectral-ruleset'))).toEqual([
+      'safe rule-severity-changed',
+      'unknown setting-changed',
+    ]);
+  });
+
   test('are compared by their rules', () => {
     const before = { rules: { a: 'error', b: 'warn', c: 'warn', gone: 'error' } };
     const after = { rules: { a: 'warn', b: 'error', c: 'warn', fresh: 'error' } };

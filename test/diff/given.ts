@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>;
 export function compare(
   before: Json,
   after: Json,
-  kind: 'openapi' | 'json-schema' | 'redocly-ruleset' = 'openapi',
+  kind: 'openapi' | 'json-schema' | 'redocly-ruleset' | 'spectral-ruleset' = 'openapi',
 ): Comparison {
   const published = (value: Json) => ({ type: 'apis' as const, kind, json: Buffer.from(JSON.stringify(value)) });
   return compareDocuments(published(before), published(after));

@@ -14,18 +14,57 @@ export interface Rule {
 
 const numbers = ['error', 'warn', 'info', 'hint'] as const;
 
-/** All rules of a ruleset in order. `more`: how many were left out. */
-export function rulesOf(ruleset: JsonObject, form: 'redocly' | 'spectral'): { rules: Rule[]; more: number } {
-  const maps = form === 'redocly' ? redoclyMaps(ruleset) : spectralMaps(ruleset);
-  const rules = maps.flatMap(([scope, map]) =>
-    entriesOf(map).map(([name, definition]) => ({
-      name: scope === '' ? name : `${scope}: ${name}`,
-      severity: severityOf(definition, form),
-      description: descriptionOf(definition),
-      definition,
-    })),
-  );
+/**
+ * All rules of a ruleset and of those that it contains, in order. `more`: how many were left out.
+ */
+export function rulesOf(ruleset: JsonObject, form: Form): { rules: Rule[]; more: number } {
+  const rules = [...collectRules(ruleset, form).values()];
   return { rules: rules.slice(0, listLimit), more: Math.max(0, rules.length - listLimit) };
+}
+
+type Form = 'redocly' | 'spectral';
+
+function collectRules(ruleset: JsonObject, form: Form): Map<string, Rule> {
+  const rules = new Map<string, Rule>();
+  for (const [base, which] of basesOf(ruleset)) {
+    if (!isObject(base)) continue;
+    for (const [name, rule] of collectRules(base, form))
+      rules.set(name, which === 'off' ? { ...rule, severity: 'off' } : rule);
+  }
+  const maps = form === 'redocly' ? redoclyMaps(ruleset) : spectralMaps(ruleset);
+  for (const [scope, map] of maps)
+    for (const [short, written] of entriesOf(map)) {
+      const name = scope === '' ? short : `${scope}: ${short}`;
+      const inherited = rules.get(name);
+      const definition = inherited === undefined ? written : mergeDefinitions(inherited.definition, written);
+      const severity = written === true && inherited !== undefined ? inherited.severity : severityOf(written, form);
+      rules.set(name, { name, severity, description: descriptionOf(definition), definition });
+    }
+  return rules;
+}
+
+/** What a rule that a contained ruleset defines is when another configures it. */
+function mergeDefinitions(inherited: unknown, written: unknown): unknown {
+  if (!isObject(inherited)) return written;
+  if (isObject(written)) return { ...inherited, ...written };
+  return typeof written === 'boolean' ? inherited : { ...inherited, severity: written };
+}
+
+/** What a ruleset extends: names, and rulesets that it contains, each with the part that is on. */
+export function basesOf(ruleset: JsonObject): [base: unknown, which: string][] {
+  return [ruleset['extends']].flat().map((one: unknown) => {
+    // Spectral: `[name, 'all']` says which of its rules are on.
+    const [base, which] = Array.isArray(one) ? (one as unknown[]) : [one];
+    return [base, textOf(which)];
+  });
+}
+
+/** The names of what a ruleset extends: of one that it contains, that of its file. */
+export function extendedBy(ruleset: JsonObject): string[] {
+  return basesOf(ruleset).flatMap(([base, which]) => {
+    const name = isObject(base) ? textOf(base['x-stele-file']) : textOf(base);
+    return name === '' ? [] : [which === '' ? name : `${name} (${which})`];
+  });
 }
 
 function redoclyMaps(ruleset: JsonObject): [string, unknown][] {
@@ -46,7 +85,7 @@ function spectralMaps(ruleset: JsonObject): [string, unknown][] {
   ];
 }
 
-function severityOf(definition: unknown, form: 'redocly' | 'spectral'): Rule['severity'] {
+function severityOf(definition: unknown, form: Form): Rule['severity'] {
   const written = isObject(definition) ? definition['severity'] : definition;
   if (typeof written === 'number') return numbers[written] ?? 'off';
   if (written === false) return 'off';

@@ -1,13 +1,13 @@
 import { leftOutOf } from './left-out.ts';
 import { valueText } from '../schema/example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, isObject, textOf } from '../json-value.ts';
 import { linterRuleMeaning } from './linter-rules.ts';
 import { createLong } from '../long.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { viewRule } from './rule-view.ts';
-import type { Rule } from './rules.ts';
+import { extendedBy, type Rule } from './rules.ts';
 
 /** A rule with its anchor. */
 export interface PlacedRule {
@@ -61,16 +61,6 @@ function leftOutHtml(names: readonly string[]): Html {
   const rest = names.length - listed.length;
   const more = rest > 0 ? ` and ${rest} more` : '';
   return markup`<p><strong>This ruleset is partial. It does not check:</strong>${listed}${more}</p>`;
-}
-
-/** The rulesets that this one extends. */
-export function extendedBy(document: JsonObject): string[] {
-  const named = [document['extends']].flat().map((one: unknown) => {
-    // Spectral: `[name, 'all']` says which of its rules are on.
-    const [name, which] = Array.isArray(one) ? (one as unknown[]) : [one];
-    return textOf(which) === '' ? textOf(name) : `${textOf(name)} (${textOf(which)})`;
-  });
-  return named.filter(Boolean);
 }
 
 function severityHtml({ severity }: Rule): Html {

@@ -3,7 +3,8 @@ import { createLong } from '../long.ts';
 import { textOf, type JsonObject } from '../json-value.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import { viewRule } from './rule-view.ts';
-import { extendedBy, type PlacedRule } from './ruleset-html.ts';
+import type { PlacedRule } from './ruleset-html.ts';
+import { extendedBy } from './rules.ts';
 
 /** The reference of a ruleset as Markdown. */
 export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
