@@ -1,5 +1,6 @@
 /**
- * axe-core on every kind of page, in both themes: all that it finds, not only what is serious, with everything unfolded. The pages of the
+ * axe-core on every kind of page, in both themes: all that it finds, not only what is serious, with everything unfolded; and whether a
+ * page is wider than the window. The pages of the
  * registry are named here; those of the console are found by following its links, one of each kind.
  *
  *   node scripts/axe.ts [--only words of the path] [--theme light] [--width 1440] [--part pages|console]
@@ -142,6 +143,10 @@ async function examine(page: Page, url: string, theme: string): Promise<void> {
   if (url.endsWith('/try')) await page.locator('.opblock').first().waitFor();
   await page.evaluate(`for (const each of document.querySelectorAll('details:not([name])')) each.open = true`);
   const findings = await allFindings(page);
+  const wider = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  if (wider > 0) findings.push({ impact: 'layout', line: `${wider} pixels wider than the window` });
   looked += 1;
   found += findings.length;
   echo(`${findings.length === 0 ? 'ok' : '✗ '} ${theme} ${url.replace(/^https?:\/\/[^/]*/, '')}`);

@@ -7,7 +7,7 @@ import { isFilePath } from './page-path.ts';
 export interface Theme {
   /** Of links and marks, on light ground. */
   accent?: string;
-  /** The same on dark ground. Default: `accent`. */
+  /** The same on dark ground. Default: `accent`, lighter where that is hard to read. */
   accentDark?: string;
   /** An image for the header. */
   logo?: string;
@@ -28,6 +28,38 @@ const themeColours = ['accent', 'accentDark'] as const;
 /** Whether the text is a colour that a theme may have. */
 export function isColour(text: string): boolean {
   return /^#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text);
+}
+
+/** The luminance of a colour (WCAG 2): 0 is black, 1 is white. */
+export function luminanceOf(colour: string): number {
+  const [red, green, blue] = partsOf(colour).map((part) => {
+    const value = part / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Red, green and blue of a colour, from 0 to 255. */
+export function partsOf(colour: string): number[] {
+  const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, '$&$&') : colour.slice(1);
+  return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+}
+
+/** The grounds of light and of dark pages, as in `style.css`. */
+const grounds = { accent: '#fbfaf7', accentDark: '#151613' } as const;
+
+/** The contrast that a text needs (WCAG 2.2, 1.4.3). */
+const leastContrast = 4.5;
+
+/** The colours of a theme that are hard to read as links, each with its contrast with the page. */
+export function faintIn(theme: Theme): { name: (typeof themeColours)[number]; contrast: string }[] {
+  return themeColours.flatMap((name) => {
+    const colour = theme[name];
+    if (colour === undefined || !isColour(colour)) return [];
+    const [lighter, darker] = [luminanceOf(colour), luminanceOf(grounds[name])].sort((a, b) => b - a);
+    const contrast = (lighter! + 0.05) / (darker! + 0.05);
+    return contrast < leastContrast ? [{ name, contrast: contrast.toFixed(1) }] : [];
+  });
 }
 
 /** The members of a theme that are not what they should be. */

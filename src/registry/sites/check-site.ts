@@ -3,7 +3,7 @@ import { createReport, problemAtFile, type BlockOn, type Problem, type Report } 
 import type { DeployedFile, DeployedPage, EmbeddedVersion } from '../../model/sites/deployment.ts';
 import type { NavigationItem, SiteSettings } from '../../model/sites/documentation-site.ts';
 import { isPagePath } from '../../model/sites/page-path.ts';
-import { themeFileBytes, themeFiles } from '../../model/sites/theme.ts';
+import { faintIn, themeFileBytes, themeFiles } from '../../model/sites/theme.ts';
 import { followRedirects, pageOf } from './redirects.ts';
 
 /** What is checked together, because a page alone does not tell. */
@@ -87,6 +87,12 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
       note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+  for (const { name, contrast } of faintIn(settings.theme))
+    note(
+      'site-theme-faint',
+      settingsFile,
+      `theme.${name} is hard to read on ${name === 'accent' ? 'light' : 'dark'} pages: its contrast is ${contrast}, and links need 4.5.`,
+    );
   for (const name of themeFiles) {
     const path = settings.theme[name];
     if (path === undefined) continue;

@@ -2,7 +2,8 @@ import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { graceDays } from '../../registry/change-resource.ts';
 import { isAdmin } from './key-forms.ts';
-import { timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { listMembers } from '../login/members.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
@@ -44,13 +45,14 @@ const overview: Page = {
       if (body.items.length === 0 && type !== 'apis') continue;
       sections.push({
         title: types[type].many,
-        columns: ['Name', 'Latest', 'Changed', 'Source'],
+        columns: ['Name', 'Latest', 'Readers', 'Changed', 'Source'],
         rows: body.items.map(({ slug, name, visibility, latest, updatedAt, connection }) => ({
           cells: [
             { text: name, href: here({ ...visit, params: { type, slug } }, '/:type/:slug'), more: `${type}/${slug}` },
             latest === null ? { text: 'none', tag: 'warn' } : { text: latest, isCode: true },
+            readersCell(visibility),
             timeCell(updatedAt),
-            { text: connection?.repository ?? 'uploads', ...(visibility === 'private' && { more: 'private' }) },
+            { text: connection === null ? 'uploads' : placeOf(connection.repository) },
           ],
         })),
         // The first thing to do is here, and not only in the corner.
@@ -71,6 +73,11 @@ const overview: Page = {
     };
   },
 };
+
+/** A repository without what all of them have: `github.com/acme/apis`. */
+function placeOf(repository: string): string {
+  return repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
+}
 
 function firstSteps(visit: Visit): Action[] {
   const { links } = visit.site;
@@ -133,6 +140,9 @@ function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
 const audit: Page = {
   path: '/audit',
   async show(visit) {
+    const names = new Map(
+      (await listMembers(visit.context.registry, visit.org)).map(({ actor, name }) => [actor, name]),
+    );
     const { body } = await listed<{
       at: string;
       actor: string | null;
@@ -151,7 +161,7 @@ const audit: Page = {
           rows: body.items.map(({ at, actor, origin, action, subject }) => ({
             cells: [
               timeCell(at),
-              { text: actor ?? 'hidden', ...(origin !== null && { more: origin }) },
+              whoCell(actor, origin, names),
               { text: action },
               { text: subject.id, more: subject.kind },
             ],
@@ -163,6 +173,14 @@ const audit: Page = {
     };
   },
 };
+
+/** Who changed something: a person by the name that sign-in saw. */
+function whoCell(actor: string | null, origin: string | null, names: ReadonlyMap<string, string>): Cell {
+  if (actor === null) return { text: 'hidden' };
+  const name = names.get(actor);
+  const more = [name === undefined ? [] : actor, origin ?? []].flat().join(' · ');
+  return { text: name ?? actor, ...(more !== '' && { more }) };
+}
 
 const deleted: Page = {
   path: '/deleted',

@@ -76,6 +76,11 @@ export function timeCell(iso: string | null | undefined, none = 'never'): Cell {
   return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)}`, time: iso };
 }
 
+/** Who can read something: `everybody` or `members`. */
+export function readersCell(visibility: string): Cell {
+  return visibility === 'public' ? { text: 'everybody', tag: 'good' } : { text: 'members', tag: '' };
+}
+
 /** The facts of a record that have a value. */
 export function facts(entries: [string, Cell | string | null][]): { name: string; value: Cell }[] {
   return entries.flatMap(([name, value]) => {

@@ -2,7 +2,7 @@ import { isAllowed, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../../model/sites/page-path.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
-import { facts, timeCell, type Action, type Page, type Section, type Tone } from './pages.ts';
+import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from './pages.ts';
 import { ask, here, mayPublish, type Visit } from './visit.ts';
 
 interface SiteRecord {
@@ -60,7 +60,7 @@ const sites: Page = {
           rows: body.items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
             cells: [
               { text: title, href: here({ ...visit, params: { site: slug } }, '/sites/:site'), more: slug },
-              { text: visibility === 'public' ? 'everybody' : 'members', tag: visibility === 'public' ? 'good' : '' },
+              readersCell(visibility),
               current === null
                 ? { text: 'not published', tag: 'warn' }
                 : { text: current, isCode: true, more: timeCell(updatedAt).text },

@@ -69,20 +69,8 @@ const webhook: Page = {
       title: body.url,
       lead: body.description,
       tags: [webhookState(body)],
-      actions: [
-        { text: 'Send a test event', href: to('test') },
-        { text: 'Change', href: to('edit') },
-        { text: 'New secret', href: to('rotate') },
-        { text: 'Delete', href: to('delete'), isDanger: true },
-      ],
+      actions: [{ text: 'Send a test event', href: to('test') }],
       sections: [
-        {
-          title: 'Receives',
-          facts: facts([
-            ['Events', body.events?.join(', ') ?? 'all'],
-            ['Resources', body.resources?.join(', ') ?? 'all'],
-          ]),
-        },
         {
           title: 'Deliveries',
           columns: ['Event', 'When', 'State', 'Last answer'],
@@ -109,6 +97,18 @@ const webhook: Page = {
           }),
           empty: 'Nothing was sent yet.',
           next: nextOf(deliveries.body),
+        },
+        {
+          title: 'Settings',
+          facts: facts([
+            ['Events', body.events?.join(', ') ?? 'all'],
+            ['Resources', body.resources?.join(', ') ?? 'all'],
+          ]),
+          actions: [
+            { text: 'Change', href: to('edit') },
+            { text: 'New secret', href: to('rotate') },
+            { text: 'Delete', href: to('delete'), isDanger: true },
+          ],
         },
       ],
     };

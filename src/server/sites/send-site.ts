@@ -1,6 +1,6 @@
 import type { Address } from '../../model/address.ts';
 import { siteKey } from '../../model/cache-key.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { pageAt } from '../../model/sites/page-path.ts';
 import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { otherAddress } from '../../site/documentation/other-addresses.ts';
@@ -15,6 +15,7 @@ import { flatten, securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { prefersPage } from '../read/negotiate.ts';
 import type { ReadRequest } from '../read/read-request.ts';
 import { sharing } from '../read/lifetime.ts';
 
@@ -28,7 +29,13 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
   const granted = await grantSite(context.registry, principal, { org, slug });
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   if (answerMethod({ request, response }, granted.site.visibility)) return;
-  await sendOf(read, granted, placeInRegistry(context.site, { org, slug }), path);
+  const placed = placeInRegistry(context.site, { org, slug });
+  try {
+    await sendOf(read, granted, placed, path);
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
+    await sendAbsentPage(read, granted, placed);
+  }
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */

@@ -1,5 +1,5 @@
 import type { DeploymentContents } from '../../model/sites/deployment.ts';
-import { isColour } from '../../model/sites/theme.ts';
+import { isColour, luminanceOf, partsOf } from '../../model/sites/theme.ts';
 
 /**
  * The stylesheet of a site: colours and fonts, and nothing else. Whatever is not exactly a colour or
@@ -30,7 +30,7 @@ export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings
 
 /** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
 function inkOn(colour: string): string {
-  return luminanceOf(partsOf(colour)) > 0.179 ? '#000000' : '#ffffff';
+  return luminanceOf(colour) > 0.179 ? '#000000' : '#ffffff';
 }
 
 /** Luminance from which a colour is read on a dark page, also on its wash: 5.5 to 1 on the ground of style.css. */
@@ -41,20 +41,8 @@ function lighten(colour: string): string {
   const parts = partsOf(colour);
   for (let white = 0; white < 1; white += 0.05) {
     const mixed = parts.map((part) => Math.round(part + (255 - part) * white));
-    if (luminanceOf(mixed) >= readable) return `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+    const found = `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+    if (luminanceOf(found) >= readable) return found;
   }
   return '#ffffff';
-}
-
-function partsOf(colour: string): number[] {
-  const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, '$&$&') : colour.slice(1);
-  return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
-}
-
-function luminanceOf(parts: readonly number[]): number {
-  const [red, green, blue] = parts.map((part) => {
-    const value = part / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

@@ -261,6 +261,13 @@ describe('a file of a site', () => {
     );
     expect(rulesOf(await deploy(registry))).toEqual(['site-theme-too-large']);
 
+    const faint = createTestRegistry();
+    await writeSite(faint, { 'index.md': '# Home' }, { theme: { accent: '#fff', accentDark: '#ffcc00' } });
+    const { report } = await deploy(faint);
+    expect(report.problems.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([
+      'site-theme-faint: theme.accent is hard to read on light pages: its contrast is 1.0, and links need 4.5.',
+    ]);
+
     async function writeSiteTheme(theme: Record<string, string>) {
       return createSiteRecord(createTestRegistry(), handbook, { title: 'x', theme }, author);
     }

@@ -5,7 +5,7 @@ import { createTestRegistry } from '../registry.ts';
 import { unlimited } from '../v1/api.ts';
 import { openIdentityProvider } from '../../servers/oidc.ts';
 import { freePort } from '../../servers/ports.ts';
-import { openConsole } from './harness.ts';
+import { hiddenIn, openConsole, ownPage } from './harness.ts';
 
 test('an administrator sees who signed in, what they may do and by which group, and nobody else does', async () => {
   const port = await freePort();
@@ -56,6 +56,22 @@ test('an administrator sees who signed in, what they may do and by which group, 
   });
   expect(JSON.stringify(items)).not.toMatch(/strangers|unmapped/);
   expect((await bob.request(`${url}/v1/members`, { headers })).status).toBe(403);
+  // The audit names people, too.
+  const made = await ann.request(`${url}/console/acme/new-site`);
+  const body = new URLSearchParams({
+    ...hiddenIn(made.text),
+    '/title': 'Guide',
+    '/slug': 'guide',
+    '/visibility': 'private',
+  });
+  await ann.request(`${url}/console/acme/new-site`, { method: 'POST', body, headers: ownPage });
+  const audit = (await ann.request(`${url}/console/acme/audit`)).text;
+  const who = /<td data-name="Who">(.*?)<\/td>/s
+    .exec(audit)![1]!
+    .replace(/<[^>]*>|\s+/g, ' ')
+    .trim();
+  const name = String((items.find((each) => JSON.stringify(each).includes('#ann')) as { name: string }).name);
+  expect(who).toMatch(new RegExp(`^${name} +user:${provider.issuer}#ann`));
   const others = (await eve.request(`${url}/console/globex/members`)).text;
   expect(others).toContain('#eve');
   expect(others).not.toContain('#ann');

@@ -203,6 +203,16 @@ test('events tell of each deployment, of one that is served again, and of visibi
   expect(happened[0]!.event.data['url']).toBe('http://registry.test/sites/acme/told/');
 });
 
+test('an address of a site at which nothing is shows a page of the site, and programs get a problem', async () => {
+  const page = await get(at('none'));
+  expect([page.status, page.headers.get('cache-control')]).toEqual([404, 'no-store']);
+  expect(page.text).toContain('<h1>Page not found</h1>');
+  expect(page.text).toContain(`href="${at('guide/start')}"`);
+  const problem = await get(at('none'), { accept: 'application/json' });
+  expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+  expect((await get('/sites/acme/secrets/none')).text).not.toContain('Page not found');
+});
+
 describe('search without a script', () => {
   test('is answered by the server, and shows nothing of what pages embed', async () => {
     const home = await get(at(''));
