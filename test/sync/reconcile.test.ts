@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repositoryId } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
@@ -32,5 +33,30 @@ test('a repository that has become slow keeps no other from being looked at by t
   await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('2.0.0');
   source.push(quick, { 'a.yaml': api('3.0.0') });
   await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('3.0.0');
+  await Promise.all([queue.close(), reconciler.close()]);
+});
+
+test('a ruleset that appears or changes checks again at once what was rejected for it', async () => {
+  const apis = 'https://git.test/apis';
+  const rules = 'https://git.test/rules';
+  const { registry, source } = createWorld({
+    organizations: {
+      one: { repositories: [{ url: apis }, { url: rules }], defaults: { ruleset: '@one/rulesets/style' } },
+    },
+    sync: { interval: 0 },
+  });
+  source.push(apis, { 'a.yaml': `${api('1.0.0')}ok: true\n` });
+  source.push(rules, {});
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const published = async () =>
+    (await listReadable(registry, operator, { org: 'one' })).map(({ type, latest }) => `${type} ${latest}`);
+  expect(await published()).toEqual([]);
+  source.push(rules, { 'style.yaml': 'rules: {}\nx-title: style\n' });
+  await (
+    await queue.request('one', repositoryId(rules, null), 'hook')
+  ).done;
+  await expect.poll(published).toEqual(expect.arrayContaining(['apis 1.0.0']));
   await Promise.all([queue.close(), reconciler.close()]);
 });
