@@ -77,7 +77,7 @@ test('a body that comes in too slowly is refused', async () => {
 });
 
 /** A refused request whose body is still to come. */
-async function openRefused() {
+async function openRefused(...lines: string[]) {
   const open = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
   const refusing = await listen(
     (request, response) => {
@@ -88,7 +88,7 @@ async function openRefused() {
     { host: '127.0.0.1', port: 0 },
   );
   const socket = connect(refusing.port, '127.0.0.1').setEncoding('utf8');
-  socket.write(head('Content-Length: 100000000'));
+  socket.write(head('Content-Length: 100000000', ...lines));
   expect((await once(socket, 'data'))[0]).toContain('413');
   const [request, response] = await open.promise;
   const close = async () => {
@@ -119,4 +119,9 @@ test('of a refused body, 64 MB are read at most', async () => {
   expect(response.writableEnded).toBe(false);
   request.emit('data', Buffer.alloc(1));
   expect(response.writableEnded).toBe(true);
+});
+
+test('who asked before sending a body, and was refused, is not waited for', async () => {
+  await using refused = await openRefused('Expect: 100-continue');
+  expect(refused.response.writableEnded).toBe(true);
 });
