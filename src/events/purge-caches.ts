@@ -91,10 +91,12 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
           chosen.map(([key]) => key),
         );
         wait = retry;
+        // One time for all of them, so that they are purged together again.
+        const at = performance.now() + again;
         for (const [key, entry] of chosen) {
           if (due.get(key) !== entry) continue;
           if (entry.isAgain) due.delete(key);
-          else due.set(key, { at: performance.now() + again, isAgain: true });
+          else due.set(key, { at, isAgain: true });
         }
       } catch (error) {
         warn('caches were not purged', error);

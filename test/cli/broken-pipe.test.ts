@@ -24,6 +24,17 @@ test.each([[['--help']], [['keys', 'create', '--org', 'acme', '--name', 'x', '--
   },
 );
 
+test('a command that goes on printing ends when its reader has gone', async () => {
+  const module = new URL('../../src/cli/broken-pipe.ts', import.meta.url).href;
+  const program = `const { endWithReader } = await import(${JSON.stringify(module)});
+    endWithReader();
+    let lines = 0;
+    setInterval(() => (lines++ < 2000 ? console.log('a line') : process.exit(7)), 1);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { env: environment });
+  child.stdout.destroy();
+  expect(await once(child, 'close')).toEqual([0, null]);
+});
+
 test('a data folder that cannot be is refused at once', async () => {
   const child = spawn(
     process.execPath,

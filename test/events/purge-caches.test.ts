@@ -1,6 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import { openPurger, type Purger } from '../../src/events/purge-caches.ts';
+import { newId } from '../../src/registry/registry.ts';
+import { changeSite, createSiteRecord } from '../../src/registry/sites/site-record.ts';
+import { createRefs } from '../../src/store/refs.ts';
 import { changeResource, createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
 import { openReceiver, type Receiver } from '../servers/receiver.ts';
 
@@ -104,6 +107,62 @@ test('the token goes in the field, and the keys in the member, that a CDN wants;
   await publishVersion(own.registry, '@acme/apis/pay', '1.0.0');
   expect((await own.cdn.got(2))[0]!.headers['fastly-key']).toBe('hush');
   expect(bearer.cdn.received.some(({ path }) => path.includes('elsewhere'))).toBe(false);
+});
+
+test('a documentation site that is made private is purged, too', async () => {
+  const { registry, cdn } = await openScene();
+  const [handbook, author] = [
+    { org: 'acme', slug: 'handbook' },
+    { actor: 'operator:test', origin: null },
+  ];
+  await createSiteRecord(registry, handbook, { title: 'Handbook', visibility: 'public' }, author);
+  await changeSite(registry, handbook, { visibility: 'private' }, author);
+  open(registry);
+  expect((await cdn.got(1)).map(keysIn)).toEqual([['@acme/sites/handbook', '@acme', 'registry']]);
+});
+
+test('a request has no more keys than every CDN takes', async () => {
+  const { registry, cdn } = await openScene();
+  const answered = Promise.withResolvers<void>();
+  cdn.answer = async () => {
+    await answered.promise;
+    return { status: 204 };
+  };
+  open(registry);
+  const names = Array.from({ length: 40 }, (_, number) => `@acme/apis/a${number}`);
+  for (const name of names) await publishVersion(registry, name, '1.0.0');
+  await new Promise(setImmediate);
+  answered.resolve();
+  const sent = () => cdn.received.map((request) => keysIn(request) as string[]);
+  await expect.poll(() => new Set(sent().flat()).size).toBe(names.length + 2);
+  expect(Math.max(...sent().map(({ length }) => length))).toBe(30);
+});
+
+test('what changes again while it is being purged is purged again at once', async () => {
+  const { registry, cdn } = await openScene();
+  open(registry);
+  const answered = Promise.withResolvers<void>();
+  cdn.answer = async () => {
+    await answered.promise;
+    return { status: 204 };
+  };
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await cdn.got(1);
+  await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+  // The change is looked at before the answer comes.
+  await new Promise(setImmediate);
+  answered.resolve();
+  expect((await cdn.got(2)).map(keysIn)).toEqual([all, all]);
+});
+
+test('what another process changes is purged after a while', async () => {
+  const { registry, cdn } = await openScene();
+  const other = createTestRegistry();
+  const refs = createRefs(registry.bucket, { ...other, uniqueId: () => newId(other), maxAge: 0 });
+  const purger = openPurger(registry, { interval: 1, again: 3_600_000, retry: 1 })!;
+  ends.push(() => purger.close());
+  await publishVersion({ ...registry, refs }, '@acme/apis/pay', '1.0.0');
+  expect((await cdn.got(1)).map(keysIn)).toEqual([all]);
 });
 
 test('nothing is purged where nothing is configured, and a longer lifetime in shared caches needs it', () => {

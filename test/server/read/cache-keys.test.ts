@@ -40,10 +40,12 @@ test('what is private, absent or refused has no key, whoever asks', async () => 
 });
 
 test('caches that are purged may keep it longer than browsers', async () => {
-  const cache = { shared: 86_400, purge: { url: 'http://127.0.0.1:1' } };
+  const cache = { pinned: 7200, shared: 86_400, purge: { url: 'http://127.0.0.1:1' } };
   await using other = await openServed({ cache });
   const [cdn, control] = await sent(other.port, '/@acme/apis/pay');
   expect([cdn, control]).toEqual(['public, max-age=86400', 'max-age=86400']);
   const { headers } = await ask(other.port, { target: '/@acme/apis/pay' });
   expect(headers.get('cache-control')).toBe('public, max-age=60, must-revalidate');
+  const pinned = await ask(other.port, { target: '/@acme/apis/pay@1.1.0' });
+  expect(pinned.headers.get('cache-control')).toBe('public, max-age=7200, immutable');
 });
