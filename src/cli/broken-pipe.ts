@@ -11,7 +11,7 @@ export function outliveReader(): void {
 
 function endOnBrokenPipe(error: NodeJS.ErrnoException): void {
   ignoreBrokenPipe(error);
-
+  process.exit(0);
 }
 
 function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
