@@ -25,7 +25,7 @@ export interface PurgerOptions {
 /** Keys per request. Every known CDN accepts this many. */
 const atOnce = 30;
 /** Records of what caches may hold. */
-const prefixes = ['resources/'];
+const prefixes = ['resources/', 'sites/'];
 const longestWait = 60_000;
 const timeLimit = 10_000;
 
