@@ -35,8 +35,14 @@ test.skipIf(!isThorough)(`SIGTERM to npm start ends the server too${unlessThorou
 });
 
 test.skipIf(!isThorough)(`SIGHUP stops the server in order, as SIGTERM does${unlessThorough}`, async () => {
-  const stele = await serveStele(['--data', folder], { cwd: folder });
-  expect(await stele.stop('SIGHUP')).toBe(0);
+  const config = join(folder, 'registry.config.ts');
+  await writeFile(config, 'export default { drain: 2 };');
+  const stele = await serveStele(['--data', join(folder, 'data'), '--config', config], { cwd: folder });
+  const ended = stele.stop('SIGHUP');
+  // Load balancers are told, and everything else is answered, for as long as the configuration says.
+  await expect.poll(async () => (await fetch(`${stele.url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${stele.url}/healthz`)).status).toBe(200);
+  expect(await ended).toBe(0);
 });
 
 const addressLimit = 1000;
