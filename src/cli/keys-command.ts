@@ -57,7 +57,7 @@ export function keysCommand(): Command {
       if (all.length === 0)
         complain(`${options.org ?? 'The organization'} has no keys. Create one with stele keys create.`);
       for (const key of all) {
-        const state = key.revokedAt !== null ? 'revoked' : isUsable(key, new Date()) ? 'active' : 'expired';
+        const state = key.revokedAt !== null ? 'revoked' : isUsable(key, () => new Date()) ? 'active' : 'expired';
         const resources = key.resources?.join(',') ?? '*';
         print([key.id, state, key.scopes.join(','), resources, key.createdAt, key.name].join('\t'));
       }

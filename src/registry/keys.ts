@@ -79,7 +79,7 @@ export async function authenticateKey(
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
-  if (key === null || !matches || !isUsable(key, registry.expiryTime())) return null;
+  if (key === null || !matches || !isUsable(key, registry.expiryTime)) return null;
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
   keepPresented(registry, text, { key, principal });
@@ -87,27 +87,29 @@ export async function authenticateKey(
 }
 
 /** A key that was presented before: its record then, and its principal. */
-interface Presented {
+export interface Presented {
   key: Key;
   principal: Extract<Principal, { kind: 'key' }>;
 }
 
-/** Keys that were presented, by a hash of their text, which is in memory no longer than its request. */
+/** Keys that were presented, by a hash of their text, which is in memory no longer than its connection. */
 const presented = new WeakMap<Registry['refs'], LRUCache<string, Presented>>();
 
+/** The key with this text, if it was presented before. */
+export function findPresented({ refs }: Pick<Registry, 'refs'>, text: string): Presented | null {
+  return presented.get(refs)?.get(hash('sha256', text, 'base64')) ?? null;
+}
+
 /**
- * As `authenticateKey`, if that is known without waiting: the key was presented before, and its
- * record is still the same. Null: ask `authenticateKey`.
+ * As `authenticateKey` for a key that was presented before, without waiting. Null: its record is not
+ * the same any more, so ask `authenticateKey`.
  */
 export function authenticateKeyAtHand(
   registry: Pick<Registry, 'refs' | 'expiryTime'>,
-  text: string,
+  { key, principal }: Presented,
 ): Extract<Principal, { kind: 'key' }> | null {
-  const known = presented.get(registry.refs)?.get(hash('sha256', text, 'base64'));
-  if (known === undefined) return null;
-  const { key, principal } = known;
   const isSame = registry.refs.readAtHand<Key>(keyRef(key.id))?.value === key;
-  return isSame && isUsable(key, registry.expiryTime()) ? principal : null;
+  return isSame && isUsable(key, registry.expiryTime) ? principal : null;
 }
 
 function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Presented): void {
@@ -117,8 +119,8 @@ function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Pr
 }
 
 /** Whether a key is neither revoked nor expired at that time. */
-export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: Date): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at.getTime());
+export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: () => Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at().getTime());
 }
 
 /**

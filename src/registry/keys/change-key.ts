@@ -67,7 +67,7 @@ export async function rotateKey(
 
 function usableKey(registry: Registry, found: Generation<Key> | null, org: string): Key {
   if (found?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
-  if (!isUsable(found.value, registry.expiryTime())) {
+  if (!isUsable(found.value, registry.expiryTime)) {
     throw new RegistryError('conflict', 'The key is revoked or expired. Create another one.');
   }
   return found.value;

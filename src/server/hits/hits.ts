@@ -125,7 +125,7 @@ export function createHits(
       if (head === null) return null;
       const { accept, acceptEncoding, authorization, ifNoneMatch, host } = head;
       if (siteAt !== null && siteAt(host) !== null) return null;
-      const principal = authorization === undefined ? anonymous : authenticateAtHand(registry, authorization);
+      const principal = authorization === undefined ? anonymous : authenticateAtHand(registry, authorization, socket);
       if (principal === null) return null;
       const hit = hits.get(keyOf(principal, request.url!, accept, acceptEncoding));
       if (hit === undefined) return null;
