@@ -366,6 +366,7 @@ describe('rulesets', () => {
       const base = { 'x-stele-file': 'base.yaml', rules };
       return { extends: [which === undefined ? base : [base, which]], rules: { own: 'warn', held: 'error' } };
     };
+    // oxlint-disable-next-line unicorn/no-thenable
     const rule = (severity: string) => ({ given: '$', then: { function: 'truthy' }, severity });
     const before = within({ a: rule('warn'), held: rule('warn') });
     const after = within({ a: rule('error'), held: rule('hint') });
