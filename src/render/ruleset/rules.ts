@@ -51,7 +51,7 @@ function mergeDefinitions(inherited: unknown, written: unknown): unknown {
 }
 
 /** What a ruleset extends: names, and rulesets that it contains, each with the part that is on. */
-export function basesOf(ruleset: JsonObject): [base: unknown, which: string][] {
+function basesOf(ruleset: JsonObject): [base: unknown, which: string][] {
   return [ruleset['extends']].flat().map((one: unknown) => {
     // Spectral: `[name, 'all']` says which of its rules are on.
     const [base, which] = Array.isArray(one) ? (one as unknown[]) : [one];
