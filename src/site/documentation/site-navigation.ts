@@ -30,7 +30,7 @@ const fewPages = 150;
 
 const made = new WeakMap<DeploymentContents, Map<string, Navigation>>();
 
-/** The folder of the version that a page is of. Empty: it is of none. */
+/** The folder of the version that a page belongs to. Empty: it belongs to no version. */
 export function versionFolder({ settings }: DeploymentContents, path: string): string {
   return settings.versions.find(({ folder }) => folder !== undefined && path.startsWith(folder))?.folder ?? '';
 }
@@ -42,7 +42,7 @@ function navigationOf(contents: DeploymentContents, folder: string): Navigation 
   const known = all.get(folder);
   if (known !== undefined) return known;
   const { settings } = contents;
-  // What the site states may lead from a version to a page that is of none.
+  // A navigation that the site states may also link to pages outside all versions.
   const own = settings.navigation === null ? [folder] : [folder, ''];
   const pages =
     settings.versions.length === 0
