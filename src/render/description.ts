@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/images/image.ts';
+import { keepDeepText } from './deep-text.ts';
 import { escapeText, formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { foldTokens } from './fold-tokens.ts';
@@ -126,6 +127,7 @@ function isPlain(text: string): boolean {
 
 function createMarkdown({ anchorOf, imageOf }: Around) {
   const markdown = new MarkdownIt('default', { html: false, linkify: false, maxNesting: 20 });
+  keepDeepText(markdown);
   // Links are checked below, where a forbidden one can become plain text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {

@@ -195,3 +195,9 @@ test('code of HTML is code as it is', () => {
   expect(html).toContain('<pre><code>a &lt;b&gt;\n\n  ```c\n</code></pre>');
   expect(html).toContain('<p>after &lt;pre&gt;open</p>');
 });
+
+test('what is nested too deeply to be shown as a list is text, and so is what follows it', () => {
+  const lists = Array.from({ length: 15 }, (_, depth) => `${'  '.repeat(depth)}- item ${depth}`).join('\n');
+  const html = described(`${lists}\n\nAfter the list.`);
+  for (const text of ['item 9', 'item 14', '<p>After the list.</p>']) expect(html).toContain(text);
+});

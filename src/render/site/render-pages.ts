@@ -4,7 +4,14 @@ import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '..
 import { shorten } from '../plain-text.ts';
 import type { EmbedLine } from './embed-rule.ts';
 import { readFrontMatter, type FrontMatter } from './front-matter.ts';
-import { createSiteMarkdown, referenceIds, textOf, type Highlight, type PageState } from './site-markdown.ts';
+import {
+  createSiteMarkdown,
+  mostNested,
+  referenceIds,
+  textOf,
+  type Highlight,
+  type PageState,
+} from './site-markdown.ts';
 
 const markdown = createSiteMarkdown();
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -42,6 +49,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     headings: [],
     links: [],
     unsafe: [],
+    deep: [],
     ids: createHeadingIds(hasEmbed(said, body) ? referenceIds : []),
     highlight,
   };
@@ -50,6 +58,17 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   for (const { written, line } of page.unsafe)
     problems.push(
       problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
+    );
+  const [deep] = page.deep;
+  if (deep !== undefined)
+    problems.push(
+      problemAt(
+        path,
+        deep,
+        'site-nesting',
+        `Lists, quotes and boxes stand in each other more than ${mostNested} levels deep here (a list counts twice). What is deeper is shown as text.`,
+        'warning',
+      ),
     );
   for (const line of linesLikeEmbeds(tokens))
     problems.push(problemAt(path, lines + line + 1, 'site-embed-unclear', unclearEmbed, 'warning'));

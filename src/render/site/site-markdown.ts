@@ -2,6 +2,7 @@ import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
 import type { HeadingIds } from '../../model/sites/heading-id.ts';
 import type { PageHeading, PageLink } from '../../model/sites/source-page.ts';
+import { keepDeepText } from '../deep-text.ts';
 import { escapeText } from '../html.ts';
 import { shorten } from '../plain-text.ts';
 import { addAdmonitions } from './admonitions.ts';
@@ -21,6 +22,8 @@ export interface PageState extends Env {
   links: PageLink[];
   /** Links that may not be followed, with their lines. */
   unsafe: { written: string; line: number }[];
+  /** Lines from which something is nested too deeply to be shown as what it is. */
+  deep: number[];
   ids: HeadingIds;
   highlight: Highlight | null;
 }
@@ -33,12 +36,15 @@ export const referenceIds = ['security', 'webhooks', 'schemas', 'definitions', '
 /** Longer code is shown as it is. */
 const mostHighlighted = 50_000;
 
+/** How deep lists, quotes and boxes may stand in each other. A list counts twice, for itself and its item. */
+export const mostNested = 40;
+
 /**
  * CommonMark with tables, strikethrough, footnotes, task lists, boxes, heading links and embedded
  * references. HTML in it is text. Call `parse` and `renderer.render` with a PageState as `env`.
  */
 export function createSiteMarkdown(): MarkdownIt {
-  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting: 40 });
+  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting: mostNested });
   // Links are checked below, where a forbidden one can become text.
   markdown.validateLink = () => true;
   markdown.use(footnote);
@@ -54,6 +60,10 @@ export function createSiteMarkdown(): MarkdownIt {
     }
   });
   addTasks(markdown);
+  keepDeepText(markdown, (env, line) => {
+    const page = env as PageState;
+    page.deep.push(page.before + line + 1);
+  });
   addRules(markdown);
   return markdown;
 }

@@ -150,6 +150,19 @@ describe('a hostile page', () => {
     expect(render(text.repeat(most + 2)).rules).toEqual(['site-page-limit']);
   });
 
+  test('of very deep nesting loses nothing, and says so', () => {
+    const quotes = render(`---\ntitle: Q\n---\n\n${'> '.repeat(5_000)}secret\n\nAfter`);
+    expect(quotes.problems).toMatchObject([{ rule: 'site-nesting', line: 5, severity: 'warning' }]);
+    expect(quotes.html).toContain('secret');
+    expect(quotes.html).toContain('<p>After</p>');
+    const lists = Array.from({ length: 30 }, (_, depth) => `${'  '.repeat(depth)}- item ${depth}`).join('\n');
+    const deep = render(`${lists}\n- last\n\nAfter`);
+    expect(deep.rules).toEqual(['site-nesting']);
+    for (const text of ['item 19', 'item 20', 'item 29', '<li>last</li>', '<p>After</p>'])
+      expect(deep.html).toContain(text);
+    expect(render(`${'> '.repeat(39)}x`).rules).toEqual([]);
+  });
+
   test('with very deep nesting or many brackets ends soon', () => {
     expect(render(`${'> '.repeat(5_000)}x`).page).not.toBeNull();
     expect(render(`${'['.repeat(5_000)}x`).page).not.toBeNull();
