@@ -1,10 +1,12 @@
-import type { Coordinate } from '../model/address.ts';
-import { formatCoordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import type { Principal } from '../model/access.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
+import { closest } from '../model/closest.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { updateResource, type Guard } from './change-resource.ts';
 import { purgeVersion } from './purge.ts';
+import { grantRead, grantVersion } from './read.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** A requested status. Stele adds the time since when it applies. */
@@ -46,6 +48,57 @@ export async function changeStatus(
   // interrupted.
   if (version.status.state === 'withdrawn') await purgeVersion(registry, version.manifest);
   return { generation, version };
+}
+
+/**
+ * Throws `malformed` if a deprecation sends readers to a version that they would not find. One that
+ * the version names already may stay, so that the same status again is no fault.
+ */
+export async function assertReplacement(
+  registry: Registry,
+  reader: Principal,
+  resource: Resource,
+  label: string,
+  status: NewStatus,
+): Promise<void> {
+  if (status.state !== 'deprecated' || status.replacement === undefined) return;
+  const { replacement } = status;
+  const before = findVersion(resource, label)?.status;
+  if (before?.state === 'deprecated' && before.replacement === replacement) return;
+  const other = parseCoordinate(replacement);
+  const fault = other === null ? faultOfLabel(resource, label, replacement) : await faultOf(registry, reader, other);
+  if (fault === null) return;
+  throw new RegistryError('malformed', `The replacement ${replacement} ${fault}`, {
+    extra: { errors: [{ pointer: '/status/replacement', detail: fault }] },
+  });
+}
+
+function faultOfLabel(resource: Resource, label: string, replacement: string): string | null {
+  const named = findVersion(resource, replacement);
+  if (named?.label === label) return 'is the version itself; name another one';
+  if (named?.status.state === 'withdrawn') return 'was withdrawn; name another version';
+  if (named !== null) return null;
+  const there = resource.versions
+    .filter((version) => version.label !== label && version.status.state !== 'withdrawn')
+    .map((version) => version.label)
+    .toReversed();
+  if (there.length === 0) return 'does not exist, and there is no other version; publish it first, or leave this out';
+  const some = `${there.slice(0, 5).join(', ')}${there.length > 5 ? ` and ${there.length - 5} more` : ''}`;
+  return `does not exist; there is ${some}.${closest(replacement, there)} Publish it first, or leave this out`;
+}
+
+async function faultOf(
+  registry: Registry,
+  reader: Principal,
+  { coordinate, selector }: NonNullable<ReturnType<typeof parseCoordinate>>,
+): Promise<string | null> {
+  try {
+    const granted = await grantRead(registry, reader, coordinate);
+    if (granted !== null && grantVersion(granted, selector) !== null) return null;
+  } catch (error) {
+    if (!isRegistryError(error, 'gone')) throw error;
+  }
+  return 'does not exist, or you may not read it';
 }
 
 const verbs = { active: 'reactivate', deprecated: 'deprecate', yanked: 'yank', withdrawn: 'withdraw' } as const;

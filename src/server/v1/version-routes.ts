@@ -1,6 +1,6 @@
 import { RegistryError } from '../../model/errors.ts';
 import { findVersion } from '../../model/resource.ts';
-import { changeStatus, type NewStatus } from '../../registry/change-version.ts';
+import { assertReplacement, changeStatus, type NewStatus } from '../../registry/change-version.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { requireScope } from './require-scope.ts';
 import { bodyOf, type ResourceHandler } from './call.ts';
@@ -30,9 +30,10 @@ export const getVersion: ResourceHandler = async ({ found, path, context }) => {
 };
 
 export const updateVersion: ResourceHandler = async (call) => {
-  const { registry, coordinate, path, author, context } = call;
+  const { registry, coordinate, path, author, context, found, principal } = call;
   const { status } = bodyOf<{ status: NewStatus }>(call);
   if (status.state === 'withdrawn') requireScope(call, 'admin');
+  await assertReplacement(registry, principal, found.value, path['version']!, status);
   const { generation, version } = await changeStatus(
     registry,
     coordinate,

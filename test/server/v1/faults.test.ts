@@ -51,6 +51,28 @@ const statuses: [string, unknown, Told][] = [
   ],
 ];
 
+test('a deprecation names a replacement that readers find', async () => {
+  for (const slug of ['open', 'hidden']) await api.call('POST', '/v1/apis', { body: { name: slug, slug } });
+  await api.call('POST', '/v1/apis/open/spec', { body: { document: documentOf('1.0.0') } });
+  await api.call('POST', '/v1/apis/open/spec', { body: { document: documentOf('2.0.0') } });
+  const deprecate = (replacement: string) =>
+    api.call('PATCH', '/v1/apis/open/versions/1.0.0', {
+      body: { status: { state: 'deprecated', reason: 'x', replacement } },
+    });
+  const { status, json } = await deprecate('2.0.1');
+  expect(status).toBe(400);
+  expect(json['errors']).toEqual([
+    {
+      pointer: '/status/replacement',
+      detail: 'does not exist; there is 2.0.0. Did you mean "2.0.0"? Publish it first, or leave this out',
+    },
+  ]);
+  for (const absent of ['1.0.0', '@acme/apis/none', '@acme/apis/hidden', '@acme/apis/open@9.0.0', '@other/apis/open'])
+    expect((await deprecate(absent)).status, absent).toBe(400);
+  for (const there of ['2.0.0', '@acme/apis/open@2', '@acme/apis/pay'])
+    expect((await deprecate(there)).status, there).toBe(200);
+});
+
 test.for(statuses)('a status is explained by the branch that is meant: %s', async ([, status, told]) => {
   expect(await faultsOf('PATCH', '/v1/apis/pay/versions/1.0.0', { status })).toEqual(told);
 });

@@ -99,13 +99,13 @@ test('the status of a version: deprecated, yanked, active again, withdrawn for e
   const deprecated = await change('1.1.0', {
     state: 'deprecated',
     reason: 'old',
-    replacement: '2.0.0',
+    replacement: '1.0.0',
     sunset: '2030-01-01T00:00:00Z',
   });
   expect(deprecated.json['status']).toEqual({
     state: 'deprecated',
     reason: 'old',
-    replacement: '2.0.0',
+    replacement: '1.0.0',
     sunset: '2030-01-01T00:00:00Z',
     since: expect.any(String),
   });
@@ -113,7 +113,7 @@ test('the status of a version: deprecated, yanked, active again, withdrawn for e
   const same = await change('1.1.0', {
     state: 'deprecated',
     reason: 'old',
-    replacement: '2.0.0',
+    replacement: '1.0.0',
     sunset: '2030-01-01T00:00:00Z',
   });
   expect(same.headers.get('etag')).toBe(deprecated.headers.get('etag'));
