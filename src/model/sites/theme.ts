@@ -62,12 +62,12 @@ export function faintIn(theme: Theme): { name: (typeof themeColours)[number]; co
   });
 }
 
-/** The members of a theme that are not what they should be. */
-export function faultsIn(theme: Theme): string[] {
+/** The colours of a theme that are none, each with what is wrong. */
+export function faultsIn(theme: Theme): { name: string; fault: string }[] {
   return themeColours.flatMap((name) =>
     theme[name] === undefined || isColour(theme[name])
       ? []
-      : [`${name} must be a colour such as #0a7d55: ${JSON.stringify(theme[name].slice(0, 50))} is not.`],
+      : [{ name, fault: `must be a colour such as #0a7d55: ${JSON.stringify(theme[name].slice(0, 50))} is not.` }],
   );
 }
 

@@ -23,44 +23,50 @@ export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; bloc
 
 const most = { items: 2_000, depth: 6, redirects: 5_000 };
 
+/** What is wrong with a member of the settings: as it follows the member's name. */
+interface Fault {
+  pointer: string;
+  detail: string;
+}
+
 /** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
-export function assertSettings({ theme, navigation, redirects, versions }: Partial<SiteSettings>): void {
-  const faults = [
-    ...(theme === undefined ? [] : faultsIn(theme)),
+export function assertSettings({ theme = {}, navigation, redirects, versions }: Partial<SiteSettings>): void {
+  const of = (pointer: string) => (detail: string) => ({ pointer, detail });
+  const faults: Fault[] = [
+    ...faultsIn(theme).map(({ name, fault }) => of(`/theme/${name}`)(fault)),
     ...themeFiles.flatMap((name) => {
-      const path = theme?.[name];
+      const path = theme[name];
       return path === undefined || fitsTheme(name, path)
         ? []
-        : [`theme.${name} must be a file of the site that fits, not ${JSON.stringify(path.slice(0, 100))}.`];
+        : [of(`/theme/${name}`)(`must be a file of the site that fits, not ${JSON.stringify(path.slice(0, 100))}.`)];
     }),
-    ...(navigation ? navigationFaults(navigation) : []),
-    ...redirectFaults(redirects ?? {}),
+    ...(navigation ? navigationFaults(navigation) : []).map(of('/navigation')),
+    ...redirectFaults(redirects ?? {}).map(of('/redirects')),
     ...(versions ?? []).flatMap(({ folder, site }, index) =>
       (folder === undefined) === (site === undefined)
-        ? [`versions[${index}] must name a folder of this site, or another site.`]
+        ? [of(`/versions/${index}`)('must name a folder of this site, or another site.')]
         : [],
     ),
   ];
-  if (faults.length > 0)
-    throw new RegistryError('malformed', faults[0]!, {
-      extra: { errors: faults.slice(0, 20).map((detail) => ({ detail })) },
-    });
+  const [first] = faults;
+  if (first === undefined) return;
+  const name = first.pointer.slice(1).replaceAll('/', '.');
+  throw new RegistryError('malformed', `${name} ${first.detail}`, { extra: { errors: faults.slice(0, 20) } });
 }
 
 function navigationFaults(navigation: readonly NavigationItem[]): string[] {
   let count = 0;
   const walk = (items: readonly NavigationItem[], depth: number): string[] => {
-    if (depth > most.depth) return [`navigation is more than ${most.depth} levels deep.`];
+    if (depth > most.depth) return [`is more than ${most.depth} levels deep.`];
     for (const item of items) {
-      if (++count > most.items) return [`navigation has more than ${most.items} entries.`];
+      if (++count > most.items) return [`has more than ${most.items} entries.`];
       if (item.page !== undefined && !isPagePath(item.page))
         return [
-          `navigation names ${JSON.stringify(item.page.slice(0, 100))}, which is not the path of a page such as guide/intro.md.`,
+          `names ${JSON.stringify(item.page.slice(0, 100))}, which is not the path of a page such as guide/intro.md.`,
         ];
       if (item.href !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(item.href))
-        return [`navigation links to ${JSON.stringify(item.href.slice(0, 100))}, which is not a web address.`];
-      if (item.title === undefined && item.page === undefined)
-        return ['Each entry of navigation needs a title or a page.'];
+        return [`links to ${JSON.stringify(item.href.slice(0, 100))}, which is not a web address.`];
+      if (item.title === undefined && item.page === undefined) return ['has an entry with neither a title nor a page.'];
       const found = walk(item.items ?? [], depth + 1);
       if (found.length > 0) return found;
     }
@@ -72,12 +78,12 @@ function navigationFaults(navigation: readonly NavigationItem[]): string[] {
 /** A redirect leads from a path of the site to a path of it, so that nobody is sent elsewhere. */
 function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(redirects);
-  if (entries.length > most.redirects) return [`There are more than ${most.redirects} redirects.`];
+  if (entries.length > most.redirects) return [`has more than ${most.redirects} entries.`];
   return entries.flatMap(([from, to]) =>
     [from, to.split('#', 1)[0]!].every(isRoute)
       ? []
       : [
-          `The redirect from ${JSON.stringify(from.slice(0, 100))} to ${JSON.stringify(to.slice(0, 100))} must name two paths of the site, such as guide/start.`,
+          `must name two paths of the site, such as guide/start: from ${JSON.stringify(from.slice(0, 100))} to ${JSON.stringify(to.slice(0, 100))} does not.`,
         ],
   );
 }

@@ -27,9 +27,10 @@ import type { RunRecord } from './run-view.ts';
 import { streamRun } from './run-events.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { showStart, submitStart } from './start-page.ts';
-import { editPath, showEditor, submitEditor } from './site-editor.ts';
+import { editPath, showEditor, submitEditor } from './sites/site-editor.ts';
 import { settingsForms } from './settings-views.ts';
-import { siteForms } from './site-forms.ts';
+import { appearanceForms } from './sites/site-appearance.ts';
+import { siteForms } from './sites/site-forms.ts';
 import {
   showSitePublish,
   showUpload,
@@ -38,8 +39,8 @@ import {
   submitSitePublish,
   submitUpload,
   uploadPath,
-} from './site-publish.ts';
-import { sitePages } from './site-views.ts';
+} from './sites/site-publish.ts';
+import { sitePages } from './sites/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
 import { ask, type Console, type Visit } from './visit.ts';
@@ -52,6 +53,7 @@ const forms: readonly Form[] = [
   ...keyForms,
   ...webhookForms,
   ...siteForms,
+  ...appearanceForms,
   ...settingsForms,
 ];
 const pages: readonly Page[] = [

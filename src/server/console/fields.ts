@@ -1,4 +1,7 @@
-import type { RegistryError } from '../../model/errors.ts';
+import { RegistryError } from '../../model/errors.ts';
+
+/** What a text says, or what is wrong with it, as it follows the name of its field. */
+export type ReadText = { value: unknown } | { fault: string };
 
 /** A field of a form. */
 export interface Field {
@@ -19,6 +22,9 @@ export interface Field {
   maxLength?: number;
   /** What a new form starts with. */
   initial?: string | readonly string[];
+  /** For values that people write as text: makes the one of the other. */
+  read?: (text: string) => ReadText;
+  write?: (value: unknown) => string;
 }
 
 /** Who can read something, as the options of a field. */
@@ -49,7 +55,7 @@ export async function typedIn(form: FormData): Promise<Typed> {
   return Object.fromEntries(typed);
 }
 
-/** The body that a form asks for: what was typed into its fields, and what is fixed. */
+/** The body that a form asks for: what was typed into its fields, and what is fixed. Throws `malformed`. */
 export function bodyFrom(fields: readonly Field[], typed: Typed, fixed: object = {}): Record<string, unknown> {
   const body = structuredClone(fixed) as Record<string, unknown>;
   for (const field of fields) {
@@ -66,8 +72,14 @@ export function queryFrom(fields: readonly Field[], typed: Typed): Record<string
   return Object.fromEntries(given.map(({ name }) => [name.slice(1), typed[name]![0]!]));
 }
 
-function valueOf({ kind, isNullable = false, values = {} }: Field, typed: readonly string[]): unknown {
+function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, typed: readonly string[]): unknown {
   const [first = ''] = typed;
+  if (read) {
+    const made = read(first);
+    if ('value' in made) return made.value;
+    const errors = [{ pointer: name, detail: made.fault }];
+    throw new RegistryError('malformed', `What was typed ${made.fault}.`, { extra: { errors } });
+  }
   if (kind === 'check') return first !== '';
   if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
   if (kind === 'lines') {
@@ -89,13 +101,14 @@ function put(body: Record<string, unknown>, path: readonly string[], value: unkn
 /** What a form shows of a record: the members that its fields name. */
 export function typedFrom(fields: readonly Field[], record: unknown): Typed {
   return Object.fromEntries(
-    fields.flatMap(({ name, kind, values = {} }) => {
+    fields.flatMap(({ name, kind, values = {}, write }) => {
       if (!name.startsWith('/')) return [];
       const value = name
         .slice(1)
         .split('/')
         .reduce<unknown>((node, key) => (node as Record<string, unknown> | null | undefined)?.[key], record);
       if (value === undefined || value === null) return [];
+      if (write) return [[name, [write(value)]]];
       if (Array.isArray(value)) return [[name, kind === 'lines' ? [value.join('\n')] : value.map(String)]];
       if (kind === 'date') return [[name, [String(value).slice(0, 10)]]];
       const named = Object.entries(values).find(([, each]) => each === value)?.[0];

@@ -5,7 +5,7 @@ import type { Answer } from '../v1/call.ts';
 import { bodyFrom, faultsIn, queryFrom, showFields, typedFrom, type Field, type Typed } from './fields.ts';
 import { fieldsOf, leadOf, titleOf, type Form } from './forms.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
-import { assertMayInSite } from './site-views.ts';
+import { assertMayInSite } from './sites/site-views.ts';
 import { ask, here, operationId, may, type Visit } from './visit.ts';
 
 /** Shows a form, with what it changes. */
@@ -54,7 +54,7 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
     if (!isRegistryError(error)) throw error;
     const isOutdated = error.code === 'precondition_failed';
     const current = isOutdated ? await readCurrent(visit, form) : null;
-    const faults = faultsIn(error, fields);
+    const faults = current ? theirsIn(fields, typed, current.body) : faultsIn(error, fields);
     const text = isOutdated
       ? 'Somebody changed this while you were editing. What you typed is below: look at it, then save again to replace theirs.'
       : faults.size > 0
@@ -69,6 +69,23 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
       status: problemTypes[error.code].status,
     });
   }
+}
+
+/** What others saved in the fields where it is not what was typed. */
+function theirsIn(fields: readonly Field[], typed: Typed, record: unknown): ReadonlyMap<string, string> {
+  const saved = typedFrom(fields, record);
+  return new Map(
+    fields.flatMap(({ name, kind, options }) => {
+      const theirs = saved[name] ?? [];
+      if (kind === 'check' || kind === 'document' || kind === 'file' || isSame(theirs, typed[name])) return [];
+      const words = theirs.map((value) => options?.find((option) => option.value === value)?.text ?? value).join(', ');
+      return [[name, words.trim() === '' ? 'Theirs is empty.' : `Theirs: ${words}`]];
+    }),
+  );
+}
+
+function isSame(theirs: readonly string[], typed: readonly string[] = []): boolean {
+  return theirs.join('\n').trim() === typed.join('\n').trim();
 }
 
 async function sendForm(

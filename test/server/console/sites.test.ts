@@ -222,11 +222,112 @@ test('a site that was deleted comes back as it was served, and one that takes it
   expect((await writer.send(`${at}/undelete`)).status).toBe(409);
 });
 
+describe('how a site looks and what leads through it', () => {
+  const at = '/console/acme/sites/looks';
+  const settings = async () =>
+    JSON.parse((await writer.get('/v1/sites/looks')).text) as Record<'theme' | 'navigation' | 'redirects' | 'versions', unknown>; // prettier-ignore
+  beforeAll(async () => {
+    await writer.send('/console/acme/new-site', { '/title': 'Looks', '/slug': 'looks', '/visibility': 'public' });
+    for (const [path, text] of [
+      ['index.md', 'Home.'],
+      ['guide/start.md', 'Begin.'],
+      ['v2/index.md', 'Two.'],
+    ] as const)
+      await writer.send(`${at}/edit`, { '/path': path, '/text': text, do: 'go' });
+  });
+
+  test('is changed with forms, and readers see it with the next deployment', async () => {
+    const overview = (await writer.get(at)).text;
+    const forms: Record<string, Record<string, string>> = {
+      theme: { '/theme/accent': '#0a7d55', '/theme/accentDark': '' },
+      navigation: {
+        '/navigation': '- index.md\n- Guides\n  - [Start (here)](guide/start.md)\n- [Wiki](https://wiki.example/a_(b))',
+      },
+      redirects: { '/redirects': 'old guide/start\nolder guide/start#a' },
+      versions: { '/versions': 'v2/ Version 2' },
+    };
+    for (const [name, typed] of Object.entries(forms)) {
+      expect(overview).toContain(`href="${at}/${name}"`);
+      expect((await writer.send(`${at}/${name}`, typed)).status, name).toBe(303);
+    }
+    expect(await settings()).toMatchObject({
+      theme: { accent: '#0a7d55' },
+      navigation: [
+        { page: 'index.md' },
+        { title: 'Guides', items: [{ title: 'Start (here)', page: 'guide/start.md' }] },
+        { title: 'Wiki', href: 'https://wiki.example/a_(b)' },
+      ],
+      redirects: { old: 'guide/start', older: 'guide/start#a' },
+      versions: [{ title: 'Version 2', folder: 'v2/' }],
+    });
+    const before = await settings();
+    for (const [name, typed] of Object.entries(forms)) {
+      const shown = (await writer.get(`${at}/${name}`)).text;
+      for (const value of Object.values(typed)) expect(shown, name).toContain(value);
+      await writer.send(`${at}/${name}`, typed);
+    }
+    expect(await settings()).toEqual(before);
+    await writer.send(`${at}/publish`, { do: 'go' });
+    const seen = (await createBrowser().request(`${server.url}/sites/acme/looks/`)).text;
+    expect(seen).toContain('Start (here)');
+    expect((await fetch(`${server.url}/sites/acme/looks/old`, { redirect: 'manual' })).status).toBe(301);
+    for (const [name, typed] of Object.entries(forms))
+      await writer.send(`${at}/${name}`, Object.fromEntries(Object.keys(typed).map((field) => [field, ''])));
+    expect(await settings()).toMatchObject({ theme: {}, navigation: null, redirects: {}, versions: [] });
+  });
+
+  test.for([
+    ['theme', '/theme/accent', 'red;}', 'must be a colour'],
+    ['theme', '/theme/logo', '../../logo.png', 'must be a file of the site'],
+    ['navigation', '/navigation', 'no list', 'has a line 1 that is no entry'],
+    ['navigation', '/navigation', '- [x](javascript:alert(1))', 'names neither a page nor a web address in line 1'],
+    [
+      'navigation',
+      '/navigation',
+      '- a\n  - b\n    - c\n      - d\n        - e\n          - f\n            - g',
+      'levels deep',
+    ],
+    ['redirects', '/redirects', 'a https://evil.example/', 'must name two paths of the site'],
+    ['redirects', '/redirects', 'a b\na c', 'has a twice'],
+    ['redirects', '/redirects', 'only', 'needs two paths in line 1'],
+    ['versions', '/versions', 'v2/', 'needs a folder or a site and a title'],
+    ['versions', '/versions', '../ Up', 'must match'],
+  ])('the form %s says what is wrong at %s: %j', async ([name, field, text, why]) => {
+    const answer = await writer.send(`${at}/${name}`, { [field!]: text! });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(text!.replaceAll('>', '&gt;'));
+    expect(textOf(answer.text, 'error')).toContain(why);
+  });
+
+  test('the second of two editors sees what the first saved', async () => {
+    const hidden = hiddenIn((await writer.get(`${at}/redirects`)).text);
+    await writer.send(`${at}/redirects`, { '/redirects': 'theirs index' });
+    const second = await writer.send(`${at}/redirects`, { '/redirects': 'mine index' }, { hidden });
+    expect([second.status, second.text.includes('mine index')]).toEqual([412, true]);
+    expect(textOf(second.text, 'error')).toBe('Theirs: theirs index');
+    const hiddenNow = hiddenIn(second.text);
+    expect((await writer.send(`${at}/redirects`, { '/redirects': 'mine index' }, { hidden: hiddenNow })).status).toBe(
+      303,
+    );
+    expect(await settings()).toMatchObject({ redirects: { mine: 'index' } });
+  });
+});
+
 describe('who may only read', () => {
   test('sees the site without its forms', async () => {
     const seen = (await reader.get(guide)).text;
     expect(seen).not.toMatch(/New page|Upload a file|\/publish/);
-    for (const path of ['/edit', '/upload', '/publish', '/settings', '/delete'])
+    for (const path of [
+      '/edit',
+      '/upload',
+      '/publish',
+      '/settings',
+      '/theme',
+      '/navigation',
+      '/redirects',
+      '/versions',
+      '/delete',
+    ])
       expect((await reader.get(guide + path)).status, path).toBe(403);
   });
 

@@ -1,7 +1,7 @@
-import { visibilities, type Field } from './fields.ts';
-import type { Form } from './forms.ts';
-import { credentialField } from './repository-forms.ts';
-import { facts } from './pages.ts';
+import { visibilities, type Field } from '../fields.ts';
+import type { Form } from '../forms.ts';
+import { credentialField } from '../repository-forms.ts';
+import { facts } from '../pages.ts';
 
 const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
 const visibility: Field = {

@@ -1,12 +1,12 @@
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Report } from '../../model/problem.ts';
-import { problemTypes } from '../error-answers.ts';
-import { sendBench, type Found } from './bench.ts';
-import type { Field, Typed } from './fields.ts';
-import { reportOf } from './publish-page.ts';
+import { isRegistryError, RegistryError } from '../../../model/errors.ts';
+import type { Report } from '../../../model/problem.ts';
+import { problemTypes } from '../../error-answers.ts';
+import { sendBench, type Found } from '../bench.ts';
+import type { Field, Typed } from '../fields.ts';
+import { reportOf } from '../publish-page.ts';
 import { editPath } from './site-editor.ts';
 import { assertMayInSite } from './site-views.ts';
-import { ask, here, type Visit } from './visit.ts';
+import { ask, here, type Visit } from '../visit.ts';
 
 export const sitePublishPath = '/sites/:site/publish';
 export const uploadPath = '/sites/:site/upload';

@@ -1,9 +1,9 @@
-import { isAllowed, type Scope } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { isPagePath } from '../../model/sites/page-path.ts';
-import { listed, nextOf, type Listed } from './listed.ts';
-import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from './pages.ts';
-import { ask, here, mayPublish, type Visit } from './visit.ts';
+import { isAllowed, type Scope } from '../../../model/access.ts';
+import { RegistryError } from '../../../model/errors.ts';
+import { isPagePath } from '../../../model/sites/page-path.ts';
+import { listed, nextOf, type Listed } from '../listed.ts';
+import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../pages.ts';
+import { ask, here, mayPublish, type Visit } from '../visit.ts';
 
 interface SiteRecord {
   slug: string;
@@ -16,6 +16,8 @@ interface SiteRecord {
   updatedAt: string;
   url: string;
 }
+
+type ConnectionRecord = Record<string, string | null>;
 
 interface FileRecord {
   path: string;
@@ -82,6 +84,9 @@ const site: Page = {
     const isPublisher = mayInSite(visit, 'publish');
     const isAdmin = mayInSite(visit, 'admin');
     const isEditable = isPublisher && body.connection === null;
+    const connection = body.connection && (await ask<ConnectionRecord>(visit, 'getSiteConnection')).body;
+    // Where its stele.yaml says them, a change here would last until the next push.
+    const hasOwnSettings = isPublisher && connection?.settings !== 'stele.yaml';
     const link = (text: string, to: string, more: Partial<Action> = {}): Action => ({
       text,
       href: here(visit, `/sites/:site${to}`),
@@ -98,7 +103,7 @@ const site: Page = {
       ],
       sections: [
         await filesSection(visit, body, { isEditable, link }),
-        await connectionSection(visit, body, { isPublisher, isAdmin, link }),
+        connectionSection(connection, { isPublisher, isAdmin, link }),
         await deploymentsSection(visit, isPublisher),
         {
           title: 'Settings',
@@ -107,7 +112,15 @@ const site: Page = {
             ['Blocked by', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
           ]),
           actions: [
-            ...(isPublisher ? [link('Title and checks', '/settings')] : []),
+            ...(hasOwnSettings
+              ? [
+                  link('Title and checks', '/settings'),
+                  link('Theme', '/theme'),
+                  link('Navigation', '/navigation'),
+                  link('Redirects', '/redirects'),
+                  link('Versions', '/versions'),
+                ]
+              : []),
             ...(isAdmin ? [link('Visibility', '/visibility'), link('Delete', '/delete', { isDanger: true })] : []),
           ],
         },
@@ -155,15 +168,14 @@ async function filesSection(
   };
 }
 
-async function connectionSection(
-  visit: Visit,
-  { connection }: SiteRecord,
+function connectionSection(
+  connection: ConnectionRecord | null,
   {
     isPublisher,
     isAdmin,
     link,
   }: { isPublisher: boolean; isAdmin: boolean; link: (text: string, to: string, more?: Partial<Action>) => Action },
-): Promise<Section> {
+): Section {
   const title = 'Repository';
   if (connection === null) {
     return {
@@ -172,8 +184,7 @@ async function connectionSection(
       actions: isAdmin ? [link('Connect a folder', '/connection')] : [],
     };
   }
-  const { body } = await ask<Record<string, string | null>>(visit, 'getSiteConnection');
-  const { repository, branch, folder, settings, state, detail, commit, since } = body;
+  const { repository, branch, folder, settings, state, detail, commit, since } = connection;
   const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
   const isNamed = settings === 'stele.yaml';
   return {

@@ -1,12 +1,12 @@
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { createReport } from '../../model/problem.ts';
-import { isPagePath } from '../../model/sites/page-path.ts';
-import { headOf } from '../../registry/sites/drafts.ts';
-import { problemTypes } from '../error-answers.ts';
-import { sendBench, type Found } from './bench.ts';
-import { faultsIn, type Field, type Typed } from './fields.ts';
+import { isRegistryError, RegistryError } from '../../../model/errors.ts';
+import { createReport } from '../../../model/problem.ts';
+import { isPagePath } from '../../../model/sites/page-path.ts';
+import { headOf } from '../../../registry/sites/drafts.ts';
+import { problemTypes } from '../../error-answers.ts';
+import { sendBench, type Found } from '../bench.ts';
+import { faultsIn, type Field, type Typed } from '../fields.ts';
 import { assertMayInSite } from './site-views.ts';
-import { ask, here, type Visit } from './visit.ts';
+import { ask, here, type Visit } from '../visit.ts';
 
 /** The editor of a page: `?file=guide/start.md`, or none for a new page. */
 export const editPath = '/sites/:site/edit';

@@ -1,0 +1,99 @@
+import type { NavigationItem, SiteVersion } from '../../../model/sites/documentation-site.ts';
+import { isPagePath } from '../../../model/sites/page-path.ts';
+import type { ReadText } from '../fields.ts';
+
+// Settings of a site as text that people write: one line for each entry.
+
+/**
+ * Navigation as a list of Markdown: `- guide/start.md`, `- [Start](guide/start.md)`,
+ * `- [Elsewhere](https://example.com)`, and `- Group` above lines that are indented. No line: null.
+ */
+export function readNavigation(text: string): ReadText {
+  const items: NavigationItem[] = [];
+  const open: { indent: number; items: NavigationItem[] }[] = [];
+  for (const { line, number } of linesOf(text)) {
+    const [, indent, said] = /^([ \t]*)[-*+][ \t]+(.*\S)[ \t]*$/.exec(line) ?? [];
+    if (indent === undefined)
+      return {
+        fault: `has a line ${number} that is no entry: write "- guide/start.md" or "- [Title](guide/start.md)"`,
+      };
+    const depth = indent.replaceAll('\t', '    ').length;
+    while (open.length > 0 && open.at(-1)!.indent >= depth) open.pop();
+    const item = entryOf(said!);
+    if (item === null)
+      return { fault: `names neither a page nor a web address in line ${number}: write "- [Title](guide/start.md)"` };
+    const above = open.at(-1)?.items ?? items;
+    above.push(item);
+    open.push({ indent: depth, items: (item.items = []) });
+  }
+  return { value: items.length === 0 ? null : items.map(withoutEmpty) };
+}
+
+function entryOf(said: string): NavigationItem | null {
+  if (isPagePath(said)) return { page: said };
+  const [, title, target] = /^\[(.*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)$/.exec(said) ?? [];
+  if (title === undefined) return { title: said };
+  const name = title.trim() === '' ? {} : { title: title.trim() };
+  if (target === '') return name;
+  if (/^https?:/i.test(target!)) return { ...name, href: target! };
+  return isPagePath(target!) ? { ...name, page: target! } : null;
+}
+
+function withoutEmpty({ items = [], ...entry }: NavigationItem): NavigationItem {
+  return items.length === 0 ? entry : { ...entry, items: items.map(withoutEmpty) };
+}
+
+export function writeNavigation(value: unknown): string {
+  const write = (items: readonly NavigationItem[], indent: string): string[] =>
+    items.flatMap((item) => [`${indent}- ${entryText(item)}`, ...write(item.items ?? [], `${indent}  `)]);
+  return write((value ?? []) as NavigationItem[], '').join('\n');
+}
+
+function entryText({ title, page, href }: NavigationItem): string {
+  const target = page ?? href ?? '';
+  if (title === undefined) return target;
+  const name = title.replaceAll(/\s+/g, ' ').trim();
+  const isPlain = target === '' && !isPagePath(name) && !name.startsWith('[');
+  return isPlain ? name : `[${name}](${target})`;
+}
+
+/** Redirects: the old path and the new one on a line. */
+export function readRedirects(text: string): ReadText {
+  const redirects = new Map<string, string>();
+  for (const { line, number } of linesOf(text)) {
+    const [from, to, ...more] = line.trim().split(/\s+/);
+    if (to === undefined || more.length > 0)
+      return { fault: `needs two paths in line ${number}: the old one, a space and the new one` };
+    if (redirects.has(from!)) return { fault: `has ${from} twice, the second time in line ${number}` };
+    redirects.set(from!, to);
+  }
+  return { value: Object.fromEntries(redirects) };
+}
+
+export function writeRedirects(value: unknown): string {
+  return Object.entries((value ?? {}) as Record<string, string>)
+    .map(([from, to]) => `${from} ${to}`)
+    .join('\n');
+}
+
+/** Versions: the folder or the other site first, then its title. A folder ends in a slash. */
+export function readVersions(text: string): ReadText {
+  const versions: SiteVersion[] = [];
+  for (const { line, number } of linesOf(text)) {
+    const [, target, title] = /^\s*(\S+)\s+(.*\S)\s*$/.exec(line) ?? [];
+    if (target === undefined)
+      return { fault: `needs a folder or a site and a title in line ${number}, such as "v2/ Version 2"` };
+    versions.push(target.endsWith('/') ? { title: title!, folder: target } : { title: title!, site: target });
+  }
+  return { value: versions };
+}
+
+export function writeVersions(value: unknown): string {
+  return ((value ?? []) as SiteVersion[])
+    .map(({ title, folder, site }) => `${folder ?? site} ${title.replaceAll(/\s+/g, ' ').trim()}`)
+    .join('\n');
+}
+
+function linesOf(text: string): { line: string; number: number }[] {
+  return text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
+}
