@@ -5,6 +5,7 @@ import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
+import { isShortWork } from '../scheduling/short-work.ts';
 import { digestInTurns } from '../store/digest-in-turns.ts';
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
@@ -32,9 +33,8 @@ export async function outlineVersion(
   lane: Lane = 'read',
 ): Promise<Outline | null> {
   const { compiler, config } = registry;
-  return derive(registry, 'outline', org, hexOf(version.manifest), async () =>
-    compiler.outline(await readPublished(registry, version), config.limits, { org, lane }),
-  );
+  const make = async () => compiler.outline(await readPublished(registry, version), config.limits, { org, lane });
+  return derive(registry, 'outline', org, hexOf(version.manifest), make, { of: [version] });
 }
 
 /**
@@ -54,7 +54,7 @@ export async function renderVersion(
   lane: Lane,
 ): Promise<Rendered | null> {
   const hex = hexOf(version.manifest);
-  return derive(registry, 'rendered', org, hex, async () => {
+  const make = async () => {
     const rendered = await renderNow(registry, org, version, lane);
     if (!rendered?.pages) return rendered;
     // Parts are kept apart, so that the page of one reads no more than that.
@@ -62,7 +62,8 @@ export async function renderVersion(
       await keep(registry, 'part', `${hex}-${part}`, cutPart(rendered, part)!, asText);
     await keep(registry, 'markdown', hex, rendered.markdown, asText);
     return { ...rendered, html: '', markdown: '' };
-  });
+  };
+  return derive(registry, 'rendered', org, hex, make, { of: [version] });
 }
 
 /** A version's document as Markdown, also of a long one. Null if the sandbox could not make it. */
@@ -74,7 +75,10 @@ export async function renderedMarkdown(
   if (!rendered?.pages) return rendered;
   const { resource, version } = granted;
   const make = async () => (await renderNow(registry, resource.org, version, 'read'))?.markdown ?? null;
-  const markdown = await derive(registry, 'markdown', resource.org, hexOf(version.manifest), make, asText);
+  const markdown = await derive(registry, 'markdown', resource.org, hexOf(version.manifest), make, {
+    coding: asText,
+    of: [version],
+  });
   return markdown === null ? null : { ...rendered, markdown };
 }
 
@@ -94,7 +98,10 @@ export async function renderedPart(
     const rendered = await renderNow(registry, org, version, 'read');
     return rendered && cutPart(rendered, name);
   };
-  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, make, asText);
+  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, make, {
+    coding: asText,
+    of: [version],
+  });
 }
 
 async function renderNow(registry: Registry, org: string, version: Version, lane: Lane): Promise<Rendered | null> {
@@ -123,10 +130,10 @@ export async function readPublished(registry: Registry, version: Version): Promi
 }
 
 /**
- * Documents in memory for the sandboxes at once. One organization may have half of them; the others
- * wait and hold no memory.
+ * Documents in memory for the sandboxes at once, and of those that are short work. One organization
+ * may have half of each; the others wait and hold no memory.
  */
-const placesInAll = 4;
+const placesInAll = { long: 4, short: 32 };
 
 /** How values are cached. `decode` returns null for what a power cut left incomplete. */
 interface Coding<T> {
@@ -168,7 +175,15 @@ async function keep<T>(registry: Registry, what: string, name: string, value: T,
 
 interface Works {
   running: Map<string, Promise<unknown>>;
-  places: Places;
+  places: { long: Places; short: Places };
+}
+
+/** How something is derived. */
+interface Deriving<T> {
+  /** How it is cached. Default: as JSON. */
+  coding?: Coding<T>;
+  /** The versions whose documents are read for it. Without them, it counts as long work. */
+  of?: readonly Version[];
 }
 
 const worksOf = new WeakMap<Registry['cache'], Works>();
@@ -183,11 +198,14 @@ export async function derive<T>(
   org: string,
   name: string,
   make: () => Promise<T | null>,
-  coding = asJson as Coding<T>,
+  { coding = asJson as Coding<T>, of = [] }: Deriving<T> = {},
 ): Promise<T | null> {
   const { cache } = registry;
   const key = keyOf(registry, what, name, coding.ending);
-  const works = worksOf.get(cache) ?? { running: new Map(), places: createPlaces(placesInAll) };
+  const works = worksOf.get(cache) ?? {
+    running: new Map(),
+    places: { long: createPlaces(placesInAll.long), short: createPlaces(placesInAll.short) },
+  };
   worksOf.set(cache, works);
   const { running, places } = works;
   const pending = running.get(key) as Promise<T | null> | undefined;
@@ -196,10 +214,18 @@ export async function derive<T>(
     const bytes = await cache.get(key).catch(() => null);
     const kept = bytes && (await coding.decode(bytes));
     if (kept !== null) return kept;
-    const made = await places.take(org, make);
+    const made = await places[await lengthOf(registry, of)].take(org, make);
     if (made !== null) await keep(registry, what, name, made, coding);
     return made;
   })().finally(() => running.delete(key));
   running.set(key, answer);
   return answer;
+}
+
+async function lengthOf(registry: Registry, versions: readonly Version[]): Promise<'short' | 'long'> {
+  const sizes = versions.map(async (version) => {
+    return findLayer(await readManifestOf(registry, version), 'json', 'identity')!.size;
+  });
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return versions.length > 0 && isShortWork(bytes) ? 'short' : 'long';
 }

@@ -11,6 +11,8 @@ export interface Claim {
    * `unavailable`. Default: no limit.
    */
   patience?: number | undefined;
+  /** Whether it is expected to end soon. One such work may use a place more than there are. */
+  isShort?: boolean;
   /**
    * If it aborts before the work starts, the work is rejected with the signal's reason and never
    * starts.
@@ -29,8 +31,12 @@ export interface FairQueue {
 interface Waiting {
   owner: string;
   number: number;
-  begin(): void;
+  isShort: boolean;
+  begin(place: Place): void;
 }
+
+/** One of the slots, or the one more for short work. */
+type Place = 'usual' | 'extra';
 
 /** Seconds before a rejected caller may retry. */
 const retryAfter = 10;
@@ -45,6 +51,8 @@ const presence = 2000;
  * half of the slots while others are present: have work here, or had some just before. Otherwise
  * whoever publishes small documents one after the other would find all processors taken each time.
  * An owner without a slot finds one free unless there are as many other owners running as slots.
+ * Short work that finds no slot has one more, for one at a time: what it may wait for is other short
+ * work, not the long work of its own owner. It takes nothing from others.
  * `now`: monotonic milliseconds.
  */
 export function createFairQueue(places: number, now: () => number = () => performance.now()): FairQueue {
@@ -56,6 +64,7 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   const ended = new Map<string, number>();
   let idle = Promise.withResolvers<void>();
   let busy = 0;
+  let isExtraFree = true;
   let reached = 0;
 
   function mayBegin(owner: string): boolean {
@@ -63,6 +72,11 @@ export function createFairQueue(places: number, now: () => number = () => perfor
     const mine = running.get(owner) ?? 0;
     if (mine === 0) return free > 0;
     return free > 1 && (mine < half || !areOthersPresent(owner));
+  }
+
+  function placeFor({ owner, isShort }: Waiting): Place | null {
+    if (mayBegin(owner)) return 'usual';
+    return isShort && isExtraFree ? 'extra' : null;
   }
 
   function areOthersPresent(owner: string): boolean {
@@ -75,17 +89,27 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   }
 
   function fill(): void {
-    for (;;) {
-      const at = waiting.findIndex(({ owner }) => mayBegin(owner));
-      if (at === -1) break;
-      waiting.splice(at, 1)[0]!.begin();
+    for (let at = 0; at < waiting.length;) {
+      const place = placeFor(waiting[at]!);
+      if (place === null) {
+        at++;
+        continue;
+      }
+      waiting.splice(at, 1)[0]!.begin(place);
+      at = 0;
     }
-    if (busy > 0 || waiting.length > 0) return;
+    if (isWorking()) return;
     idle.resolve();
     idle = Promise.withResolvers();
   }
 
-  function occupy(owner: string, change: 1 | -1): void {
+  const isWorking = (): boolean => busy > 0 || !isExtraFree || waiting.length > 0;
+
+  function occupy(place: Place, owner: string, change: 1 | -1): void {
+    if (place === 'extra') {
+      isExtraFree = change === -1;
+      return;
+    }
     busy += change;
     const mine = (running.get(owner) ?? 0) + change;
     if (mine === 0) running.delete(owner);
@@ -95,8 +119,8 @@ export function createFairQueue(places: number, now: () => number = () => perfor
     ended.set(owner, now());
   }
 
-  /** Resolves when the slot is taken. */
-  function turnOf({ owner, patience, signal }: Claim, number: number): Promise<void> {
+  /** Resolves with the slot when it is taken. */
+  function turnOf({ owner, patience, isShort = false, signal }: Claim, number: number): Promise<Place> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const leave = () => {
@@ -106,11 +130,13 @@ export function createFairQueue(places: number, now: () => number = () => perfor
       const entry: Waiting = {
         owner,
         number,
-        begin() {
+        isShort,
+        begin(place) {
           leave();
-          occupy(owner, 1);
-          reached = Math.max(reached, number);
-          resolve();
+          occupy(place, owner, 1);
+          // Work in the extra place went before others, so its number was not reached.
+          if (place === 'usual') reached = Math.max(reached, number);
+          resolve(place);
         },
       };
       const giveUp = (reason: unknown) => {
@@ -135,11 +161,11 @@ export function createFairQueue(places: number, now: () => number = () => perfor
       const number = Math.max(reached, (last.get(lane) ?? -1) + 1);
       last.set(lane, number);
       try {
-        await turnOf(claim, number);
+        const place = await turnOf(claim, number);
         try {
           return await work();
         } finally {
-          occupy(owner, -1);
+          occupy(place, owner, -1);
           fill();
         }
       } finally {
@@ -147,7 +173,7 @@ export function createFairQueue(places: number, now: () => number = () => perfor
       }
     },
     onIdle: async () => {
-      if (busy > 0 || waiting.length > 0) await idle.promise;
+      if (isWorking()) await idle.promise;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Rendered } from '../../src/compile/compile.ts';
+import type { Coordinate } from '../../src/model/address.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { renderedMarkdown, renderedOf, renderedPart } from '../../src/registry/derived.ts';
@@ -13,11 +14,19 @@ const rendered: Rendered = {
   truncated: false,
   pages: null,
 };
-const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+const pay: Coordinate = { org: 'acme', type: 'apis', slug: 'pay' };
 
-async function versionsOf(registry: TestRegistry, count: number): Promise<GrantedVersion[]> {
-  for (let at = 0; at < count; at++) await publishVersion(registry, '@acme/apis/pay', `1.0.${at}`);
-  const granted = (await grantRead(registry, anonymous, pay))!;
+/** Long enough that its pages are long work. */
+const long = { 'x-long': 'x'.repeat(140_000) };
+
+async function versionsOf(
+  registry: TestRegistry,
+  count: number,
+  { of = pay, document = {} }: { of?: Coordinate; document?: object } = {},
+): Promise<GrantedVersion[]> {
+  const name = `@${of.org}/${of.type}/${of.slug}`;
+  for (let at = 0; at < count; at++) await publishVersion(registry, name, `1.0.${at}`, { document });
+  const granted = (await grantRead(registry, anonymous, of))!;
   return granted.resource.versions.map(
     ({ label }) => grantVersion(granted, { kind: 'version', version: label })!.granted,
   );
@@ -74,7 +83,7 @@ test('an unreadable and unwritable cache costs only time', async () => {
 
 test('asking for the pages of many versions keeps few documents in memory and does not delay a publish', async () => {
   const registry = createTestRegistry();
-  const versions = await versionsOf(registry, 20);
+  const versions = await versionsOf(registry, 6, { document: long });
   const lanes = new Set<string>();
   let held = 0;
   let most = 0;
@@ -89,4 +98,20 @@ test('asking for the pages of many versions keeps few documents in memory and do
   expect(most).toBe(2);
   // Rendering counts for the organization, in a lane of its own beside its publishes.
   expect([...lanes]).toEqual(['read acme']);
+});
+
+test('the page of a short document does not wait for those of long ones, whosever they are', async () => {
+  const registry = createTestRegistry();
+  const longs = ['acme', 'rivals'].map((org) =>
+    versionsOf(registry, 2, { of: { ...pay, org, slug: 'long' }, document: long }),
+  );
+  const [short] = await versionsOf(registry, 1);
+  const held = Promise.withResolvers<Rendered>();
+  registry.compiler.render = async ({ json }) => (json.byteLength > 140_000 ? held.promise : rendered);
+  const waiting = (await Promise.all(longs)).flat().map((version) => renderedOf(registry, version));
+  let made: Rendered | null = null;
+  const page = renderedOf(registry, short!).then((one) => (made = one));
+  await expect.poll(() => made).toEqual(rendered);
+  held.resolve(rendered);
+  await Promise.all([page, ...waiting]);
 });

@@ -8,15 +8,15 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 /** Adds work that runs until it is told to end, and keeps what has begun. */
 function watched(queue: FairQueue): {
   begun: string[];
-  add(owner: string, name?: string, lane?: string): Promise<void>;
+  add(owner: string, name?: string, lane?: string, more?: { isShort: true }): Promise<void>;
   end(name: string): Promise<unknown>;
 } {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
     begun,
-    add: (owner, name = owner, lane = owner) =>
-      queue.add({ owner, lane }, () => {
+    add: (owner, name = owner, lane = owner, more = {}) =>
+      queue.add({ owner, lane, ...more }, () => {
         begun.push(name);
         return new Promise<void>((resolve) => ends.set(name, resolve));
       }),
@@ -96,6 +96,26 @@ describe('places', () => {
     time = 2000;
     await end('large 1');
     expect(begun.slice(4)).toEqual(['large 3', 'large 4']);
+  });
+
+  test('short work waits for no long work, neither of its owner nor of others, but for other short work', async () => {
+    const queue = createFairQueue(3);
+    const { begun, add, end } = watched(queue);
+    for (let n = 0; n < 9; n++) void add('a', `long ${n}`);
+    void add('b');
+    await settled();
+    expect(begun).toEqual(['long 0', 'long 1', 'b']);
+    void add('a', 'short of a', 'a', { isShort: true });
+    void add('c', 'short of c', 'c', { isShort: true });
+    await settled();
+    expect(begun.slice(3)).toEqual(['short of a']);
+    await end('short of a');
+    expect(begun.slice(4)).toEqual(['short of c']);
+    await end('short of c');
+    // It went before others without moving them back.
+    void add('c', 'long of c');
+    await end('b');
+    expect(begun.slice(5)).toEqual(['long of c']);
   });
 
   test('the lanes of one owner share its places and take turns', async () => {

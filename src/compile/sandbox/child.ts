@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
+import { isShortWork } from '../../scheduling/short-work.ts';
 import type { LoadedFile } from '../collect.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
 import { giveWay } from './priority.ts';
-import { answerTo, type Answer, type Job } from './sandbox-jobs.ts';
+import { answerTo, bytesOf, type Answer, type Job } from './sandbox-jobs.ts';
 import { readChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { readTitle } from './process-usage.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
@@ -49,19 +50,9 @@ const longSeconds = 0.3;
 /** Starting a process costs as much as some 100 small documents. */
 const jobsPerChild = 5000;
 
-/** From this size a job is expected to be long. */
-const longBytes = 128 * 1024;
-
 function firstNiceness(isMore: boolean | undefined, bytes: number): 'long' | 'more' | 'first' {
-  if (bytes > longBytes) return 'long';
+  if (!isShortWork(bytes)) return 'long';
   return isMore ? 'more' : 'first';
-}
-
-/** Bytes of documents that come with a job. The files of a compilation come later. */
-function bytesOf(job: Job): number {
-  if (job.type === 'outline' || job.type === 'render') return job.document.json.byteLength;
-  if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
-  return 0;
 }
 
 /** How a sandbox is started. */

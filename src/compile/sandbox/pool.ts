@@ -1,5 +1,6 @@
 import { RegistryError } from '../../model/errors.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
+import { isShortWork } from '../../scheduling/short-work.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { sandboxLost } from '../sandbox-lost.ts';
@@ -8,7 +9,7 @@ import { startChild, type Child, type JobOptions, type Outcome } from './child.t
 import type { Trade } from './fork-sandbox.ts';
 import { openStartSnapshot } from './start-snapshot.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
-import type { Job } from './sandbox-jobs.ts';
+import { bytesOf, type Job } from './sandbox-jobs.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
@@ -17,7 +18,10 @@ const patienceMilliseconds = 60_000;
 export type Ended = Exclude<Outcome, { lost: string }>;
 
 export interface PoolOptions {
-  /** The number of concurrent sandboxes. Each starts when first needed and is kept running. */
+  /**
+   * The number of concurrent sandboxes, and one more for what readers wait for and takes little. Each
+   * starts when first needed and is kept running.
+   */
   children: number;
   /**
    * Starts the next sandbox when the last idle one is taken, so that the next job does not wait for
@@ -110,7 +114,9 @@ export function createPool({
       return second;
     };
     const patience = isAwaited ? patienceMilliseconds : undefined;
-    return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
+    // Publishes say nothing of their size before they run.
+    const isShort = lane === 'read' && isShortWork(bytesOf(job));
+    return queue.add({ owner: org, lane: `${lane} ${org}`, patience, isShort, signal }, task);
   }
 
   async function startSpare(memoryMegabytes: number): Promise<void> {

@@ -23,3 +23,10 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   pages: 'paged',
   compare: 'compared',
 };
+
+/** Bytes of documents that come with a job. The files of a compilation come later. */
+export function bytesOf(job: Job): number {
+  if (job.type === 'outline' || job.type === 'render') return job.document.json.byteLength;
+  if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
+  return 0;
+}

@@ -67,11 +67,12 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
   tried.set(cache, until);
   if (monotonic() < (until.get(name) ?? -Infinity)) return kept ?? notCompared(overLimits);
-  const made = await derive(registry, 'compared', org, name, async () => {
+  const make = async () => {
     const after = await readPublished(registry, to.version);
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
     return comparison.reason === null ? comparison : null;
-  });
+  };
+  const made = await derive(registry, 'compared', org, name, make, { of: [from.version, to.version] });
   if (made === null) until.set(name, monotonic() + triedAgainAfter);
   return made ?? kept ?? notCompared(overLimits);
 }
