@@ -8,7 +8,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 /** Adds work that runs until it is told to end, and keeps what has begun. */
 function watched(queue: FairQueue): {
   begun: string[];
-  add(owner: string, name?: string, lane?: string, more?: { isShort: true }): Promise<void>;
+  add(owner: string, name?: string, lane?: string, more?: { isShort?: boolean }): Promise<void>;
   end(name: string): Promise<unknown>;
 } {
   const begun: string[] = [];
