@@ -19,6 +19,7 @@ import { isOpenToOthers } from '../store/private.ts';
 import { createSyncQueue, type SyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
 import { outliveReader } from './broken-pipe.ts';
+import { collectLater } from './collect-later.ts';
 import { followChanges } from './follow-changes.ts';
 import { stopSignals } from './stop-signals.ts';
 import { joinWorkers } from './workers.ts';
@@ -42,6 +43,7 @@ export interface Asked {
 /** Runs the registry until a signal stops it. */
 export async function serve(asked: Asked, { port, host }: { port: string; host: string }): Promise<void> {
   outliveReader();
+  collectLater();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
   const first = await asked.configure('');
