@@ -35,7 +35,16 @@ export function createFrontPages(site: Site, login?: Login): Router {
   async function homeFor(principal: Principal): Promise<PageBytes> {
     const resources = await listReadable(registry, principal);
     const sites = await publishedSites(site, principal);
-    return kept(principal, resources, sites, () => bytesOf(homePage(site, resources, sites)));
+    return kept(principal, resources, sites, () =>
+      bytesOf(
+        homePage(
+          site,
+          resources,
+          sites,
+          principal.kind === 'anonymous' ? null : { mayPublish: mayPublishAnywhere(principal) },
+        ),
+      ),
+    );
   }
 
   async function sendHome(request: Request, response: Response): Promise<void> {

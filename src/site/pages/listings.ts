@@ -27,8 +27,13 @@ import type { Site } from '../site.ts';
  */
 const shown = { home: 50, listing: 2000, changes: 12 };
 
-/** The home page: the organizations, with the resources and sites that the reader may see. */
-export function homePage(site: Site, all: readonly Resource[], sites: readonly DocumentationSite[]): string {
+/** The home page: the organizations, with the resources and sites that the reader may see. `signedIn`: null for a reader without an account. */
+export function homePage(
+  site: Site,
+  all: readonly Resource[],
+  sites: readonly DocumentationSite[],
+  signedIn: { mayPublish: boolean } | null = null,
+): string {
   const byOrganization = new Map<string, Resource[]>();
   for (const resource of all) {
     const of = byOrganization.get(resource.org) ?? [];
@@ -64,6 +69,7 @@ export function homePage(site: Site, all: readonly Resource[], sites: readonly D
         'query-input': 'required name=query',
       },
     },
+    signedIn,
     organizations,
     sites: siteRows(site, sites),
     changes: newestOf(site, all),

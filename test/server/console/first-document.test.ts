@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
 import { createTestRegistry } from '../registry.ts';
 import { unlimited } from '../v1/api.ts';
-import { openConsole } from './harness.ts';
+import { createBrowser } from '../login/browser.ts';
+import { openConsole, type Person } from './harness.ts';
 
 const schema = '{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Order", "type": "object"}';
 
@@ -27,4 +28,18 @@ test('a document is of the kind that it says, unless another is chosen', async (
   const narrow = await server.signIn({ name: 'narrow', scopes: ['publish'], resources: ['schemas/*'] });
   const own = await narrow.send('/console/new', { ...typed, '/type': '', '/slug': 'line' });
   expect(own.headers.get('location')).toMatch(/^\/console\/acme\/schemas\/line\/published\//);
+});
+
+test('the home page of an empty registry says to each reader what they can do', async () => {
+  await using server = await openConsole();
+  const homeOf = async ({ get }: Pick<Person, 'get'>) => (await get('/')).text;
+  const stranger = (await createBrowser().request(`${server.url}/`)).text;
+  expect(stranger).toContain('No public contracts yet. <a href="/account">Sign in</a> to see private ones.');
+  const writer = await homeOf(await server.signIn());
+  expect(writer).toContain('Nothing is published yet that you may read.');
+  expect(writer).not.toContain('Sign in');
+  expect(writer).toContain('href="/console/new"');
+  const reader = await homeOf(await server.signIn({ name: 'rae', scopes: ['read'] }));
+  expect(reader).toContain('You may read, and not publish.');
+  expect(reader).not.toContain('href="/console/new"');
 });
