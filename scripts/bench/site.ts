@@ -1,14 +1,20 @@
 /**
- * How fast a documentation site is made, beside Eleventy (with its plugin for highlighted code) and VitePress, from the same pages: code
- * blocks in six languages, tables and links. First all pages, then again after one page has changed.
+ * How fast a documentation site is made, beside Eleventy and VitePress, from the same pages: code blocks in six languages, tables and
+ * links. First all pages, then again after one page has changed.
  *
- *   npm install --prefix /tmp/peers-site @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight vitepress@1
+ * Eleventy runs twice: as a documentation site has it (`eleventy`: highlighted code, links to files made links to pages, ids of headings, a
+ * table of contents, navigation, previous and next, a search index of minisearch, a feed, a sitemap, llms.txt and a Markdown twin of
+ * each page), and with highlighted code alone (`bare`), whose links to `.md` files are broken. VitePress has its default theme and local
+ * search.
+ *
+ *   npm install --prefix /tmp/peers-site @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight @11ty/eleventy-plugin-rss \
+ *     markdown-it-anchor minisearch vitepress@1
  *   npm run build
  *   node scripts/bench/site.ts [--peers /tmp/peers-site] [--pages 1000] [--seed 1] [--only stele,eleventy]
  *
  * Stele publishes the folder (`stele sites publish`, which renders, checks and stores it) and writes it as files (`stele build`, without
  * compressed files, which the others do not write either). A changed page is sent to a server that runs (`/v1`), and published: the time ends
- * when readers get it. Processor time is that of the whole process trees.
+ * when readers get it. Processor time is that of the whole process trees, also of sandboxes that are killed at the end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,6 +24,8 @@ import { createInterface } from 'node:readline';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { argv } from 'zx';
+import { writeEleventy } from './peers/eleventy.ts';
+import { reaper } from './peers/reaper.ts';
 import { waitForSnapshots } from './wait-for-snapshot.ts';
 
 const peers = resolve(String(argv['peers'] ?? '/tmp/peers-site'));
@@ -97,20 +105,14 @@ async function run(commands: readonly (readonly string[])[], cwd: string): Promi
   const parts: Run[] = [];
   for (const [command, ...args] of commands) {
     const times = join(folder, 'times');
-    const started = performance.now();
-    const child = spawn(
-      'bash',
-      ['-c', `TIMEFORMAT='%U %S'; { time "$@" >${folder}/out 2>&1 ; } 2>${times}`, 'bash', command!, ...args],
-      {
-        cwd,
-        env: { ...process.env, NODE_ENV: 'production' },
-      },
-    );
+    const child = spawn('python3', ['-c', reaper, times, join(folder, 'out'), command!, ...args], {
+      cwd,
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
     const [status] = (await once(child, 'exit')) as [number];
-    const seconds = (performance.now() - started) / 1000;
     if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${await readFile(join(folder, 'out'), 'utf8')}`);
-    const [user, system] = (await readFile(times, 'utf8')).trim().split(' ').map(Number);
-    parts.push({ seconds, cpu: user! + system! });
+    const [seconds, cpu] = (await readFile(times, 'utf8')).trim().split(' ').map(Number);
+    parts.push({ seconds: seconds!, cpu: cpu! });
   }
   const sum = (of: (part: Run) => number) => parts.reduce((total, part) => total + of(part), 0);
   return { seconds: sum(({ seconds }) => seconds), cpu: sum(({ cpu }) => cpu), ...(parts.length > 1 && { parts }) };
@@ -139,25 +141,13 @@ const tools: Record<string, { cwd: string; commands: string[][]; prepare(): Prom
     cwd: join(folder, 'eleventy'),
     out: join(folder, 'eleventy', '_site'),
     commands: [[execPath, join(peers, 'node_modules/@11ty/eleventy/cmd.cjs'), '--quiet']],
-    async prepare() {
-      const at = join(folder, 'eleventy');
-      await writeFile(join(at, 'package.json'), '{"type":"module"}');
-      await symlink(docs, join(at, 'docs'));
-      const layout =
-        '<!doctype html><html lang="en"><head><title>{{ page.url }}</title></head><body><main>{{ content | safe }}</main></body></html>';
-      await mkdir(join(at, '_includes'));
-      await writeFile(join(at, '_includes/page.njk'), layout);
-      await writeFile(
-        join(at, 'eleventy.config.js'),
-        `import highlight from '@11ty/eleventy-plugin-syntaxhighlight';
-export default (config) => {
-  config.addPlugin(highlight);
-  config.addGlobalData('layout', 'page.njk');
-  return { dir: { input: 'docs', includes: '../_includes' }, markdownTemplateEngine: false };
-};
-`,
-      );
-    },
+    prepare: () => writeEleventy(join(folder, 'eleventy'), docs, 'whole'),
+  },
+  bare: {
+    cwd: join(folder, 'bare'),
+    out: join(folder, 'bare', '_site'),
+    commands: [[execPath, join(peers, 'node_modules/@11ty/eleventy/cmd.cjs'), '--quiet']],
+    prepare: () => writeEleventy(join(folder, 'bare'), docs, 'bare'),
   },
   vitepress: {
     cwd: join(folder, 'vitepress'),
@@ -270,14 +260,14 @@ try {
     console.log(`${name}, one page changed: ${show(again[name])}`);
   }
   const { stele: ours, ...others } = first;
-  if (ours && Object.keys(others).length > 0)
-    for (const kind of ['seconds', 'cpu'] as const) {
-      const fastest = Math.min(...Object.values(others).map((each) => each[kind]));
-      const one = again['stele']![kind] / fastest;
-      console.log(
-        `${kind}: ${(ours[kind] / fastest).toFixed(2)} × the faster one; one changed page ${one.toFixed(3)} ×`,
-      );
-    }
+  if (ours)
+    for (const [name, other] of Object.entries(others))
+      for (const kind of ['seconds', 'cpu'] as const) {
+        const one = again['stele']![kind] / other[kind];
+        console.log(
+          `${kind}: ${(ours[kind] / other[kind]).toFixed(2)} × ${name}; one changed page ${one.toFixed(3)} ×`,
+        );
+      }
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -290,6 +290,8 @@ export interface Compiler {
    * Renders pages of documentation sites, in their order. One above the limits has a blocking problem.
    */
   renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
+  /** Says that these pages will be rendered soon, so that a compiler that takes long to start can begin now. */
+  expectPages?(pages: readonly SourcePage[], limits: CompileLimits): void;
   /**
    * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
    * `reason` says why.

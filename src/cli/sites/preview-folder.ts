@@ -29,7 +29,7 @@ export async function previewFolder(
   there: string | undefined,
 ): Promise<PreviewedFolder> {
   const { limits } = await readConfig(command);
-  const read = folder === undefined ? null : await readFolder(folder, limits.fileBytes);
+  const read = folder === undefined ? null : readFolder(folder, limits.fileBytes);
   const unread = read?.problems ?? [];
   if (there !== undefined) {
     readTarget(there);

@@ -92,7 +92,7 @@ async function publish(
   { check, registry: there, ...options }: SitesOptions,
 ): Promise<PublishedFolder> {
   const { limits } = await readConfig(command);
-  const { files, problems } = await readFolder(folder, limits.fileBytes);
+  const { files, problems } = readFolder(folder, limits.fileBytes);
   const text = `Publishing ${files.length} files`;
   if (check)
     return withRegistryToRead(

@@ -53,6 +53,8 @@ export interface Pool {
    * does not work.
    */
   prepare(memoryMegabytes: number): Promise<void>;
+  /** Starts as many sandboxes as jobs of one organization can use, at most `wanted`, so that they find them ready. */
+  warm(memoryMegabytes: number, wanted: number): Promise<void>;
   /** Rejects new and running jobs, and ends the sandboxes. */
   close(): Promise<void>;
 }
@@ -163,6 +165,11 @@ export function createPool({
       const child = start(memoryMegabytes);
       preparing = child.catch(() => undefined);
       await child;
+    },
+    async warm(memoryMegabytes, wanted) {
+      const surroundings = await findSurroundings();
+      const most = Math.min(wanted, Math.max(1, children - 1));
+      while (!closing.signal.aborted && idle.length + working < most) idle.push(startIn(surroundings, memoryMegabytes));
     },
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));

@@ -13,6 +13,12 @@ interface Runs {
 
 const batch = { pages: 40, bytes: 512 * 1024 };
 
+/** How many batches some pages are: with code, and without. */
+export function batchesOf(pages: readonly SourcePage[]): [withCode: number, plain: number] {
+  const groups = Map.groupBy(pages, ({ bytes }) => hasCode(bytes));
+  return [split(groups.get(true) ?? []).length, split(groups.get(false) ?? []).length];
+}
+
 /** Renders pages in batches, several at once. */
 export async function renderAll(
   { plain, code }: Runs,

@@ -22,7 +22,7 @@ import type {
 import { mayBeDocument } from '../detect.ts';
 import { ruleIn } from '../ruleset/rule-at-work.ts';
 import { ruleSeconds } from './watch-limits.ts';
-import { renderAll } from './render-batches.ts';
+import { batchesOf, renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
 export type CompilerOptions = Partial<PoolOptions>;
@@ -42,7 +42,7 @@ const batchFiles = 500;
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const { children = 2, hasSpare = false, isForeground = false } = options;
   const { mode = 'auto', codeFolder = besideOwnCode() } = options;
-  const { run, prepare, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
+  const { run, prepare, warm, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
   let renderer: string | undefined;
   // Started when the first page with code comes.
   const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
@@ -112,6 +112,12 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     async render(document, limits, turn = {}) {
       const outcome = await run({ type: 'render', document, limits }, limits, turn);
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
+    },
+
+    expectPages(pages, { memoryMegabytes }) {
+      const [withCode, plain] = batchesOf(pages);
+      if (withCode > 0) void code.warm(memoryMegabytes, withCode).catch(() => undefined);
+      if (plain > 0) void warm(memoryMegabytes, plain).catch(() => undefined);
     },
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),

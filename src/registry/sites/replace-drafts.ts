@@ -1,6 +1,7 @@
 import { digestOf } from '../../model/digest.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { draftRef, type Draft, type DraftFile, type SiteName } from '../../model/sites/documentation-site.ts';
+import { isPagePath } from '../../model/sites/page-path.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle } from './bundles.ts';
@@ -68,6 +69,10 @@ export async function replaceDrafts(
   const digests = kept.map(({ bytes }) => digestOf(bytes));
   const isKnown = (index: number) => before.get(kept[index]!.path)?.digest === digests[index];
   const fresh = kept.flatMap((file, index) => (isKnown(index) ? [] : [{ ...file, digest: digests[index]! }]));
+  registry.compiler.expectPages?.(
+    fresh.filter(({ path }) => isPagePath(path)),
+    registry.config.limits,
+  );
   const { places, objects } = bundle(fresh.map(({ bytes }) => bytes));
   const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
   const mendPurged = await watchPurges(registry);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -9,14 +9,15 @@ const program = ['../../', '../../../templates/', '../../../content/'].map((path
 
 /**
  * Identifies the program and its templates (`own`: the operator's templates, or null). Files from
- * another one are built again.
+ * another one are built again. Nobody else waits here, and a thread for each of a thousand small files
+ * costs more than reading them.
  */
-export async function programDigest(own: string | null): Promise<Digest> {
+export function programDigest(own: string | null): Digest {
   const digests: Digest[] = [];
   for (const folder of own === null ? program : [...program, own]) {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    for (const name of names.sort()) digests.push(digestOf(name.slice(folder.length)), digestOf(await readFile(name)));
+    for (const name of names.sort()) digests.push(digestOf(name.slice(folder.length)), digestOf(readFileSync(name)));
   }
   return digestOf(digests.join('\n'));
 }

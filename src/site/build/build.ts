@@ -77,7 +77,7 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
   // Who may frame what is up to the web server of a build.
   const site = createSite(snapshot.registry, options.url, { hasEmbeds: false });
-  const basis = await basisOf(site, options);
+  const basis = basisOf(site, options);
   const old = options.isFresh ? null : folder.old;
   const inputs = await planBuild(site, snapshot, { basis, problems: [] });
   if (old !== null && isSame(old, inputs)) return summarize('unchanged', snapshot, old.units, 0);
@@ -106,12 +106,12 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 }
 
 /** The inputs of every file besides its content. */
-async function basisOf(
+function basisOf(
   { registry, url, assets }: Site,
   { program, precompressed: packed = 'all', host = null, isLean = false }: BuildOptions,
-): Promise<string> {
+): string {
   const { config, compiler } = registry;
-  const files = await programDigest(config.templates);
+  const files = programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
   return JSON.stringify([
     program,
