@@ -286,11 +286,9 @@ export interface Compiler {
   outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
   /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
-  /**
-   * Renders pages of documentation sites, in their order. One above the limits has a blocking problem.
-   */
+  /** Renders pages of documentation sites, in their order. One above the limits has a blocking problem. */
   renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
-  /** Says that these pages will be rendered soon, so that a compiler that takes long to start can begin now. */
+  /** These pages will be rendered soon: what takes long to start can start now. */
   expectPages?(pages: readonly SourcePage[], limits: CompileLimits): void;
   /**
    * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
