@@ -67,8 +67,8 @@ export interface CompileGate extends Pick<Gate, 'blockOn' | 'ratchet'> {
   /** Those of `stele.yaml`. The compiler reads `.redocly.lint-ignore.yaml` itself. */
   exemptions: Exemption[];
   today: string;
-  /** Keys of findings that do not block (`findingKey`), or null: all do. */
-  known: string[] | null;
+  /** Keys of findings that do not block (`findingKey`), or null: all do. */ known: string[] | null;
+  /** Whether the report is to have the keys of all findings. */ areAskedFor?: boolean;
 }
 
 /** One format in one coding, ready to be sent. */

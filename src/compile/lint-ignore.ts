@@ -1,4 +1,4 @@
-import type { Exemption } from '../model/problem.ts';
+import type { Exemption, Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { isObject } from './schema/schema-dialect.ts';
 import { joinPointer } from './text/pointer.ts';
@@ -14,37 +14,67 @@ export function lintIgnorePaths(entry: string): string[] {
   return [...new Set([fileName, folder + fileName])];
 }
 
+/** What a `.redocly.lint-ignore.yaml` says. */
+export interface LintIgnore {
+  exemptions: Exemption[];
+  /** Warnings about what cannot be read, so that nobody wonders why it does not count. */
+  problems: Problem[];
+}
+
 /**
  * Reads exemptions from a `.redocly.lint-ignore.yaml`. Its paths start at its folder. Entries for
- * other files are left out, and so is everything that Redocly would not understand.
+ * other files are left out.
  */
 export function readLintIgnore(
   path: string,
   bytes: Uint8Array,
   limits: CompileLimits,
   files: ReadonlySet<string>,
-): Exemption[] {
+): LintIgnore {
+  const read: LintIgnore = { exemptions: [], problems: [] };
+  // Redocly leaves a file of comments alone where nothing is ignored.
+  if (isBlank(bytes)) return read;
   const parsed = parseFile(path, bytes, limits);
-  if (!parsed.ok || !isObject(parsed.file.value)) return [];
-  const { value, locate } = parsed.file;
-  const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  const found: Exemption[] = [];
-  for (const [name, rules] of Object.entries(value)) {
-    const file = folder + name.replace(/^\.\//, '');
-    if (!isObject(rules) || !files.has(file)) continue;
-    for (const [rule, pointers] of Object.entries(rules))
-      for (const [index, pointer] of (Array.isArray(pointers) ? pointers : []).entries()) {
-        if (typeof pointer !== 'string' || found.length >= mostEntries) continue;
-        const place = joinPointer('', name, rule, index);
-        const at = { file: path, pointer: place, ...locate(place) };
-        found.push({
-          rule,
-          pointer: pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/'),
-          file,
-          reason: `listed in ${fileName}`,
-          at,
-        });
-      }
+  if (!parsed.ok) {
+    const [first] = parsed.problems;
+    const message = `${first!.message} Nothing in this file is exempted.`;
+    return { ...read, problems: [{ ...first!, severity: 'warning', message }] };
   }
-  return found;
+  const { value, locate } = parsed.file;
+  const warn = (pointer: string, message: string) => {
+    if (read.problems.length >= mostWarnings) return;
+    read.problems.push({ rule: 'settings', severity: 'warning', message, file: path, pointer, ...locate(pointer) });
+  };
+  if (!isObject(value)) warn('', 'This file must name files, their rules, and lists of pointers.');
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  for (const [name, rules] of Object.entries(isObject(value) ? value : {})) {
+    const file = folder + name.replace(/^\.\//, '');
+    if (!files.has(file)) continue;
+    if (!isObject(rules)) warn(joinPointer('', name), 'This must name rules, each with a list of pointers.');
+    for (const [rule, pointers] of Object.entries(isObject(rules) ? rules : {})) {
+      if (!Array.isArray(pointers)) warn(joinPointer('', name, rule), listExpected);
+      for (const [index, pointer] of (Array.isArray(pointers) ? pointers : []).entries()) {
+        if (read.exemptions.length >= mostEntries) return read;
+        const place = joinPointer('', name, rule, index);
+        if (typeof pointer === 'string')
+          read.exemptions.push(exemptionOf(rule, pointer, file, { file: path, pointer: place, ...locate(place) }));
+        else warn(place, listExpected);
+      }
+    }
+  }
+  return read;
+}
+
+const mostWarnings = 100;
+const listExpected = "A rule must have a list of pointers, such as ['#/paths/~1pets/get'].";
+
+function exemptionOf(rule: string, pointer: string, file: string, at: Exemption['at']): Exemption {
+  const written = pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/');
+  return { rule, pointer: written, file, reason: `listed in ${fileName}`, at };
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  if (bytes.length > 10_000) return false;
+  const lines = Buffer.from(bytes).toString().split('\n');
+  return lines.every((line) => /^\s*(#|$)/.test(line));
 }

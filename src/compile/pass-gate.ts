@@ -1,4 +1,4 @@
-import { exempt, expiredProblem, findingKey, findingsCut } from '../model/gate.ts';
+import { exempt, expiredProblem, findingKey, knownAmong, mostKnown } from '../model/gate.ts';
 import { type Exemption } from '../model/problem.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import type { CompileGate, CompileInput } from './compile.ts';
@@ -19,11 +19,11 @@ export function passGate(
   if (ruleset === null) return createReport(problems);
   const { blockOn, exemptions, today, ratchet } = gate;
   const { left, exempted, expired, unused } = exempt(findings, [...exemptions, ...ignored], today);
-  const known = new Set(gate.known);
+  const known = knownAmong(left, gate.known ?? []);
   const marked = left.map((finding): Problem => ({
     ...finding,
     ofRuleset: true,
-    ...(finding.rule !== findingsCut && known.has(findingKey(finding)) && { known: true as const }),
+    ...(known.has(finding) && { known: true as const }),
   }));
   const about = [...expired.map(expiredProblem), ...unused.map(unusedProblem)];
   const report = createReport([...problems, ...marked, ...about]);
@@ -46,6 +46,7 @@ export function passGate(
       ...((exemptions.length > 0 || ignored.length > 0) && { today }),
       ...(ratchet !== undefined && { ratchet }),
     },
+    ...(gate.areAskedFor && { known: [...new Set(left.map(findingKey))].slice(0, mostKnown) }),
     ...(exempted.length > 0 && {
       exempted: exempted.slice(0, mostExempted).map((finding) => ({ ...finding, ofRuleset: true as const })),
     }),

@@ -13,7 +13,7 @@ import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/plain-text.ts';
-import { lintIgnorePaths, readLintIgnore } from './lint-ignore.ts';
+import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { sayNoRule } from './ruleset/rule-at-work.ts';
@@ -71,7 +71,11 @@ async function compileEntry(
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
     styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset)).finally(sayNoRule)));
-    if (styled.length > 0) ignored.push(...(await loadIgnored(input, load, new Set(files.keys()))));
+    if (styled.length > 0)
+      for (const read of await loadIgnored(input, load, new Set(files.keys()))) {
+        ignored.push(...read.exemptions);
+        problems.push(...read.problems);
+      }
   }
   const report = passGate(problems, styled, input, ignored);
   if (result.bundle === null || isBlocking(report)) return { artifact: null, report };
@@ -98,9 +102,9 @@ async function loadIgnored(
   { entry, limits }: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
   files: ReadonlySet<string>,
-): Promise<Exemption[]> {
+): Promise<LintIgnore[]> {
   const loaded = await load(lintIgnorePaths(entry));
-  return loaded.flatMap((file) => ('bytes' in file ? readLintIgnore(file.path, file.bytes, limits, files) : []));
+  return loaded.flatMap((file) => ('bytes' in file ? [readLintIgnore(file.path, file.bytes, limits, files)] : []));
 }
 
 function styleOf({ json, name, extended = {} }: GivenRuleset): Style {

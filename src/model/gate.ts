@@ -90,9 +90,40 @@ function createMatcher({ rule, pointer, file }: Exemption): (finding: Problem) =
     (pointer === undefined || (isPointer === null ? pointer === finding.pointer : isPointer(finding.pointer) !== null));
 }
 
+/** The most findings of a version that a ratchet knows. */
+export const mostKnown = 30_000;
+
 /** What tells a finding from others of the same document, however its lines move. */
 export function findingKey({ rule, pointer, message }: Pick<Problem, 'rule' | 'pointer' | 'message'>): string {
   return JSON.stringify([rule, pointer, message]);
+}
+
+/**
+ * The findings that another version has, too, by the keys of its findings. First those that are the
+ * same; of the others, each is one whose place moved in a list, or in a path whose parameter has
+ * another name, as often as the other version has it.
+ */
+export function knownAmong(findings: readonly Problem[], keys: readonly string[]): Set<Problem> {
+  const exact = new Set(keys);
+  const known = new Set(findings.filter((one) => one.rule !== findingsCut && exact.has(findingKey(one))));
+  if (known.size === findings.length) return known;
+  for (const finding of known) exact.delete(findingKey(finding));
+  const moved = new Map<string, number>();
+  for (const key of exact) moved.set(withoutPlaces(key), (moved.get(withoutPlaces(key)) ?? 0) + 1);
+  for (const finding of findings) {
+    if (known.has(finding) || finding.rule === findingsCut) continue;
+    const key = withoutPlaces(findingKey(finding));
+    const left = moved.get(key) ?? 0;
+    if (left === 0) continue;
+    moved.set(key, left - 1);
+    known.add(finding);
+  }
+  return known;
+}
+
+/** The key of a finding without what moves: places in lists, but not status codes, and names in `{…}`. */
+function withoutPlaces(key: string): string {
+  return key.replace(/(?<!\/responses)\/\d+(?=[/"])/g, '/*').replace(/\{[^{}/"]*\}/g, '{}');
 }
 
 /** What an organization's administrators set, besides its configuration. The value of one record. */

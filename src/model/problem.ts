@@ -87,6 +87,8 @@ export interface Report {
   gate?: Gate;
   /** Findings that an exemption accepts. They are neither counted nor in `problems`. */
   exempted?: Exempted[];
+  /** Keys of all findings of the ruleset, where they were asked for. Never stored. */
+  known?: string[];
   /** Number of findings that are not shown to this reader, who may not read the ruleset. */
   hidden?: number;
 }

@@ -106,11 +106,19 @@ describe('an exemption', () => {
     expect(JSON.stringify(report.problems)).not.toContain('~1c');
   });
 
-  it('a broken .redocly.lint-ignore.yaml excuses nothing', async () => {
-    const { artifact, report } = await check({}, { '.redocly.lint-ignore.yaml': 'a.yaml: [1' });
+  it.each<[content: string, warnings: string[]]>([
+    ['a.yaml: [1', ['1:11 warning yaml-syntax: Flow sequence in block collection must be sufficiently indented and end with a ]. Nothing in this file is exempted.']],
+    ['- a.yaml', ['1:1 warning settings: This file must name files, their rules, and lists of pointers.']],
+    ['a.yaml: [1]', ['1:9 warning settings: This must name rules, each with a list of pointers.']],
+    ["a.yaml: { a: '#/x', b: [true] }\nother.yaml: 1", ["1:14 warning settings: A rule must have a list of pointers, such as ['#/paths/~1pets/get'].", "1:25 warning settings: A rule must have a list of pointers, such as ['#/paths/~1pets/get']."]],
+    ['# Nothing is ignored.\n', []],
+  ])('a .redocly.lint-ignore.yaml that cannot be read excuses nothing, and is reported: %s', async (content, warnings) => {
+    const { artifact, report, lines } = await check({ blockOn: 'warn' }, { '.redocly.lint-ignore.yaml': content });
     expect(artifact).toBe(null);
     expect(report.exempted).toBe(undefined);
-  });
+    expect(report.blocking).toBe(4);
+    expect(lines.filter((line) => line.startsWith('.'))).toEqual(warnings.map((line) => `.redocly.lint-ignore.yaml:${line}`));
+  }); // prettier-ignore
 });
 
 it('a ratchet lets pass what is known, wherever its lines moved', async () => {
@@ -126,6 +134,50 @@ it('a ratchet lets pass what is known, wherever its lines moved', async () => {
   );
   expect(grown.artifact).toBe(null);
   expect(blockingIn(grown.report)).toBe(1);
+});
+
+describe('a ratchet', () => {
+  const rules = JSON.stringify({ rules: { 'operation-summary': 'error', 'parameter-description': 'error' } });
+  const strict = { digest: digestOf(rules), name: ruleset.name, json: rules };
+  const withParameters = (path: string, ...parameters: string[]) =>
+    `openapi: 3.1.0\ninfo: {title: x, version: "1"}\npaths:\n  ${path}:\n    get:\n      summary: x\n` +
+    `      parameters:\n${parameters.map((one) => `        - {${one}, schema: {}}\n`).join('')}` +
+    '      responses: {default: {description: ok}}\n';
+  const id = (name: string) => `name: ${name}, in: path, required: true`;
+  const passes = async (before: string, after: string) => {
+    const first = await run(
+      { 'a.yaml': before },
+      { ruleset: strict, gate: gate({ blockOn: 'none', areAskedFor: true }) },
+    );
+    const { known: keys = [] } = first.report;
+    const { report } = await run({ 'a.yaml': after }, { ruleset: strict, gate: gate({ known: keys }) });
+    return blockingIn(report);
+  };
+  const q = 'name: q, in: query';
+  const said = 'name: said, in: query, description: said';
+
+  it.each<[what: string, before: string, after: string, blocking: number]>([
+    ['knows a finding whose place in a list moved', withParameters('/a', q), withParameters('/a', said, q), 0],
+    ['knows one whose path names its parameter otherwise', withParameters('/a/{id}', id('id')), withParameters('/a/{key}', id('key')), 0],
+    ['counts: a second one in the same list is new', withParameters('/a', q), withParameters('/a', q, 'name: r, in: query'), 1],
+    ['does not take another path for the same', withParameters('/a', q), withParameters('/b', q), 1],
+  ])('%s', async (_, before, after, blocking) => {
+    expect(await passes(before, after)).toBe(blocking);
+  }); // prettier-ignore
+
+  it('does not take the response 201 for the response 200', () => {
+    const of = (code: number): Problem => ({ rule: 'r', severity: 'error', message: 'm', file: 'a', pointer: `/paths/~1a/get/responses/${code}`, line: 1, column: 1 }); // prettier-ignore
+    const { blocking } = passGate([], [of(201)], { ruleset, gate: gate({ known: [findingKey(of(200))] }) });
+    expect(blocking ?? 1).toBe(1);
+  });
+
+  it('knows all findings of a version, not only those that a report keeps', () => {
+    const line1 = { file: 'a.yaml', line: 1, column: 1 };
+    const many = Array.from({ length: 1_001 }, (_, n): Problem => ({ rule: 'r', severity: 'error', message: 'm', pointer: `/paths/~1${n}`, ...line1 })); // prettier-ignore
+    const before = passGate([], many, { ruleset, gate: gate({ blockOn: 'none', areAskedFor: true }) });
+    expect(before.problems).toHaveLength(1_000);
+    expect(passGate([], many, { ruleset, gate: gate({ known: before.known! }) }).blocking).toBe(0);
+  });
 });
 
 describe('that findings were cut', () => {

@@ -6,8 +6,9 @@ import { isDigest } from '../../model/digest.ts';
 import type { Comparison } from '../../model/comparison.ts';
 import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
-import { readExempted, readExemptions, readGate, readGateSettings } from './gate-messages.ts';
+import { readExemptions, readGateSettings } from './gate-messages.ts';
 import { readProblem } from './read-problem.ts';
+import { readReport } from './read-report.ts';
 import type { LoadedFile } from '../collect.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 import { readComparison } from './read-comparison.ts';
@@ -114,26 +115,6 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   const artifact = value['artifact'] === null ? null : readArtifact(value['artifact']);
   if (report === null || (artifact === null) !== isBlocking(report)) return null;
   return { type: 'compiled', artifact, report, rss };
-}
-
-function readReport(value: unknown): Report | null {
-  if (!isRecord(value) || !isRecord(value['counts']) || typeof value['truncated'] !== 'boolean') return null;
-  const problems = readAll(value['problems'], readProblem);
-  const { error, warning, info } = value['counts'];
-  if (problems === null || problems.length > 1000 || !isCount(error) || !isCount(warning) || !isCount(info))
-    return null;
-  const { blocking } = value;
-  const gate = value['gate'] === undefined ? undefined : readGate(value['gate']);
-  const exempted = value['exempted'] === undefined ? undefined : readAll(value['exempted'], readExempted);
-  if (gate === null || exempted === null || !(blocking === undefined || isCount(blocking))) return null;
-  return {
-    problems,
-    counts: { error, warning, info },
-    truncated: value['truncated'],
-    ...(blocking !== undefined && { blocking }),
-    ...(gate && { gate }),
-    ...(exempted && { exempted }),
-  };
 }
 
 function readArtifact(value: unknown): Artifact | null {

@@ -1,6 +1,5 @@
-import { findingKey } from '../../model/gate.ts';
 import { sourceLayers, type ArtifactConfig } from '../../model/artifact.ts';
-import { problemAtFile, type Report } from '../../model/problem.ts';
+import { problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { CompileGate, GivenRuleset, Load, Turn } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
@@ -41,6 +40,7 @@ export async function relint(
 
 /**
  * Keys of the findings that a ruleset has for a published version: those that a ratchet lets pass.
+ * What its exemptions accepted is not among them: it counts again when they end.
  */
 export async function knownFindings(
   registry: Registry,
@@ -49,7 +49,15 @@ export async function knownFindings(
   ruleset: GivenRuleset,
   turn: Turn = {},
 ): Promise<string[]> {
-  const gate: CompileGate = { blockOn: 'none', exemptions: [], today: '', known: null };
-  const { problems } = await relint(registry, resource, version, ruleset, gate, turn);
-  return problems.filter(({ ofRuleset }) => ofRuleset === true).map(findingKey);
+  const exemptions = await exemptionsOf(registry, version);
+  const gate: CompileGate = { blockOn: 'none', exemptions, today: '', known: null, areAskedFor: true };
+  const { known = [] } = await relint(registry, resource, version, ruleset, gate, turn);
+  return known;
+}
+
+/** The exemptions that a version was published with. */
+export async function exemptionsOf(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Exemption[]> {
+  const { config } = await readManifestOf(registry, version);
+  const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
+  return (await readJson<Report>(registry, report, version.manifest)).gate?.exemptions ?? [];
 }

@@ -1,15 +1,13 @@
 import type { GivenRuleset, Turn } from '../../compile/compile.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, resourceTypes, type Coordinate } from '../../model/address.ts';
-import type { ArtifactConfig } from '../../model/artifact.ts';
 import { findingKey } from '../../model/gate.ts';
-import { blockingIn, type BlockOn, type Exemption, type Problem, type Report } from '../../model/problem.ts';
+import { blockingIn, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { mayRead } from '../readable.ts';
 import type { Registry } from '../registry.ts';
-import { readJson, readManifestOf } from '../stored.ts';
 import { findRuleset, gateOf, resolveRuleset, rulesetName } from './ruleset-gate.ts';
-import { relint } from './relint.ts';
+import { exemptionsOf, relint } from './relint.ts';
 import { showReport } from './show-report.ts';
 
 /** A ruleset that might be published, and the coordinate that it would get. */
@@ -178,13 +176,6 @@ async function replayOne(
 /** A finding that becomes an error is a new one. */
 function keyOf(problem: Problem): string {
   return problem.severity + findingKey(problem);
-}
-
-/** The exemptions that the version was published with. */
-async function exemptionsOf(registry: Registry, version: Version): Promise<Exemption[]> {
-  const { config } = await readManifestOf(registry, version);
-  const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
-  return (await readJson<Report>(registry, report, version.manifest)).gate?.exemptions ?? [];
 }
 
 /** With a ratchet, the ruleset's findings never block: the latest version has them all. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
 import type { UserConfig } from '../../../src/config.ts';
+import { publish as publishDocument } from '../../../src/registry/publish.ts';
+import { createUpload } from '../../../src/source/upload.ts';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';
 import { createTestRepository } from './repository.ts';
@@ -128,6 +130,32 @@ test('blockOn decides which findings block, and a ratchet lets pass those of the
   expect((known.json['report'] as { problems: object[] }).problems).toMatchObject([{ known: true }, { known: true }]);
   const another = documentWith('operationId: all', '1.2.0').replace('/charges:', '/other:');
   expect((await publish(api, another)).status).toBe(422);
+});
+
+test('an exemption that ended blocks again, though a ratchet lets pass what the latest version has', async () => {
+  const registry = { ...createTestRegistry(unlimited), compiler };
+  await using api = await openApi({ ...registry, source: repository.source });
+  await publishRuleset(api, style);
+  const gate = { ruleset: '@acme/rulesets/style', ratchet: true };
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', ...gate } });
+  const publishUntil = (version: string, expires: string) => {
+    const at = { file: 'stele.yaml', pointer: '', line: 1, column: 1 };
+    return publishDocument(registry, {
+      coordinate: { org: 'acme', type: 'apis', slug: 'pay' },
+      snapshot: createUpload('pay.yaml', Buffer.from(documentWith('operationId: list', version))),
+      entry: 'pay.yaml',
+      version: null,
+      create: null,
+      exemptions: [{ rule: 'operation-summary', reason: 'Old.', expires, at }],
+      onConflict: 'reject',
+      latest: true,
+      dryRun: false,
+      author: { actor: 'test', origin: 'test' },
+    });
+  };
+  expect((await publishUntil('1.0.0', '9999-01-01')).outcome).toBe('published');
+  expect((await publishUntil('1.1.0', '2000-01-01')).outcome).toBe('rejected');
+  expect((await publishUntil('1.1.0', '9999-01-01')).outcome).toBe('published');
 });
 
 test('who may not read the ruleset gets the number of its findings', async () => {
