@@ -117,7 +117,10 @@ function addRequest(samples, code) {
   // The first option after the headers says what the body is.
   const isJsonBody = / \\\n  (-d|--data-\w+|--form-string|-F) '/.exec(curl)?.[1] === '-d';
   const bodies = [...samples.querySelectorAll(':scope > .example')].filter(
-    (example) => isJsonBody && isJson(example.querySelector('code').textContent),
+    (example) =>
+      isJsonBody &&
+      example.querySelector('summary').textContent.startsWith('Body: ') &&
+      isJson(example.querySelector('code')?.textContent ?? ''),
   );
   let body = null;
   const tools = document.createElement('div');

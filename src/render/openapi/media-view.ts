@@ -10,6 +10,8 @@ export interface Media {
   /** Schema of each item of a sequence (OpenAPI 3.2), or undefined. */
   itemSchema: unknown;
   examples: Example[];
+  /** How fields of a form are written, by their names. */
+  encoding?: unknown;
 }
 
 /** The most media types of a body that are read. */
@@ -26,9 +28,12 @@ export function examplesOf(document: JsonObject, from: JsonObject): Example[] {
         .slice(0, mostExamples)
         .flatMap(([name, one]) => {
           const example = dereference(document, one);
-          const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
-          if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
-          return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
+          if (example === null) return [];
+          const value = example['value'] ?? example['dataValue'] ?? example['serializedValue'];
+          const title = textOf(example['summary']) || name;
+          if (value !== undefined) return [{ name: title, value }];
+          const address = textOf(example['externalValue']);
+          return address === '' ? [] : [{ name: title, value: address, isElsewhere: true as const }];
         })
     : [];
   return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
@@ -43,10 +48,13 @@ function readMedia(document: JsonObject, content: JsonObject): Media[] {
   const found: Media[] = [];
   for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
     const from = dereference(document, one) ?? {};
-    const { schema, itemSchema } = from;
+    const { schema, itemSchema, encoding } = from;
     const examples = examplesOf(document, from);
-    const same = found.find((media) => isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema));
-    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples });
+    const same = found.find(
+      (media) =>
+        isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema) && isSame(media.encoding, encoding),
+    );
+    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples, encoding });
     else {
       same.types.push(type);
       const texts = new Set(same.examples.map(({ value }) => value));

@@ -1,5 +1,5 @@
 import { examplesHtml } from '../schema/example-html.ts';
-import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { calledIn, type ApiOperation } from './list-operations.ts';
 import type { Media } from './media-view.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Requirement,
   type Response,
 } from './operation-view.ts';
+import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
 import { samplesHtml, statusHtml } from './sample-html.ts';
 import { baseOf } from './sample-request.ts';
@@ -25,7 +26,7 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     <h3>
       <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
-    ${urlHtml(operation, baseOf(page.document, view))}
+    ${urlHtml(operation, baseOf(page.document, operation, view))}
     <div class="parts">${partsHtml(page, operation, view)}</div>
     ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
   </section>`;
@@ -93,13 +94,6 @@ function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
 export function docsHtml(docs: OperationView['externalDocs']): Html {
   if (docs === null) return nothing;
   return markup`<p>More: ${outsideLink(docs.url, docs.description || docs.url)}</p>`;
-}
-
-/** A link to another site; plain text if the URL is not allowed. */
-export function outsideLink(url: string, label: string): Html {
-  const text = shorten(label, 300) || nameText(url, 300);
-  if (!isSafeLink(url) || url.startsWith('#')) return markup`${text}`;
-  return markup`<a href="${url}" rel="nofollow noopener noreferrer">${text}</a>`;
 }
 
 function serversHtml(servers: readonly string[]): Html {

@@ -5,6 +5,7 @@ import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';
 import type { Media } from './media-view.ts';
 import type { OperationView } from './operation-view.ts';
+import { formFields, memberText } from './parameter-style.ts';
 
 /** A field of a form. `file`: the name of the file that it has instead of a value. */
 export interface FormField {
@@ -37,7 +38,7 @@ export function sampleBody(schemas: Schemas, { body }: OperationView): SampleBod
 }
 
 function bodyOf(schemas: Schemas, media: Media, type: string): SampleBody {
-  const example = media.examples.find(({ value }) => isSmall(value))?.value;
+  const example = media.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value))?.value;
   if (isXml(type) || isText(type)) {
     const text = typeof example === 'string' ? example : bodyText(schemas, media, type, example);
     return { kind: 'text', type, text: text ?? 'text' };
@@ -45,7 +46,9 @@ function bodyOf(schemas: Schemas, media: Media, type: string): SampleBody {
   if (isJson(type)) return { kind: 'json', type, value: example ?? sampleOf(schemas, media.schema) };
   if (!isForm(type) && !isMultipart(type)) return { kind: 'file', type, file: fileName(type) };
   const value = isObject(example) ? example : objectOf(sampleOf(schemas, media.schema));
-  if (isForm(type)) return { kind: 'form', fields: entriesOf(value).map(([name, one]) => [name, fieldText(one)]) };
+  const encoding = objectOf(media.encoding);
+  if (isForm(type))
+    return { kind: 'form', fields: entriesOf(value).flatMap(([name, one]) => formFields(name, one, encoding[name])) };
   return { kind: 'multipart', fields: fieldsOf(schemas, media, value) };
 }
 
@@ -55,17 +58,28 @@ export function bodyText(schemas: Schemas, { schema }: Media, type: string, valu
 }
 
 /** Fields in the order of the example. Files are those that the schema says are binary. */
-function fieldsOf(schemas: Schemas, { schema }: Media, value: Record<string, unknown>): FormField[] {
+function fieldsOf(schemas: Schemas, { schema, encoding }: Media, value: Record<string, unknown>): FormField[] {
   const properties = objectOf(dereference(schemas.document, schema)?.['properties']);
   return entriesOf(value)
     .slice(0, 30)
     .filter(([name]) => /^[^=\p{Cc}]{1,200}$/u.test(name))
-    .map(([name, one]) => {
+    .flatMap(([name, one]): FormField[] => {
+      const given = textOf(objectOf(objectOf(encoding)[name])['contentType'])
+        .split(',')[0]!
+        .trim();
       const found = dereference(schemas.document, properties[name]) ?? {};
       const item = found['type'] === 'array' ? (dereference(schemas.document, found['items']) ?? {}) : found;
-      const media = textOf(item['contentMediaType']) || typeOfFile(item);
-      if (media === null || !isMediaType(media)) return { name, value: fieldText(one), file: null, type: null };
-      return { name, value: '', file: fileName(media), type: media };
+      const binary = textOf(item['contentMediaType']) || typeOfFile(item) || typeOfPart(item, given);
+      const media = isMediaType(given) ? given : binary;
+      if (binary !== null && isMediaType(media ?? ''))
+        return [{ name, value: '', file: fileName(media!), type: media }];
+      // Each item of a list is a part of its own.
+      return (Array.isArray(one) ? one : [one]).map((part) => ({
+        name,
+        value: memberText(part),
+        file: null,
+        type: null,
+      }));
     });
 }
 
@@ -73,9 +87,9 @@ function typeOfFile({ type, format }: Record<string, unknown>): string | null {
   return type === 'file' || ['binary', 'base64'].includes(textOf(format)) ? 'application/octet-stream' : null;
 }
 
-/** A field's value: text as it is, anything else as JSON (OpenAPI 3.1, "Encoding object"). */
-function fieldText(value: unknown): string {
-  return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : textOf(value);
+/** In OpenAPI 3.1 a file may have no schema, only the media type of its part. */
+function typeOfPart({ type }: Record<string, unknown>, given: string): string | null {
+  return type === undefined && /^(?:image|audio|video)\/|\/(?:octet-stream|pdf|zip)$/.test(given) ? given : null;
 }
 
 const extensions: Readonly<Record<string, string>> = {

@@ -5,6 +5,8 @@ import { markup, nothing, type Html } from '../html.ts';
 import type { Media } from './media-view.ts';
 import type { OperationView, Requirement, Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
+import { listOf, objectOf, textOf } from '../json-value.ts';
+import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { curlOf } from './sample-code.ts';
@@ -30,19 +32,33 @@ export function samplesHtml(
     : markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
   // The first is in the request already, if it is small.
-  const isShown = !operation.isWebhook && bodies.length > 0 && isSmall(bodies[0]!.example.value);
+  const [main] = bodies;
+  const isShown =
+    !operation.isWebhook && main !== undefined && main.example.isElsewhere !== true && isSmall(main.example.value);
   const others = bodies.slice(isShown ? 1 : 0);
-  const name = isShown && others.length > 0 ? bodies[0]!.example.name.slice(0, 300) : '';
+  const name = isShown && others.length > 0 ? main.example.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, mostAnswers);
   if (operation.isWebhook && others.length + answers.length === 0) return nothing;
   const examples = others.slice(0, mostExamples).map(({ example, media }) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
-    return markup`<details class="example">${exampleHtml(title, example.value)}</details>`;
+    return markup`<details class="example">${exampleHtml(title, example)}</details>`;
   });
-  const all = markup`${request}${examples}${answersHtml(answers, anchor)}`;
+  const all = markup`${request}${writtenCode(operation)}${examples}${answersHtml(answers, anchor)}`;
   return name === ''
     ? markup`<div class="samples">${all}</div>`
     : markup`<div class="samples" data-example="${name}">${all}</div>`;
+}
+
+/** Samples that the author wrote (`x-codeSamples`, as other tools show them). */
+function writtenCode({ value }: ApiOperation): Html[] {
+  return listOf(value['x-codeSamples'] ?? value['x-code-samples'])
+    .map(objectOf)
+    .filter(({ source }) => textOf(source) !== '')
+    .slice(0, mostExamples)
+    .map(({ lang, label, source }) => {
+      const title = markup`Sample: ${nameText(textOf(label) || textOf(lang) || 'code', 100)}`;
+      return markup`<details class="example">${exampleHtml(title, { value: textOf(source) })}</details>`;
+    });
 }
 
 function bodyExamples(media: Media): { media: Media; example: Example }[] {
@@ -53,7 +69,7 @@ function bodyExamples(media: Media): { media: Media; example: Example }[] {
 interface Answer {
   status: string;
   title: string;
-  value: unknown;
+  example: Example;
 }
 
 /** The bodies of responses, as tabs: a tab for each status, and in it one for each of several examples. The first of a success is open. */
@@ -63,9 +79,9 @@ function answersHtml(answers: readonly Answer[], anchor: string): Html {
   const main = statuses.findIndex(([status]) => status.startsWith('2'));
   const tabs = statuses.map(([status, [first, ...others]], at) =>
     others.length === 0
-      ? exampleHtml(markup`${statusHtml(status)} <span>${first!.title}</span>`, first!.value)
+      ? exampleHtml(markup`${statusHtml(status)} <span>${first!.title}</span>`, first!.example)
       : markup`<summary>${statusHtml(status)}</summary>${tabsHtml(
-          [first!, ...others].map(({ title, value }) => exampleHtml(markup`${title}`, value)),
+          [first!, ...others].map(({ title, example }) => exampleHtml(markup`${title}`, example)),
           `${anchor}/${at}`,
         )}`,
   );
@@ -86,13 +102,12 @@ function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
 /** The examples of a response; without any, one made from its schema. */
 function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
   return media.flatMap((one) => {
-    const examples =
-      one.examples.length > 0
-        ? one.examples.slice(0, mostExamples).map(written(schemas, one))
-        : generated(schemas, one);
-    return examples.map(({ name, value }) => {
+    const given = one.examples.slice(0, mostExamples).map(written(schemas, one));
+    const made = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
+    return [...made, ...given].map((example) => {
+      const { name } = example;
       const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
-      return { status, title, value };
+      return { status, title, example };
     });
   });
 }
@@ -122,7 +137,8 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   return [...first, ...text.slice(0, 1)];
 }
 
-function exampleHtml(title: Html, value: unknown): Html {
+function exampleHtml(title: Html, { value, isElsewhere }: Pick<Example, 'value' | 'isElsewhere'>): Html {
+  if (isElsewhere) return markup`<summary>${title}</summary><p>${outsideLink(String(value), '')}</p>`;
   const { text, left } = exampleText(value);
   const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
   // It scrolls in its box, which the keyboard must reach.

@@ -1,6 +1,7 @@
 import { sampleBody, type SampleBody } from './sample-body.ts';
 import { entriesOf, objectOf, listOf, textOf } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
+import { pathText, plainText, queryText } from './parameter-style.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import { dereference } from '../local-reference.ts';
@@ -22,45 +23,58 @@ export interface SampleRequest {
 /** Creates an example request: required parts only, with examples from the document. */
 export function sampleRequest(
   schemas: Schemas,
-  { method, path }: ApiOperation,
+  operation: ApiOperation,
   view: OperationView,
   security: readonly Requirement[],
 ): SampleRequest {
   const { document } = schemas;
-  const given = (place: string) =>
+  const given = (place: string, write: (parameter: Parameter, value: unknown) => string) =>
     view.parameters
       .filter((one) => one.place === place && (one.isRequired || place === 'path'))
       .slice(0, 20)
-      .map((one): [string, string] => [one.name, parameterText(schemas, one)]);
-  let target = path;
-  for (const [name, value] of given('path'))
-    target = target.replaceAll(`{${name}}`, () => encodeURIComponent(value.toWellFormed()) || '-');
-  const query = new URLSearchParams(given('query')).toString();
+      .map((one): [string, string] => [one.name, write(one, parameterValue(schemas, one)).slice(0, 2000)]);
+  let target = operation.path;
+  for (const [name, text] of given('path', pathText)) target = target.replaceAll(`{${name}}`, () => text || '-');
   const body = sampleBody(schemas, view);
   const keys = credentials(document, security);
+  const query = [
+    ...keys.query,
+    ...[...given('query', queryText), ...given('querystring', queryText)].map(([, text]) => text),
+  ];
+  const cookies = [...given('cookie', plainText).map(([name, text]) => `${name}=${text}`), ...keys.cookies];
+  const cookie = { name: 'Cookie', value: cookies.join('; '), secret: keys.cookies.length > 0 ? apiKeys[0]! : null };
   // A document may describe these as parameters, too (OpenAPI says that those are ignored).
-  const known = new Set([...keys.headers, ...contentType(body)].map(({ name }) => name.toLowerCase()));
-  const headers = given('header')
+  const own = [...keys.headers, ...(cookies.length > 0 ? [cookie] : [])];
+  const known = new Set([...own, ...contentType(body)].map(({ name }) => name.toLowerCase()));
+  const headers = given('header', plainText)
     .filter(([name]) => !known.has(name.toLowerCase()))
-    .map(([name, value]) => ({ name, value: value.replace(/[^ -~]/g, '?'), secret: null }));
+    .map(([name, value]) => ({ name, value, secret: null }));
   return {
-    method,
-    url: `${baseOf(document, view)}${target}${keys.query}${query === '' ? '' : `${keys.query === '' ? '?' : '&'}${query}`}`,
-    headers: [...keys.headers, ...headers, ...contentType(body)].filter(({ name }) => isToken(name)).slice(0, 30),
+    method: operation.method,
+    url: `${baseOf(document, operation, view)}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`,
+    headers: [...own, ...headers, ...contentType(body)]
+      .filter(({ name }) => isToken(name))
+      .map((header) => ({ ...header, value: header.value.replace(/[^ -~]/g, '?') }))
+      .slice(0, 30),
     body,
   };
 }
 
 /** The URL of the first server, with the defaults of its variables and without a slash at its end. */
-export function baseOf(document: Record<string, unknown>, view: Pick<OperationView, 'servers'>): string {
+export function baseOf(
+  document: Record<string, unknown>,
+  { item, value }: Pick<ApiOperation, 'item' | 'value'>,
+  view: Pick<OperationView, 'servers'>,
+): string {
   const written = view.servers[0] ?? serverUrls(document)[0] ?? '';
-  const variables = objectOf(objectOf(listOf(document['servers'])[0])['variables']);
-  const url = entriesOf(variables)
+  const [server] = [value, item, document].map((from) => listOf(from['servers'])).find((list) => list.length > 0) ?? [];
+  const url = entriesOf(objectOf(server)['variables'])
     .slice(0, 20)
-    .reduce(
-      (text, [name, one]) => text.slice(0, 2000).replaceAll(`{${name}}`, () => textOf(objectOf(one)['default'])),
-      written,
-    );
+    .reduce((text, [name, one]) => {
+      const variable = objectOf(one);
+      const chosen = textOf(variable['default']) || textOf(listOf(variable['enum'])[0]);
+      return text.slice(0, 2000).replaceAll(`{${name}}`, () => chosen);
+    }, written);
   const whole = /^https?:\/\//i.test(url)
     ? url
     : `https://example.com${url.startsWith('/') || url === '' ? '' : '/'}${url}`;
@@ -72,10 +86,12 @@ function isToken(name: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 }
 
-function parameterText(schemas: Schemas, { name, schema, examples }: Parameter): string {
-  const [example] = examples;
-  const value = example !== undefined && isSmall(example.value) ? example.value : sampleOf(schemas, schema);
-  const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
+/** The value of a parameter; its name where the document says nothing of it. */
+function parameterValue(schemas: Schemas, { name, schema, examples }: Parameter): unknown {
+  const example = examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
+  const value = example === undefined ? sampleOf(schemas, schema) : example.value;
+  if (typeof value === 'object' && value !== null) return value;
+  const text = textOf(value);
   return text === '' || text === 'string' ? name : text.slice(0, 500);
 }
 
@@ -84,29 +100,38 @@ function contentType(body: SampleBody | null): SampleRequest['headers'] {
   return body === null || !('type' in body) ? [] : [{ name: 'Content-Type', value: body.type, secret: null }];
 }
 
+/** Names of variables for keys. Never names of the document: a shell may have secrets in those. */
+const apiKeys = ['API_KEY', 'SECOND_API_KEY', 'THIRD_API_KEY'];
+
+/** Credentials. All but the last of `cookies` are whole; that one ends where its secret begins. */
+interface Credentials {
+  headers: SampleRequest['headers'];
+  query: string[];
+  cookies: string[];
+}
+
 /** The credentials of the first alternative that needs any. */
-function credentials(
-  document: Record<string, unknown>,
-  security: readonly Requirement[],
-): { headers: SampleRequest['headers']; query: string } {
+function credentials(document: Record<string, unknown>, security: readonly Requirement[]): Credentials {
   const schemes = objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
   const headers: SampleRequest['headers'] = [];
-  let query = '';
+  const query: string[] = [];
+  const cookies: string[] = [];
+  const authorize = (kind: string, secret: string) => {
+    if (headers.every(({ name }) => name !== 'Authorization'))
+      headers.push({ name: 'Authorization', value: `${kind} `, secret });
+  };
   for (const { scheme } of (security.find((one) => one.length > 0) ?? []).slice(0, 5)) {
-    const {
-      type,
-      in: place,
-      name,
-      scheme: kind,
-    } = dereference(document, Object.hasOwn(schemes, scheme) ? schemes[scheme] : null) ?? {};
+    const found = dereference(document, Object.hasOwn(schemes, scheme) ? schemes[scheme] : null) ?? {};
+    const { type, in: place, scheme: kind } = found;
+    const name = textOf(found['name']);
     const isBasic = type === 'basic' || textOf(kind).toLowerCase() === 'basic';
-    if (type === 'apiKey' && place === 'header') headers.push({ name: textOf(name), value: '', secret: 'API_KEY' });
-    else if (type === 'apiKey' && place === 'query')
-      query = `?${encodeURIComponent(textOf(name).toWellFormed())}=API_KEY`;
-    else if (type === 'apiKey') headers.push({ name: 'Cookie', value: `${textOf(name)}=`, secret: 'API_KEY' });
-    else if (isBasic) headers.push({ name: 'Authorization', value: 'Basic ', secret: 'CREDENTIALS' });
-    else if (type === 'oauth2' || type === 'openIdConnect' || type === 'http')
-      headers.push({ name: 'Authorization', value: 'Bearer ', secret: 'TOKEN' });
+    const keysSoFar = headers.filter(({ secret }) => apiKeys.includes(secret ?? '')).length;
+    if (type === 'apiKey' && place === 'header')
+      headers.push({ name, value: '', secret: apiKeys[keysSoFar] ?? apiKeys.at(-1)! });
+    else if (type === 'apiKey' && place === 'query') query.push(`${encodeURIComponent(name.toWellFormed())}=API_KEY`);
+    else if (type === 'apiKey') cookies.unshift(`${name}=${cookies.length > 0 ? 'API_KEY' : ''}`);
+    else if (isBasic) authorize('Basic', 'CREDENTIALS');
+    else if (type === 'oauth2' || type === 'openIdConnect' || type === 'http') authorize('Bearer', 'TOKEN');
   }
-  return { headers, query };
+  return { headers, query, cookies };
 }

@@ -1,4 +1,4 @@
-import { entriesOf, isObject, listOf, textOf } from '../json-value.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
 import { dereference } from '../local-reference.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -35,9 +35,14 @@ function sample(schemas: Schemas, schema: unknown, depth: number, progress: Prog
   if (alternative !== undefined && found['properties'] === undefined)
     return depth >= deepest ? null : sample(schemas, alternative, depth + 1, progress);
   const type = [found['type']].flat().find((name) => name !== 'null');
-  if (type === 'array') return depth >= deepest ? [] : [sample(schemas, found['items'], depth + 1, progress)];
-  if (type === 'string') return textSamples[textOf(found['format'])] ?? 'string';
-  if (type === 'integer' || type === 'number') return typeof found['minimum'] === 'number' ? found['minimum'] : 1;
+  const first = listOf(found['prefixItems']).slice(0, 12);
+  if (type === 'array' || (type === undefined && (first.length > 0 || isObject(found['items'])))) {
+    if (depth >= deepest) return [];
+    const items = first.length > 0 ? first : [found['items']];
+    return items.map((item) => sample(schemas, item, depth + 1, progress));
+  }
+  if (type === 'string') return textSample(found);
+  if (type === 'integer' || type === 'number') return numberSample(found, type);
   if (type === 'boolean') return true;
   const members = membersOf(schemas, found, depth, progress);
   if (members.length > 0) return Object.fromEntries(members);
@@ -59,7 +64,9 @@ function membersOf(
   const required = new Set(listOf(schema['required']));
   const { side } = progress;
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
-  const all = entriesOf(schema['properties']).filter(([, one]) => !isObject(one) || one[hidden] !== true);
+  const all = entriesOf(schema['properties']).filter(
+    ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
+  );
   const needed = all.filter(([name]) => required.has(name));
   const own = (side === 'request' && needed.length > 0 ? needed : all).slice(0, mostMembers[side]);
   return [
@@ -71,6 +78,28 @@ function membersOf(
 function objectSample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): Record<string, unknown> {
   const value = sample(schemas, schema, depth, progress);
   return isObject(value) ? value : {};
+}
+
+function textSample({ format, minLength, maxLength }: Record<string, unknown>): string {
+  const known = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
+  const text = known ?? 'string';
+  const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0;
+  const long = text.padEnd(least, text);
+  return typeof maxLength === 'number' && maxLength >= 0 && known === undefined ? long.slice(0, maxLength) : long;
+}
+
+/** 1, or the number next to it within the limits. */
+function numberSample(
+  { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Record<string, unknown>,
+  type: string,
+): number {
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : type === 'integer' ? 1 : 0.5;
+  const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+  if (isNumber(exclusiveMinimum)) return exclusiveMinimum + step;
+  if (isNumber(minimum)) return exclusiveMinimum === true ? minimum + step : minimum;
+  if (isNumber(exclusiveMaximum) && exclusiveMaximum <= 1) return exclusiveMaximum - step;
+  if (isNumber(maximum) && maximum < 1) return exclusiveMaximum === true ? maximum - step : maximum;
+  return isNumber(multipleOf) && multipleOf > 0 ? multipleOf : 1;
 }
 
 /** Whether an example is short enough for a sample. */
