@@ -57,7 +57,7 @@ function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean)
       return target.location === undefined ? null : { schema: target.node, file: target.location.source.absoluteRef };
     };
     reader ??= createFitsSurely({ dialect: specVersion === 'oas3_0' ? 'draft4' : '2020', isOpen, context, follow });
-    const values = valuesIn(mediaType);
+    const values = valuesIn(mediaType, resolve);
     if (values === null) return leave(mediaType, given);
     const schema = cutToMisfits({ schema: mediaType['schema'], file: location.source.absoluteRef }, values, {
       ...reader,
@@ -67,14 +67,27 @@ function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean)
   };
 }
 
-/** The examples of a media type. Null: some have to be looked for. */
-function valuesIn({ example, examples }: Record<string, unknown>): unknown[] | null {
-  if (example !== undefined) return isObject(example) && '$ref' in example ? null : [example];
-  if (!isObject(examples)) return [];
-  const values: unknown[] = [];
-  for (const each of Object.values(examples)) {
-    if (!isObject(each) || '$ref' in each || 'dataValue' in each) return null;
-    if (each['value'] !== undefined) values.push(each['value']);
-  }
-  return values;
+/** The examples of a media type, as Redocly finds them. Null: some have to be looked for. */
+function valuesIn({ example, examples }: Record<string, unknown>, resolve: Context['resolve']): unknown[] | null {
+  if (example !== undefined) return valuesAt(example, resolve);
+  const found = Object.values(isObject(examples) ? examples : {}).map((each) =>
+    valuesAt(each, resolve)?.flatMap((target) => valuesOf(target)),
+  );
+  return found.includes(undefined) ? null : (found.flat() as unknown[]);
+}
+
+/** An example, or what its reference leads to: nothing is not checked. */
+function valuesAt(example: unknown, resolve: Context['resolve']): [unknown?] | null {
+  if (!isObject(example) || typeof example['$ref'] !== 'string') return [example];
+  const { node, location } = resolve(example as { $ref: string });
+  if (location === undefined) return [];
+  return node === undefined ? null : [node];
+}
+
+/** The value of one of several examples. */
+function valuesOf(example: unknown): [unknown?] {
+  if (!isObject(example)) return [];
+  const { dataValue, value } = example;
+  const given = dataValue === undefined ? value : dataValue;
+  return given === undefined ? [] : [given];
 }

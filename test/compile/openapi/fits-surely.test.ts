@@ -117,10 +117,24 @@ const values: unknown[] = [
   { name: 'a', friend: { name: 'b', odd: 1 } },
 ];
 
+/** Values by the names of examples, as those that are referenced have them. */
+const named = Object.fromEntries(values.map((value, index) => [`v${index}`, index % 5 ? { value } : value]));
+
+/** How a media type holds a value: in itself, or behind a reference, alone or among others. */
+function holding(value: unknown, at: number): Record<string, unknown> {
+  const reference = { $ref: `#/components/examples/v${values.indexOf(value)}` };
+  if (at % 4 === 1) return { examples: { one: reference, own: { value: 'a', dataValue: value } } };
+  if (at % 4 === 2) return { example: reference };
+  if (at % 4 === 3) return { examples: { one: { $ref: '#/components/examples/absent' }, own: { value } } };
+  return { example: value };
+}
+
 /** Each schema with each value, as requests and as responses. */
 function documentWith(openapi: string): Record<string, unknown> {
   const pairs = schemas.flatMap((schema, at) =>
-    values.map((value, index) => [`/${at}/${index}`, { 'application/json': { schema, example: value } }] as const),
+    values.map(
+      (value, index) => [`/${at}/${index}`, { 'application/json': { schema, ...holding(value, at + index) } }] as const,
+    ),
   );
   const isRequest = (path: string) => path.length % 2 === 0;
   const paths = pairs.map(([path, content]) => [
@@ -135,7 +149,7 @@ function documentWith(openapi: string): Record<string, unknown> {
     openapi,
     info: { title: 'A', version: '1' },
     paths: Object.fromEntries(paths) as unknown,
-    components: { schemas: components },
+    components: { schemas: components, examples: named },
   };
 }
 
