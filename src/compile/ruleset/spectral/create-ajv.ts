@@ -47,7 +47,8 @@ export function createAjv(dialect: string, allErrors: boolean, budget?: Budget):
   const regExp = Object.assign(
     (source: string) => {
       const { matches } = compileRegex(source, '');
-      return { test: (text: string) => matches(text, budget) };
+      // ajv keeps one object for all patterns with the same text.
+      return { test: (text: string) => matches(text, budget), toString: () => source };
     },
     { code: 'none' },
   ) as unknown as NonNullable<Options['code']>['regExp'];

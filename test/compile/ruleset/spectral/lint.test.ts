@@ -274,6 +274,12 @@ describe('matching costs work at each place, and for each step of a large patter
   });
 });
 
+test('each schema of a ruleset has its own patterns', async () => {
+  const then = (pattern: string) => `{function: schema, functionOptions: {schema: {pattern: "${pattern}"}}}`;
+  const ruleset = `rules: {one: {given: $.info.title, then: ${then('^p')}}, two: {given: $.info.title, then: ${then('^q')}}}`;
+  expect(await lint(ruleset)).toEqual(['a.json:4:14 warning two: "title" property must match pattern "^q"']);
+});
+
 test('a rule that takes too much work is named, and blocks', () => {
   const ruleset = parse(`
 rules:
