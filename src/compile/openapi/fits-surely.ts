@@ -18,6 +18,8 @@ export interface Reading {
   isOpen: boolean;
   context: 'request' | 'response' | null;
   follow: Follow;
+  /** Whether a text matches a pattern. Null: undecided. Default: as JavaScript matches it. */
+  matches?: (pattern: string, text: string) => Answer;
 }
 
 /** Whether a value fits: yes, no, or undecided. */
@@ -47,7 +49,7 @@ const mostSteps = 100_000;
  */
 export function createFitsSurely(reading: Reading): FitsSurely {
   const understood = new Map<object, Understood>();
-  const { dialect, isOpen, context, follow } = reading;
+  const { dialect, isOpen, context, follow, matches = matchesPattern } = reading;
   let steps = 0;
 
   function understand(root: Placed): Understood {
@@ -90,7 +92,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
     if (schema['readOnly'] === true && context === 'request') return null;
     if (schema['writeOnly'] === true && context === 'response') return null;
     if (!hasType(schema, value)) return false;
-    const scalar = typeof value === 'object' && value !== null ? true : fitsScalar(schema, value, dialect);
+    const scalar = typeof value === 'object' && value !== null ? true : fitsScalar(schema, value, { dialect, matches });
     if (scalar !== true) return scalar;
     let answer = fitsChoice(schema, value);
     if (Array.isArray(value)) answer = both(answer, () => fitsArray(schema, file, value, depth));
@@ -213,13 +215,22 @@ function fitsChoice(schema: Schema, value: unknown): Answer {
   return (choices === null || choices.includes(value)) && (!isConstant || schema['const'] === value);
 }
 
-function fitsScalar(schema: Schema, value: unknown, dialect: Dialect): Answer {
+function matchesPattern(pattern: string, text: string): boolean {
+  return patternOf(pattern)!.test(text);
+}
+
+function fitsScalar(
+  schema: Schema,
+  value: unknown,
+  { dialect, matches }: Required<Pick<Reading, 'dialect' | 'matches'>>,
+): Answer {
   if (typeof value === 'string') {
     const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string };
     const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
     if (minLength !== undefined && length < minLength) return false;
     if (maxLength !== undefined && length > maxLength) return false;
-    if (pattern !== undefined && !patternOf(pattern)!.test(value)) return false;
+    const matched = pattern === undefined || matches(pattern, value);
+    if (matched !== true) return matched;
   }
   if (typeof value === 'number') {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema as Record<string, number | boolean>;

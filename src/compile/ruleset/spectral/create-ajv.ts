@@ -59,7 +59,8 @@ export function createAjv(dialect: string, allErrors: boolean, budget?: Budget):
     meta: false,
     logger: false,
     unicodeRegExp: false,
-    code: { regExp: regExp! },
+    // Most validators are used a few times.
+    code: { optimize: false, regExp: regExp! },
   });
   addFormats.default(ajv);
   return ajv;

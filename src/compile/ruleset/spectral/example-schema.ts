@@ -37,7 +37,7 @@ export function createExampleSchemas(graph: Graph, direction: Direction): Exampl
   function nameOf(schema: object): string {
     const known = names.get(schema);
     if (known !== undefined) return known;
-    const name = `example:${direction}/${names.size}`;
+    const name = `/example/${direction}/${names.size}`;
     names.set(schema, name);
     open.push(schema);
     return name;
@@ -46,7 +46,7 @@ export function createExampleSchemas(graph: Graph, direction: Direction): Exampl
   function write(value: unknown): unknown {
     const schema = graph.follow(value);
     if (!isObject(schema)) return typeof schema === 'boolean' ? schema : {};
-    return graph.isTarget(schema) ? { $ref: nameOf(schema) } : define(schema);
+    return graph.isTarget(schema) ? { $ref: `${nameOf(schema)}#` } : define(schema);
   }
 
   function define(schema: Record<string, unknown>): Record<string, unknown> {

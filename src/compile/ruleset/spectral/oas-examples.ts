@@ -1,13 +1,16 @@
 import type { ValidateFunction } from 'ajv';
+import { createFitsSurely, type Follow } from '../../openapi/fits-surely.ts';
 import { isObject } from '../../schema/schema-dialect.ts';
 import type { Check, Context, Failure } from './core-function.ts';
-import { createExampleSchemas, type Direction, type ExampleSchemas } from './example-schema.ts';
+import { createExampleSchemas, type Direction } from './example-schema.ts';
 import type { Formats } from './formats.ts';
 import { keysOf, type Graph } from './graph.ts';
 import { createAjv, failuresOf } from './create-ajv.ts';
+import { compileRegex, type Matches } from './pattern.ts';
 
 interface Validator {
-  schemas: ExampleSchemas;
+  /** Whether the schema surely accepts a value. That is told without compiling it. */
+  fits(schema: object, value: unknown): boolean;
   validate(schema: object): ValidateFunction;
 }
 
@@ -26,11 +29,11 @@ export function createExampleCheck({ type }: Readonly<Record<string, unknown>>):
     const direction = type === 'schema' ? 'any' : directionOf(context);
     const validator = validators.get(direction) ?? createValidator(context, direction);
     validators.set(direction, validator);
-    const validate = tryCompile(() => validator.validate(schema));
-    if (validate === null) return [];
     return examples.flatMap(([keys, example]) => {
-      const isValid = tryCompile(() => validate(context.graph.resolved(example)));
-      if (isValid !== false) return [];
+      const resolved = context.graph.resolved(example);
+      if (validator.fits(schema, resolved)) return [];
+      const validate = tryCompile(() => validator.validate(schema));
+      if (validate === null || tryCompile(() => validate(resolved)) !== false) return [];
       const name = keys.at(-1)!;
       return failuresOf(validate.errors ?? [], `${JSON.stringify(name)} property `).map(
         ({ message, keys: inside = [] }): Failure => ({ message, keys: [...keys, ...inside] }),
@@ -84,18 +87,55 @@ function createValidator({ graph, formats }: { graph: Graph; formats: Formats },
   const isRecent = formats.has('oas3_1') || formats.has('oas3_2');
   const ajv = createAjv(isRecent ? 'draft2020-12' : 'draft4', false);
   const compiled = new Map<object, ValidateFunction>();
+  const definitions = new Map<string, Record<string, unknown>>();
+  const waiting: [name: string, definition: Record<string, unknown>][] = [];
+  const follow: Follow = ({ $ref }) => ({ schema: definitions.get($ref.slice(0, -1)), file: '' });
+  const reader = createFitsSurely({
+    dialect: isRecent ? '2020' : 'draft4',
+    // What is read is what is written for ajv: without what it does not know, closed objects and directions.
+    isOpen: true,
+    context: null,
+    follow,
+    matches: createMatches(),
+  });
+
+  /** The name of a schema, after all definitions that it leads to were written. */
+  function write(schema: object): string {
+    const name = schemas.nameOf(schema);
+    for (let more = schemas.take(); more.length > 0; more = schemas.take())
+      for (const [id, definition] of more) {
+        definitions.set(id, definition);
+        waiting.push([id, definition]);
+      }
+    return name;
+  }
+
   return {
-    schemas,
+    fits(schema, value) {
+      const root = { schema: definitions.get(write(schema)), file: '' };
+      return reader.understand(root) === 'valid' && reader.fits(root, value) === true;
+    },
     validate(schema) {
       const known = compiled.get(schema);
       if (known !== undefined) return known;
-      const name = schemas.nameOf(schema);
-      // The definitions that one leads to are written before it is compiled.
-      for (let more = schemas.take(); more.length > 0; more = schemas.take())
-        for (const [id, definition] of more) ajv.addSchema(definition, id);
+      const name = write(schema);
+      for (const [id, definition] of waiting.splice(0)) ajv.addSchema(definition, id);
       const validate = ajv.getSchema(name)!;
       compiled.set(schema, validate);
       return validate;
     },
+  };
+}
+
+/** Matches patterns as the validators do, in linear time. Null: a pattern that they refuse. */
+function createMatches(): (pattern: string, text: string) => boolean | null {
+  const compiled = new Map<string, Matches | null>();
+  return (pattern, text) => {
+    if (!compiled.has(pattern))
+      compiled.set(
+        pattern,
+        tryCompile(() => compileRegex(pattern, '').matches),
+      );
+    return compiled.get(pattern)?.(text) ?? null;
   };
 }
