@@ -78,7 +78,7 @@ function navigationFaults(navigation: readonly NavigationItem[]): string[] {
 /** A redirect leads from a path of the site to a path of it, so that nobody is sent elsewhere. */
 function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(redirects);
-  if (entries.length > most.redirects) return [`has more than ${most.redirects} entries.`];
+  if (entries.length > most.redirects) return [`must have at most ${most.redirects} entries.`];
   return entries.flatMap(([from, to]) =>
     [from, to.split('#', 1)[0]!].every(isRoute)
       ? []

@@ -279,8 +279,8 @@ describe('how a site looks and what leads through it', () => {
   test.for([
     ['theme', '/theme/accent', 'red;}', 'must be a colour'],
     ['theme', '/theme/logo', '../../logo.png', 'must be a file of the site'],
-    ['navigation', '/navigation', 'no list', 'has a line 1 that is no entry'],
-    ['navigation', '/navigation', '- [x](javascript:alert(1))', 'names neither a page nor a web address in line 1'],
+    ['navigation', '/navigation', 'no list', 'must have an entry in line 1'],
+    ['navigation', '/navigation', '- [x](javascript:alert(1))', 'must name a page or a web address in line 1'],
     [
       'navigation',
       '/navigation',
@@ -288,15 +288,23 @@ describe('how a site looks and what leads through it', () => {
       'levels deep',
     ],
     ['redirects', '/redirects', 'a https://evil.example/', 'must name two paths of the site'],
-    ['redirects', '/redirects', 'a b\na c', 'has a twice'],
-    ['redirects', '/redirects', 'only', 'needs two paths in line 1'],
-    ['versions', '/versions', 'v2/', 'needs a folder or a site and a title'],
+    ['redirects', '/redirects', 'a b\na c', 'must have a only once: line 2 has it again'],
+    ['redirects', '/redirects', 'only', 'must have two paths in line 1'],
+    ['versions', '/versions', 'v2/', 'must have a folder or a site and a title'],
     ['versions', '/versions', '../ Up', 'must match'],
   ])('the form %s says what is wrong at %s: %j', async ([name, field, text, why]) => {
     const answer = await writer.send(`${at}/${name}`, { [field!]: text! });
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(text!.replaceAll('>', '&gt;'));
     expect(textOf(answer.text, 'error')).toContain(why);
+  });
+
+  test.for([
+    ['navigation', '/navigation', `-${' '.repeat(500_000)}`],
+    ['navigation', '/navigation', `- [${']('.repeat(200_000)}`],
+    ['versions', '/versions', `a${' '.repeat(500_000)}`],
+  ])('the form %s takes no time for a long line of nothing', async ([name, field, text]) => {
+    expect((await writer.send(`${at}/${name}`, { [field!]: text! })).status).toBe(400);
   });
 
   test('the second of two editors sees what the first saved', async () => {

@@ -39,10 +39,10 @@ export const appearanceForms: readonly Form[] = [
     fields: [
       {
         name: '/navigation',
-        label: 'Entries',
+        label: 'Navigation',
         kind: 'text',
         rows: 16,
-        hint: 'One entry a line: - guide/start.md with the title of the page, - [Title](guide/start.md) or - [Title](https://example.com). - Title alone is a group; indent what is in it by two spaces.',
+        hint: 'One entry a line. "- guide/start.md" has the title of its page; "- [Title](guide/start.md)" and "- [Title](https://example.com)" have their own. "- Title" alone is a group: indent its entries by two spaces.',
         placeholder: '- index.md\n- Guide\n  - [Start here](guide/start.md)',
         read: readNavigation,
         write: writeNavigation,
@@ -57,7 +57,7 @@ export const appearanceForms: readonly Form[] = [
     fields: [
       {
         name: '/redirects',
-        label: 'Moved paths',
+        label: 'Redirects',
         kind: 'text',
         rows: 12,
         hint: 'One a line: the old path, a space and the new one, such as start guide/start.',

@@ -12,16 +12,16 @@ export function readNavigation(text: string): ReadText {
   const items: NavigationItem[] = [];
   const open: { indent: number; items: NavigationItem[] }[] = [];
   for (const { line, number } of linesOf(text)) {
-    const [, indent, said] = /^([ \t]*)[-*+][ \t]+(.*\S)[ \t]*$/.exec(line) ?? [];
+    const [, indent, said] = /^([ \t]*)[-*+][ \t]+(\S.*)$/.exec(line) ?? [];
     if (indent === undefined)
       return {
-        fault: `has a line ${number} that is no entry: write "- guide/start.md" or "- [Title](guide/start.md)"`,
+        fault: `must have an entry in line ${number}: write "- guide/start.md" or "- [Title](guide/start.md)"`,
       };
     const depth = indent.replaceAll('\t', '    ').length;
     while (open.length > 0 && open.at(-1)!.indent >= depth) open.pop();
     const item = entryOf(said!);
     if (item === null)
-      return { fault: `names neither a page nor a web address in line ${number}: write "- [Title](guide/start.md)"` };
+      return { fault: `must name a page or a web address in line ${number}: write "- [Title](guide/start.md)"` };
     const above = open.at(-1)?.items ?? items;
     above.push(item);
     open.push({ indent: depth, items: (item.items = []) });
@@ -63,8 +63,8 @@ export function readRedirects(text: string): ReadText {
   for (const { line, number } of linesOf(text)) {
     const [from, to, ...more] = line.trim().split(/\s+/);
     if (to === undefined || more.length > 0)
-      return { fault: `needs two paths in line ${number}: the old one, a space and the new one` };
-    if (redirects.has(from!)) return { fault: `has ${from} twice, the second time in line ${number}` };
+      return { fault: `must have two paths in line ${number}: the old one, a space and the new one` };
+    if (redirects.has(from!)) return { fault: `must have ${from} only once: line ${number} has it again` };
     redirects.set(from!, to);
   }
   return { value: Object.fromEntries(redirects) };
@@ -80,10 +80,11 @@ export function writeRedirects(value: unknown): string {
 export function readVersions(text: string): ReadText {
   const versions: SiteVersion[] = [];
   for (const { line, number } of linesOf(text)) {
-    const [, target, title] = /^\s*(\S+)\s+(.*\S)\s*$/.exec(line) ?? [];
-    if (target === undefined)
-      return { fault: `needs a folder or a site and a title in line ${number}, such as "v2/ Version 2"` };
-    versions.push(target.endsWith('/') ? { title: title!, folder: target } : { title: title!, site: target });
+    const [target, ...words] = line.trim().split(/\s+/);
+    if (words.length === 0)
+      return { fault: `must have a folder or a site and a title in line ${number}, such as "v2/ Version 2"` };
+    const title = words.join(' ');
+    versions.push(target!.endsWith('/') ? { title, folder: target! } : { title, site: target! });
   }
   return { value: versions };
 }
@@ -95,5 +96,8 @@ export function writeVersions(value: unknown): string {
 }
 
 function linesOf(text: string): { line: string; number: number }[] {
-  return text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
+  return text.split('\n').flatMap((whole, index) => {
+    const line = whole.trimEnd();
+    return line === '' ? [] : [{ line, number: index + 1 }];
+  });
 }
