@@ -7,6 +7,8 @@ import type { Visit } from './visit.ts';
 /** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
 const pause = 400;
 const longest = 10 * 60_000;
+/** Milliseconds of silence after which a comment is sent: proxies end what says nothing for a minute. */
+const silence = 20_000;
 /** Streams at once, of one person and of all. */
 const mostOfOne = 6;
 const mostOfAll = 256;
@@ -33,9 +35,13 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
   response.flushHeaders();
   try {
     let sent = '';
+    let said = monotonic();
     while (!closed.aborted && monotonic() < end && context.isReady()) {
       const state = JSON.stringify([run.state, run.progress, run.documents.length]);
-      if (state !== sent) response.write(`event: change\ndata: ${state}\n\n`);
+      if (state !== sent || monotonic() - said > silence) {
+        response.write(state === sent ? ':\n\n' : `event: change\ndata: ${state}\n\n`);
+        said = monotonic();
+      }
       sent = state;
       if (run.state !== 'queued' && run.state !== 'running') {
         response.write('event: end\ndata:\n\n');

@@ -27,3 +27,22 @@ test.each(['session', 'server'])('a stream ends with its %s', async (which) => {
   expect(sent.at(-1)).toBe('closed');
   expect(sent.join('')).not.toContain('event: end');
 });
+
+test('a stream of a run that waits says something, so that proxies keep it', async () => {
+  const sent: string[] = [];
+  let passed = 0;
+  const response = Object.assign(new EventEmitter(), {
+    set: () => undefined,
+    flushHeaders: () => undefined,
+    write: (text: string) => sent.push(text),
+    end: () => undefined,
+  });
+  const context = {
+    registry: { monotonic: () => (passed += 25_000) },
+    isReady: () => sent.length < 3,
+    login: { readSession: async () => ({}) },
+  };
+  const visit = { request: {}, response, context, session: { principal: { id: 'k2' } } } as unknown as Visit;
+  await streamRun(visit, async () => ({ state: 'queued', progress: null, documents: [] }) as unknown as RunRecord);
+  expect(sent).toEqual(['event: change\ndata: ["queued",null,0]\n\n', ':\n\n', ':\n\n']);
+});
