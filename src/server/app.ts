@@ -116,7 +116,7 @@ function createOthers(
   app.use(createSearchRoutes(context.site, limit));
   app.use(createPreviewRoutes(context, limit));
   app.use(createDocRoutes(context.site, context));
-  if (context.v1) app.use('/v1', context.v1);
+  if (context.v1) app.use('/v1', context.v1(context.site));
   if (context.login) app.use(context.login.router);
   if (context.console) app.use('/console', context.console(context.site));
   app.use(() => {

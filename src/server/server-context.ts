@@ -17,7 +17,7 @@ export interface ServerContext {
   /** False until the registry can answer, and during shutdown. */
   isReady(): boolean;
   /** The management API, mounted under `/v1`. */
-  v1?: RequestHandler;
+  v1?(site: Site): RequestHandler;
   /** The console, mounted under `/console`. Needs sign-in. */
   console?(site: Site): RequestHandler;
   /** Sign-in of people. */

@@ -77,13 +77,16 @@ export async function openServer(
       ...(peers && { peers }),
     };
     // When they are first needed: reading the API's description takes 0.3 s.
-    let made: Operations | null = null;
-    const operations = () => (made ??= createOperations(context));
+    let made: { operations: Operations; site: Site } | null = null;
+    const operations = (site: Site) => {
+      if (made?.site !== site) made = { operations: createOperations({ ...context, site }), site };
+      return made.operations;
+    };
     const whole = {
       ...context,
-      v1: atFirstRequest(() => createV1(context, operations())),
+      v1: (site: Site) => atFirstRequest(() => createV1({ ...context, site }, operations(site))),
       ...(login && {
-        console: (site: Site) => atFirstRequest(() => createConsole({ context, site, operations: operations() })),
+        console: (site: Site) => atFirstRequest(() => createConsole({ context, site, operations: operations(site) })),
       }),
     };
     open = () => createApp(whole);

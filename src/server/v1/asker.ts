@@ -30,6 +30,7 @@ export function askerOf(request: Request, response: Response, url: string): Aske
     secret: session?.token ?? request.headers.authorization ?? '',
     subject: `${request.method} ${request.originalUrl}`,
     ifMatch: request.headers['if-match'],
+    accept: request.headers.accept,
     closed: () => untilClosed(response),
   };
 }

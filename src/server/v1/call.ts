@@ -22,6 +22,8 @@ export interface Asker {
   /** Method and target, the same in every repetition. */
   subject: string;
   ifMatch: string | undefined;
+  /** The media types that are preferred. Absent: JSON. */
+  accept?: string | undefined;
   /** Aborts when nobody waits for the answer any more. */
   closed: () => AbortSignal;
 }
@@ -59,6 +61,8 @@ export interface Answer {
   body?: unknown;
   /** A file instead of a body in JSON. */
   file?: Uint8Array;
+  /** A text instead of a body in JSON. */
+  text?: { mediaType: string; text: string };
 }
 
 /** Answers one operation: parse, one verb, send. */

@@ -6,7 +6,7 @@ import { isKnown } from './conditional.ts';
  * Sends a response. Without the body for HEAD, and with 304 if `If-None-Match` of a GET contains
  * the ETag (RFC 9110 §13.1.2). Caches must not store it unless its headers say so.
  */
-export function send(request: Request, response: Response, { status, headers = {}, body, file }: Answer): void {
+export function send(request: Request, response: Response, { status, headers = {}, body, file, text }: Answer): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -16,12 +16,12 @@ export function send(request: Request, response: Response, { status, headers = {
     response.writeHead(304).end();
     return;
   }
-  if (body === undefined && file === undefined) {
+  if (body === undefined && file === undefined && text === undefined) {
     response.writeHead(status).end();
     return;
   }
-  const bytes = file ?? Buffer.from(JSON.stringify(body));
-  const mediaType = file === undefined ? 'application/json' : 'application/octet-stream';
+  const bytes = file ?? Buffer.from(text?.text ?? JSON.stringify(body));
+  const mediaType = text?.mediaType ?? (file === undefined ? 'application/json' : 'application/octet-stream');
   response.writeHead(status, { 'Content-Type': mediaType, 'Content-Length': bytes.byteLength });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }

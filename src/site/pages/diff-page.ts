@@ -2,7 +2,7 @@ import type { Coordinate, View } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
 import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
-import { coordinateOf, nameOf, neighbours } from '../../model/resource.ts';
+import { coordinateOf, nameOf, neighbours, type Resource } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
@@ -36,25 +36,43 @@ export async function diffPage(
   });
   const places = { before: from && (await anchorsOf(site, from)), after: await anchorsOf(site, to) };
   return site.page('diff', {
-    org: resource.org,
+    ...frameOf(site, resource),
     title: `${resource.name}: what changed in ${version.label}`,
-    crumbs: crumbsWithin(site, resource, 'What changed'),
-    hidden: true,
-    resource: { name: resource.name, coordinate: nameOf(resource) },
     from: from && link(from),
     to: link(to),
-    comparison: comparison && {
-      title: comparisonTitle(comparison),
-      reason: comparison.reason,
-      truncated: comparison.truncated,
-      shown: comparison.changes.length,
-      sections: sectionsOf(comparison, places),
-    },
+    comparison: comparison && describeComparison(comparison, places),
     others: ['json', 'md'].map((form) => ({
       form: form === 'json' ? 'JSON' : 'Markdown',
       href: hrefOf(site, from, to, form === 'json' ? 'diff-json' : 'diff-markdown'),
     })),
   });
+}
+
+/** The page of what changes from a version to a document that is not published. */
+export function uploadDiffPage(site: Site, resource: Resource, from: string, comparison: Comparison): string {
+  return site.page('diff', {
+    ...frameOf(site, resource),
+    title: `${resource.name}: what changes after ${from}`,
+    from: { label: from, href: site.links.to(coordinateOf(resource), { label: from }) },
+    to: null,
+    comparison: describeComparison(comparison, { before: null, after: new Map() }),
+    others: [],
+  });
+}
+
+function frameOf(site: Site, resource: Resource) {
+  return {
+    org: resource.org,
+    crumbs: crumbsWithin(site, resource, 'What changed'),
+    hidden: true,
+    resource: { name: resource.name, coordinate: nameOf(resource) },
+  };
+}
+
+function describeComparison(comparison: Comparison, places: Places): object {
+  const { reason, truncated, changes } = comparison;
+  const sections = sectionsOf(comparison, places);
+  return { title: comparisonTitle(comparison), reason, truncated, shown: changes.length, sections };
 }
 
 /** The path of a comparison. One with the predecessor needs no parameters, so a static build has it too. */
@@ -140,6 +158,14 @@ function describe(change: Change, places: Places): object {
     first: named.slice(0, operationsShown),
     folded: named.slice(operationsShown),
   };
+}
+
+/** What changes from a version to a document that is not published, as Markdown. */
+export function uploadDiffMarkdown(resource: Resource, from: string, comparison: Comparison): string {
+  const counts = countsInWords(comparison.counts);
+  const heading = `# What changes after ${nameOf(resource)}@${from}`;
+  const parts = [heading, ...(counts === '' ? [] : [`${counts}.`]), comparisonMarkdown(comparison, 1000)];
+  return `${parts.join('\n\n')}\n`;
 }
 
 /** What changed between two versions as Markdown. */

@@ -386,7 +386,7 @@ describe('POST /v1/token', () => {
   async function post(body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
     const { registry } = world;
     const context = { registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true };
-    const app = createApp({ ...context, v1: createV1(context) });
+    const app = createApp({ ...context, v1: (site) => createV1({ ...context, site }) });
     const listening = await listen(app, { host: '127.0.0.1', port: 0 });
     const response = await fetch(`${listening.url}/v1/token`, {
       method: 'POST',

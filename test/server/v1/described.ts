@@ -52,14 +52,14 @@ export function breaches({ method, target, status, headers, text }: Seen): strin
     if (isAlways && !headers.has(name)) found.push(`has no ${name}`);
   }
   const content = response.node['content'] as Record<string, Schema> | undefined;
-  const type = headers.get('content-type');
+  const type = headers.get('content-type')?.split(';')[0] ?? null;
   if (content === undefined) {
     if (text !== '') found.push('has a body');
     return found;
   }
   if (type === null || !Object.hasOwn(content, type)) return [...found, `is ${type}`];
   // A file is described by its type alone.
-  if (type === 'application/octet-stream') return found;
+  if (type === 'application/octet-stream' || type.startsWith('text/')) return found;
   return [...found, ...checkBody(`${response.pointer}/content/${type.replaceAll('/', '~1')}/schema`, text, method)];
 }
 

@@ -106,6 +106,17 @@ test('a version is compared with an uploaded document, which is stored nowhere',
   const gone = 'openapi: 3.1.0\ninfo: { title: Pay, version: 2.0.0 }\npaths: {}\n';
   const broken = await ask({ document: gone, from: '1' });
   expect(broken.json).toMatchObject({ from: '1.0.0', verdict: 'breaking', counts: { breaking: 1 } });
+  const asText = async (accept: string) =>
+    api.call('POST', '/v1/apis/pay/diff', { body: { document: gone }, headers: { accept } });
+  const markdown = await asText('text/markdown, application/json;q=0.5');
+  expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+  expect(markdown.text).toContain('# What changes after @acme/apis/pay@1.0.0\n\n1 breaking.\n\n**Breaking: 1**');
+  const page = await asText('text/html,*/*;q=0.8');
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+  expect(page.text).toContain('What changes in your document');
+  expect(page.text).toContain('href="/@acme/apis/pay@1.0.0"');
+  expect((await asText('*/*')).json['verdict']).toBe('breaking');
   expect((await ask({ document: gone, from: '9' })).status).toBe(404);
   expect((await ask({ document: gone, from: '../x' })).status).toBe(400);
   expect((await ask({ document: 'openapi: [' })).status).toBe(422);
