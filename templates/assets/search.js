@@ -27,7 +27,7 @@ function openIndex() {
 async function ask(text) {
   if (index === null) {
     const answer = await fetch(`${page}/suggest.json?q=${encodeURIComponent(text)}`, { credentials: 'same-origin' });
-    if (!answer.ok) return { items: [], didYouMean: null };
+    if (!answer.ok) throw new Error(`Search answered ${answer.status}.`);
     const found = await answer.json();
     // A static host sends the same file whatever is asked.
     if (found.query === text) return found;
@@ -52,10 +52,12 @@ function suggest(input) {
   let soon = 0;
   let asked = '';
 
-  function show(links) {
+  /** `words`: said where there is nothing to show; in the dialog, which is empty then, for all to see. */
+  function show(links, words = '') {
     list.replaceChildren(...links.map((link) => element('li', '', link)));
     list.hidden = links.length === 0;
-    status.textContent = links.length === 0 ? '' : `${links.length} suggestions. The arrow keys go through them.`;
+    status.textContent = links.length === 0 ? words : `${links.length} suggestions. The arrow keys go through them.`;
+    status.className = links.length === 0 && words !== '' && input.closest('dialog') !== null ? 'quiet' : 'away';
   }
 
   async function update() {
@@ -63,11 +65,13 @@ function suggest(input) {
     if (text === asked) return;
     asked = text;
     if (text.length < 2) return show([]);
-    const { items, didYouMean } = await ask(text).catch(() => ({ items: [], didYouMean: null }));
+    const found = await ask(text).catch(() => null);
     if (asked !== text) return;
+    if (found === null) return show([], 'Search does not answer now.');
+    const { items, didYouMean } = found;
     // Who is choosing already chooses among what is there.
     if (list.contains(document.activeElement)) asked = '';
-    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)]);
+    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)], 'Nothing found.');
   }
 
   function close() {

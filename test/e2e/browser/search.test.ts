@@ -145,6 +145,10 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
         await page.goto(where === 'server' ? site.url : staticUrl);
         await page.keyboard.press('Control+k');
         await page.getByRole('dialog').waitFor();
+        // An empty dialog would look as if it did not work.
+        await page.keyboard.type('zqxwvkj');
+        await page.locator('dialog .quiet', { hasText: 'Nothing found.' }).waitFor();
+        await page.locator('dialog input').fill('');
         await page.keyboard.type('showPet');
         const options = page.locator('dialog .suggestions a');
         // A slow machine suggests for the first letters, too.
