@@ -12,6 +12,7 @@ import { openFolder } from '../source/folder.ts';
 import { askRegistry, demand, readTarget, refusalOf, type Answer } from './registry-client.ts';
 import { withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress } from './output.ts';
+import { adviseRepository } from './check/advise-repository.ts';
 import { printPublished, type Published } from './print-publish.ts';
 
 /** Options of `stele publish`. */
@@ -127,11 +128,12 @@ export async function readDocument(
   file: string,
   { type }: Coordinate,
 ): Promise<Upload> {
-  const { snapshot, entry } = await openFolder(file, limits);
+  const { snapshot, entry, isRepository } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
   const compiled = await withProgress(`Bundling ${entry}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
+  adviseRepository(file, compiled.report, isRepository);
   const isBundle = compiled.files.length > 1;
   const bytes = isBundle ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
   const isText = bytes !== null && isUtf8(bytes);

@@ -50,6 +50,24 @@ test('a ruleset in a file extends a published one by its coordinate', async () =
   });
 });
 
+test('outside a git repository, a reference out of the folder says how to make it one', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'stele-outside-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(outside, { recursive: true, force: true }) };
+  const text =
+    "openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {/a: {get: {responses: {'200': {$ref: '../x.yaml#/a'}}}}}\n";
+  for (const place of [outside, folder]) {
+    await mkdir(join(place, 'sub'), { recursive: true });
+    await writeFile(join(place, 'sub/a.yaml'), text.replaceAll('../x', place === folder ? '../../x' : '../x'));
+  }
+  const advice =
+    'sub/a.yaml is not in a git repository, so only its folder is read. To read files beside the folder, run "git init" in the folder that holds them all.\n';
+  const lint = await runHere(['lint', 'sub/a.yaml'], { cwd: outside });
+  expect(lint).toMatchObject({ code: 1, stderr: advice });
+  const diff = await runHere(['diff', 'sub/a.yaml', 'sub/a.yaml'], { cwd: outside });
+  expect(diff.stderr).toContain(advice);
+  expect((await run('lint', 'sub/a.yaml')).stderr).toBe('');
+});
+
 test('what `.redocly.lint-ignore.yaml` beside the document lists does not block', async () => {
   const { code, stdout } = await run('lint', 'apis/ignored/pay.yaml', '--ruleset', '@acme/rulesets/base');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '0 errors, 0 warnings, 0 notes, 1 exempted\n' });

@@ -8,6 +8,7 @@ import { selectVersion } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import { adviseRepository } from './advise-repository.ts';
 import { diffFormats, formatDiff, type DiffFormat } from './diff-formats.ts';
 import { formatReport, print, printJson, withProgress } from '../output.ts';
 import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
@@ -78,12 +79,15 @@ async function readDocument(
   remote: string | undefined,
 ): Promise<Published> {
   const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
-  const { snapshot, entry } =
-    url === null ? await openFolder(name, limits) : await fetchDocument(url, limits.fileBytes, remote);
+  const { snapshot, entry, isRepository } =
+    url === null
+      ? await openFolder(name, limits)
+      : { ...(await fetchDocument(url, limits.fileBytes, remote)), isRepository: true };
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
+  adviseRepository(name, report, isRepository);
   if (artifact === null)
     throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
   const { publishedAs } = await import('../../registry/changes/compare-versions.ts');

@@ -5,6 +5,7 @@ import { isBlocking } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';
 import { withCompiler, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
+import { adviseRepository } from './advise-repository.ts';
 import { rulesetNamed } from './ruleset-named.ts';
 import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
 import { settingsFor } from './settings-for.ts';
@@ -49,7 +50,7 @@ async function lint(
   { lenient }: LintOptions,
 ): Promise<Compiled> {
   const { limits } = config;
-  const { snapshot, entry } = await openFolder(file, limits);
+  const { snapshot, entry, isRepository } = await openFolder(file, limits);
   const settings = await settingsFor(compiler, config, snapshot, entry);
   if (ruleset === null && settings?.ruleset !== undefined)
     complain(
@@ -61,5 +62,9 @@ async function lint(
   const validation = lenient ? 'lenient' : (settings?.validation ?? 'strict');
   const asked = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }) };
   const input = { ...asked, limits, reportOnly: true };
-  return withProgress(`Checking ${entry}`, () => compiler.compile(input, (paths) => snapshot.read(paths)));
+  const compiled = await withProgress(`Checking ${entry}`, () =>
+    compiler.compile(input, (paths) => snapshot.read(paths)),
+  );
+  adviseRepository(file, compiled.report, isRepository);
+  return compiled;
 }

@@ -1,5 +1,5 @@
 import { parseCoordinate } from '../../model/address.ts';
-import type { Report } from '../../model/problem.ts';
+import { countText, type Report } from '../../model/problem.ts';
 import { reportSection } from './finding-section.ts';
 import type { Trigger } from '../../model/connection.ts';
 import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
@@ -33,7 +33,11 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
     rows: runs.map(({ id, startedAt, state, trigger, documents, detail }) => ({
       cells: [
         { ...timeCell(startedAt), href: hrefOf(id) },
-        { text: state, tag: runTone[state] ?? '', ...(detail !== null && { more: detail }) },
+        {
+          text: state + describeRejected(documents),
+          tag: describeRejected(documents) === '' ? (runTone[state] ?? '') : 'warn',
+          ...(detail !== null && { more: detail }),
+        },
         { text: becauseOf[trigger] },
         { text: String(documents.length) },
       ],
@@ -62,12 +66,18 @@ const becauseOf = {
   import: 'an import of history',
 } as const satisfies Record<Trigger, string>;
 
+/** What a sync did not publish, though it went through: `, 2 of 5 documents rejected`. */
+function describeRejected(documents: RunRecord['documents']): string {
+  const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
+  return rejected === 0 ? '' : `, ${rejected} of ${countText(documents.length, 'document')} rejected`;
+}
+
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
 export function runView(visit: Visit, run: RunRecord, events: string, back: string, again: string): View {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
   return {
-    title: isOpen ? 'A sync is running' : `Sync ${state}`,
+    title: isOpen ? 'A sync is running' : `Sync ${state}${describeRejected(documents)}`,
     eyebrow: repository,
     ...(detail !== null && { lead: detail }),
     ...(isOpen && { reload: 2, events }),

@@ -431,6 +431,7 @@ test('a repository is followed, and its first sync is watched to its end', async
 
   source.push(url, { 'pay.yaml': 'broken: true\nopenapi: 3.1.0\n' });
   const rejected = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
+  expect(rejected.text).toContain('Sync succeeded, 1 of 1 document rejected');
   expect(rejected.text).toContain('Findings in pay.yaml');
   expect(rejected.text).toContain('It is broken.');
 

@@ -47,7 +47,10 @@ export async function openApi(
   const queue = createSyncQueue(served, createPulls);
   let url = '';
   const context = { registry: served, queue, isReady: () => true, url: 'http://registry.test' };
-  const listening = await listen(createApp({ ...context, v1: (site) => createV1({ ...context, site }) }), { host: '127.0.0.1', port: 0 });
+  const listening = await listen(createApp({ ...context, v1: (site) => createV1({ ...context, site }) }), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   url = listening.url;
   async function makeKey(given: Partial<NewKey> = {}): Promise<string> {
     const whole: NewKey = { org: 'acme', name: 'test', scopes: ['admin'], ...given };
