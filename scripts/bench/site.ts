@@ -132,9 +132,10 @@ const tools: Record<string, { cwd: string; commands: string[][]; prepare(): Prom
       await writeFile(join(stele, 'config.mjs'), `export default { url: 'https://bench.test' };`);
       await mkdir(join(stele, 'small'));
       await writeFile(join(stele, 'small', 'index.md'), '# Small\n\n```json\n{}\n```\n');
+      await writeFile(join(stele, 'small', 'plain.md'), '# Plain\n');
       const other = ['@acme/sites/other', 'small', '--config', 'config.mjs', '--data', 'other'];
       await run([[execPath, cli, 'sites', 'publish', ...other]], stele);
-      await waitForSnapshots(homedir(), ['code']);
+      await waitForSnapshots(homedir(), ['all', 'code']);
     },
   },
   eleventy: {
