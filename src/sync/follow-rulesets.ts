@@ -1,4 +1,5 @@
-import { repositoryId, type DocumentState } from '../model/connection.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { repositoryId, type DocumentState, type Repository } from '../model/connection.ts';
 import { parseResourceRef } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { listRepositories } from './followed.ts';
@@ -10,35 +11,63 @@ const soon = 300;
 
 /**
  * Syncs the repositories of an organization that have rejected documents when one of its rulesets
- * changes in this process, until it is closed. What other processes change is found by the timer.
+ * changes, until it is closed: at once if this process changed it, and else when it looks for what
+ * other processes changed, every `interval` milliseconds.
  */
-export function followRulesets(registry: Registry, queue: SyncQueue): { close(): void } {
+export function followRulesets(registry: Registry, queue: SyncQueue, interval = 15_000): { close(): Promise<void> } {
   const timers = new Map<string, NodeJS.Timeout>();
+  const stop = new AbortController();
+  /** By organization with rejected documents: its rulesets and their generations. */
+  const seen = new Map<string, string>();
 
   async function look(org: string): Promise<void> {
     timers.delete(org);
     for (const repository of await listRepositories(registry)) {
-      if (repository.org !== org || !Object.values(repository.documents).some(isRejected)) continue;
+      if (repository.org !== org || !hasRejected(repository)) continue;
       const { done } = await outdatedDocuments(registry, repository).next();
       if (done !== true) await queue.request(org, repositoryId(repository.url, repository.branch), 'timer');
+    }
+  }
+
+  async function lookElsewhere(): Promise<void> {
+    const waiting = new Set((await listRepositories(registry)).filter(hasRejected).map(({ org }) => org));
+    for (const org of seen.keys()) if (!waiting.has(org)) seen.delete(org);
+    for (const org of waiting) {
+      const rulesets: string[] = [];
+      for await (const { name, generation } of registry.refs.newest(`resources/${org}/rulesets/`))
+        rulesets.push(`${name} ${generation}`);
+      if (seen.get(org) === rulesets.join()) continue;
+      await look(org);
+      seen.set(org, rulesets.join());
+    }
+  }
+
+  const failed = (error: unknown) => registry.log('warn', 'rulesets not followed', { error: String(error) });
+  async function keepLooking(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await delay(interval, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+      if (!stop.signal.aborted) await lookElsewhere().catch(failed);
     }
   }
 
   const unwatch = registry.refs.watch((name) => {
     const changed = parseResourceRef(name);
     if (changed?.type !== 'rulesets' || timers.has(changed.org)) return;
-    const begin = () =>
-      void look(changed.org).catch((error: unknown) =>
-        registry.log('warn', 'rulesets not followed', { org: changed.org, error: String(error) }),
-      );
-    timers.set(changed.org, setTimeout(begin, soon).unref());
+    timers.set(changed.org, setTimeout(() => void look(changed.org).catch(failed), soon).unref());
   });
+  const looking = keepLooking();
   return {
-    close() {
+    async close() {
+      stop.abort();
       unwatch();
       for (const timer of timers.values()) clearTimeout(timer);
+      await looking;
     },
   };
+}
+
+function hasRejected({ documents }: Repository): boolean {
+  return Object.values(documents).some(isRejected);
 }
 
 /** Whether a ruleset may have kept the document from being published, or its absence. */

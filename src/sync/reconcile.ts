@@ -76,7 +76,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     first,
     async close() {
       stop.abort();
-      rulesets.close();
+      await rulesets.close();
       await Promise.all([...watchers.values()].map((watcher) => watcher.close()));
       await Promise.all([started, looking]);
     },

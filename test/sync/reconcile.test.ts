@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
+import { followRulesets } from '../../src/sync/follow-rulesets.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { createWorld } from '../registry/world.ts';
@@ -59,4 +60,32 @@ test('a ruleset that appears or changes checks again at once what was rejected f
   ).done;
   await expect.poll(published).toEqual(expect.arrayContaining(['apis 1.0.0']));
   await Promise.all([queue.close(), reconciler.close()]);
+});
+
+test('a ruleset that another process changes checks again what was rejected for it', async () => {
+  const apis = 'https://git.test/apis';
+  const rules = 'https://git.test/rules';
+  const { registry, source, another, pass } = createWorld({
+    organizations: {
+      one: { repositories: [{ url: apis }, { url: rules }], defaults: { ruleset: '@one/rulesets/style' } },
+    },
+    sync: { interval: 0 },
+  });
+  source.push(apis, { 'a.yaml': `${api('1.0.0')}ok: true\n` });
+  source.push(rules, {});
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const rulesets = followRulesets(registry, queue, 5);
+  source.push(rules, { 'style.yaml': 'rules: {}\nx-title: style\n' });
+  const other = createSyncQueue(another(), createPulls);
+  await (
+    await other.request('one', repositoryId(rules, null), 'hook')
+  ).done;
+  const published = async () => {
+    pass(1_000);
+    return (await listReadable(registry, operator, { org: 'one' })).map(({ type, latest }) => `${type} ${latest}`);
+  };
+  await expect.poll(published).toEqual(expect.arrayContaining(['apis 1.0.0']));
+  await Promise.all([rulesets.close(), other.close(), queue.close(), reconciler.close()]);
 });
