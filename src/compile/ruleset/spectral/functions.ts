@@ -49,11 +49,14 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
     const notMatch = typeof options['notMatch'] === 'string' ? tools.pattern(options['notMatch']) : null;
     return (value) => {
       if (typeof value !== 'string') return [];
-      const shown = printValue(value);
-      return [
-        ...fails(match?.(value) === false, `${shown} must match the pattern ${printValue(options['match'])}`),
-        ...fails(notMatch?.(value) === true, `${shown} must not match the pattern ${printValue(options['notMatch'])}`),
-      ];
+      const failures: Failure[] = [];
+      if (match?.(value) === false)
+        failures.push({ message: `${printValue(value)} must match the pattern ${printValue(options['match'])}` });
+      if (notMatch?.(value) === true)
+        failures.push({
+          message: `${printValue(value)} must not match the pattern ${printValue(options['notMatch'])}`,
+        });
+      return failures;
     };
   },
   casing(options, tools) {
@@ -67,9 +70,9 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
     const allowed = Array.isArray(values) ? (values as unknown[]) : [];
     const list = allowed.map(printValue).join(', ');
     return (value) =>
-      value === undefined || (typeof value === 'object' && value !== null)
+      value === undefined || (typeof value === 'object' && value !== null) || allowed.includes(value)
         ? []
-        : fails(!allowed.includes(value), `${printValue(value)} must be equal to one of the allowed values: ${list}`);
+        : [{ message: `${printValue(value)} must be equal to one of the allowed values: ${list}` }];
   },
   length: ({ min, max }) => {
     return (value, { subject }) => {

@@ -32,6 +32,11 @@ export interface Matcher {
   run(graph: Graph, start: Node, budget: Budget): void;
 }
 
+/** The most lists of states that are prepared, the most states in others, and the most added to one. */
+const mostLists = 10_000;
+const mostKept = 500_000;
+const mostJoined = 16;
+
 /** An open node on the way of the traversal. */
 interface Frame {
   value: object;
@@ -99,6 +104,7 @@ function follow(from: State, step: Step): State {
 function traverse(graph: Graph, start: Node, first: State, budget: Budget): void {
   const done = new Map<object, Set<State>>();
   const prepare = createPrepare();
+  const join = createJoin();
   const stack: Frame[] = [];
   const root = start.value;
 
@@ -149,7 +155,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
 
   function visit(frame: Frame): void {
     const { value, place, states } = frame;
-    const { active, carried, isOpen } = prepare(states);
+    const { active, concernedBy, carried, isOpen } = prepare(states);
     if (!isOpen) {
       for (const { byName } of states)
         for (const [key, next] of byName) {
@@ -169,10 +175,10 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
       const node = graph.child(place, key, (value as Record<string, unknown>)[name]);
       let scope: FilterScope | null = null;
       let next: State[] | null = null;
-      for (const { byName, all, tests, slices } of active) {
+      for (const { byName, all, tests, slices } of concernedBy(name)) {
         const named = byName.get(name);
-        if (named !== undefined) (next ??= [...carried]).push(...named);
-        if (all.length > 0) (next ??= [...carried]).push(...all);
+        if (named !== undefined) (next ??= []).push(...named);
+        if (all.length > 0) (next ??= []).push(...all);
         if (tests.length > 0) {
           scope ??= {
             value: node.value,
@@ -184,12 +190,12 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
             budget,
           };
           budget.spend(tests.length);
-          for (const { test, to } of tests) if (test(scope)) (next ??= [...carried]).push(to);
+          for (const { test, to } of tests) if (test(scope)) (next ??= []).push(to);
         }
         for (const { range, to } of slices)
-          if (isList && isInRange(Number(name), range, keys.length)) (next ??= [...carried]).push(to);
+          if (isList && isInRange(Number(name), range, keys.length)) (next ??= []).push(to);
       }
-      if (next !== null) enter(node, key, frame, next.length > 1 ? [...new Set(next)] : next);
+      if (next !== null) enter(node, key, frame, join(carried, next));
       else if (carried.length > 0 && typeof node.value === 'object' && node.value !== null)
         enter(node, key, frame, carried);
     }
@@ -213,6 +219,8 @@ function ruleAfter(states: readonly State[]): string {
 interface Prepared {
   /** All states in which members are tested. */
   active: readonly State[];
+  /** Those of them that say something about a member of this name. */
+  concernedBy(name: string): readonly State[];
   /** Those that every member is entered in. */
   carried: readonly State[];
   /** Whether all members must be looked at, and not only some by name. */
@@ -222,19 +230,65 @@ interface Prepared {
 /** Most containers are entered in the same list of states as the one around them. */
 function createPrepare(): (states: readonly State[]) => Prepared {
   const known = new Map<readonly State[], Prepared>();
+  const concernedIn = createConcerned();
   return (states) => {
     let prepared = known.get(states);
     if (prepared === undefined) {
       const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
       const isSame = deep.length === states.length && deep.every((state, at) => state === states[at]);
       const active = isSame ? states : [...new Set([...states, ...deep])];
-      const isOpen =
-        deep.length > 0 || states.some(({ all, tests, slices }) => all.length + tests.length + slices.length > 0);
-      prepared = { active, carried: isSame ? states : deep, isOpen };
-      if (known.size < 10_000) known.set(states, prepared);
+      const isOpen = deep.length > 0 || states.some(isWide);
+      prepared = { active, concernedBy: concernedIn(active), carried: isSame ? states : deep, isOpen };
+      if (known.size < mostLists) known.set(states, prepared);
     }
     return prepared;
   };
+}
+
+/** Whether a state says something about members of any name. */
+function isWide({ all, tests, slices }: State): boolean {
+  return all.length + tests.length + slices.length > 0;
+}
+
+function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'] {
+  let kept = 0;
+  return (active) => {
+    if (active.length < 2) return () => active;
+    const known = new Map<string, readonly State[]>();
+    return (name) => {
+      let concerned = known.get(name);
+      if (concerned === undefined) {
+        concerned = active.filter((state) => isWide(state) || state.byName.has(name));
+        kept += concerned.length + 1;
+        if (kept < mostKept) known.set(name, concerned);
+      }
+      return concerned;
+    };
+  };
+}
+
+/**
+ * Joins lists of states without twins. The result is the same object for the same states, so that it is
+ * prepared once; of long and of very many lists, nothing is remembered.
+ */
+function createJoin(): (list: readonly State[], more: readonly State[]) => readonly State[] {
+  const longer = new Map<readonly State[], Map<State, readonly State[]>>();
+  let kept = 0;
+
+  function extend(list: readonly State[], state: State): readonly State[] {
+    let from = longer.get(list);
+    if (from === undefined) longer.set(list, (from = new Map()));
+    let extended = from.get(state);
+    if (extended === undefined) {
+      extended = list.includes(state) ? list : [...list, state];
+      kept += extended.length + 1;
+      from.set(state, extended);
+    }
+    return extended;
+  }
+
+  return (list, more) =>
+    more.length > mostJoined || kept > mostKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
 }
 
 function isInRange(at: number, [start, end, step]: readonly [number, number, number], length: number): boolean {
