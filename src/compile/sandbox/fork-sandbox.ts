@@ -50,26 +50,34 @@ export function forkSandbox(
 /** The process that does the work: the one started, or the one that bwrap started and reported. */
 export interface Worker {
   pid(): number | undefined;
+  /** Ends it, and bwrap. If bwrap has not reported it yet, as soon as it does. */
   kill(): void;
 }
 
 export function workerOf(child: ChildProcess): Worker {
   let inner: number | undefined;
   let info = '';
-  child.stdio[infoDescriptor]?.on('data', (json: Buffer) => {
+  let isUnwanted = false;
+  const report = child.stdio[infoDescriptor];
+  report?.on('data', (json: Buffer) => {
     info += json.toString();
     const pid = /"child-pid": *(\d+)\D/.exec(info)?.[1];
     if (pid !== undefined) inner ??= Number(pid);
+    if (isUnwanted) kill();
   });
-  return {
-    pid: () => inner ?? child.pid,
-    kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      // Kill the process inside bwrap: bwrap reaps it and exits. Killing bwrap itself would leave a
-      // zombie if process 1 does not reap.
-      if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
-    },
-  };
+
+  /**
+   * Kills the process inside bwrap: bwrap reaps it and exits. If bwrap itself is killed, that process
+   * becomes a zombie if process 1 does not reap, or waits for bwrap forever if it has just started.
+   */
+  function kill(): void {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    isUnwanted = true;
+    if (report && inner === undefined) return;
+    if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
+  }
+
+  return { pid: () => inner ?? child.pid, kill };
 }
 
 function tryKill(pid: number): boolean {

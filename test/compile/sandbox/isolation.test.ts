@@ -8,9 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
-import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
+import { forkSandbox, workerOf } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import {
   findIsolation,
   languageArguments,
@@ -87,6 +88,15 @@ function processesOf(isolation: Isolation, pid: number): number[] {
   return isolation.kind === 'node' ? [pid] : [pid, Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[3])];
 }
 
+/** Kills a sandbox so many milliseconds after its start. Resolves when nothing holds its pipes any more. */
+async function killAfter(milliseconds: number): Promise<void> {
+  const child = forkSandbox(fixture('probe.ts'), best, 256, { args: [String(port), String(process.pid)] });
+  const closed = once(child, 'close');
+  await delay(milliseconds);
+  workerOf(child).kill();
+  await closed;
+}
+
 /** Names, separated by spaces. */
 const words = (...lines: string[]) => lines.flatMap((line) => line.split(' '));
 
@@ -135,6 +145,10 @@ describe('the walls of a sandbox', () => {
       });
     },
   );
+
+  it('leave nothing behind when a sandbox is ended while it starts: no process waits for bwrap', async () => {
+    for (let round = 0; round < 4; round++) await Promise.all(Array.from({ length: 8 }, (_, n) => killAfter(n)));
+  });
 
   it.each(isolations)('stand around what starts from a snapshot, too ($kind)', async (isolation) => {
     const snapshot = join(compiledCode, `${isolation.kind}.blob`);
