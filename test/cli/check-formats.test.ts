@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeFrame } from '../../src/cli/check/code-frame.ts';
+import { codeFrame } from '../../src/site/code-frame.ts';
 import { formatDiff } from '../../src/cli/check/diff-formats.ts';
 import { formatLint } from '../../src/cli/check/report-formats.ts';
 import { createReport, type Problem, type Report } from '../../src/model/problem.ts';

@@ -1,7 +1,7 @@
 import { isAtLeast, mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
 import { formatJson } from '../output.ts';
-import { codeFrame } from './code-frame.ts';
+import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInComparison } from './finding.ts';
 import { formatGithub, formatJunit, formatSarif } from './finding-formats.ts';
 

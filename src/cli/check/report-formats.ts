@@ -2,7 +2,7 @@ import type { CollectedFile } from '../../compile/compile.ts';
 import { formatProblem, type Report } from '../../model/problem.ts';
 import { visible } from '../../model/visible.ts';
 import { formatJson, formatReport, formatTotals } from '../output.ts';
-import { codeFrame } from './code-frame.ts';
+import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInReport } from './finding.ts';
 import { formatGithub, formatJunit, formatSarif } from './finding-formats.ts';
 

@@ -1,12 +1,17 @@
 import { httpsUrl } from '../../model/visible.ts';
 import { countText, type Problem, type Report, type Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
+import type { FrameOf } from './report-frames.ts';
 
-/** The number of problems shown at first. The others are folded. */
-const shown = 50;
+/** The number of problems shown at first. The others are folded, and come without their lines. */
+export const shown = 50;
 
 /** Groups the problems of a report by rule, the most severe first. */
-export function describeReport({ problems, counts, truncated }: Report, pages: CommitLinks | null): object {
+export function describeReport(
+  { problems, counts, truncated }: Report,
+  pages: CommitLinks | null,
+  frameOf: FrameOf = () => null,
+): object {
   const groups = new Map<string, Problem[]>();
   for (const problem of problems) {
     const key = `${problem.severity} ${problem.rule}`;
@@ -21,7 +26,7 @@ export function describeReport({ problems, counts, truncated }: Report, pages: C
       severity: found[0]!.severity,
       href: httpsUrl(found[0]!.documentationUrl),
       count: found.length,
-      first: first.map((problem) => place(problem, pages)),
+      first: first.map((problem) => ({ ...place(problem, pages), frame: frameOf(problem) })),
       folded: found.slice(first.length).map((problem) => place(problem, pages)),
     };
   });

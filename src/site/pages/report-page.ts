@@ -4,7 +4,8 @@ import type { Gate, Report } from '../../model/problem.ts';
 import { readConfig, type GrantedVersion } from '../../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
 import { crumbsWithin } from './crumbs.ts';
-import { describeReport } from './report-groups.ts';
+import { readFrames } from './report-frames.ts';
+import { describeReport, shown } from './report-groups.ts';
 import type { Site } from '../site.ts';
 
 /** The page of what the checks found in a version. `report`: as its reader may see it. */
@@ -14,6 +15,8 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
   const { provenance } = await readConfig(registry, granted);
   const coordinate = coordinateOf(resource);
   const own = links.to(coordinate, { label: version.label });
+  const pages = provenance.job ? null : commitLinks(provenance.repository, provenance.commit);
+  const frameOf = await readFrames(registry, granted, report.problems.slice(0, shown));
   return site.page('report', {
     org: resource.org,
     title: `Checks of ${resource.name} ${version.label}`,
@@ -21,7 +24,7 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
     hidden: true,
     resource: { name: resource.name, coordinate: nameOf(resource), href: own },
     label: version.label,
-    report: describeReport(report, provenance.job ? null : commitLinks(provenance.repository, provenance.commit)),
+    report: describeReport(report, pages, frameOf),
     hiddenCount: report.hidden ?? 0,
     gate: report.gate ? describeGate(site, report.gate) : null,
     exempted: (report.exempted ?? []).map(({ exemption, ...problem }) => ({ problem, exemption })),

@@ -263,6 +263,21 @@ test('the page of a report shows what is exempted, known, and what the gate reje
   expect(text).toContain('Its errors reject a document.');
 });
 
+test('the page of a report shows the lines of its findings, to those who may read these', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  const given = { visibility: 'public', ruleset: '@acme/rulesets/style', blockOn: 'none' };
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', ...given } });
+  await publish(api, documentWith("x-a: '</code><script>\\u202e'").replace('x-a:', '# \u202e\n      x-a:'));
+  const page = async (headers: Record<string, string>) =>
+    (await fetch(`${api.url}/@acme/apis/pay@1.0.0/report`, { headers: { accept: 'text/html', ...headers } })).text();
+  const text = await page({ authorization: `Bearer ${api.admin}` });
+  expect(text).toContain('&gt; 5 |     get:');
+  expect(text).toContain('6 |       # \\u{202e}');
+  expect(text).not.toContain('<script>\\u');
+  expect(await page({})).not.toContain('5 |');
+});
+
 /** Two versions of a ruleset, the newer one stricter, and an API that must pass the latest. */
 async function attach(api: Api): Promise<void> {
   await publishRuleset(api, 'rules: { operation-summary: warn }\nx-version: 1.0.0\n');
