@@ -67,6 +67,7 @@ test('SARIF names rules with their documentation, and what an exemption accepts 
 
 interface Sarif {
   tool: { driver: { rules: unknown[] } };
+  columnKind: string;
   results: { ruleId: string; suppressions?: { justification: string }[]; locations: unknown }[];
 }
 
@@ -87,6 +88,15 @@ test('JUnit: errors fail, warnings pass with their text, and nothing breaks out 
   expect(formatLint(createReport([]), 'junit', files)).toContain(
     '<testsuite name="apis/a.yaml" tests="1" failures="0">\n    <testcase classname="apis/a.yaml" name="no findings"/>',
   );
+});
+
+test('what is gone is a finding in the new file, also where the old one is a version of a registry', () => {
+  const [change] = compare(taking({ type: 'string' }), taking({ type: 'string', maxLength: 5 })).changes;
+  const gone = { ...change!, code: 'gone', pointers: { before: '/a/b', after: null }, place: { line: 3, column: 1 } };
+  const changed = { ...compare(taking({}), taking({})), verdict: 'breaking' as const, changes: [gone] };
+  const names = { before: '@acme/apis/pay', after: 'new.yaml' };
+  expect(formatDiff(changed, 'github', names)).toMatch(/^::error file=new\.yaml,line=3,col=1,title=gone::/);
+  expect(formatDiff(changed, 'sarif', names)).toContain('"uri": "new.yaml"');
 });
 
 test('changes as findings: what breaks is an error, in the file that has it', () => {

@@ -21,7 +21,7 @@ export function formatDiff(
   if (format === 'json') return formatJson(comparison, 2);
   if (format === 'markdown') return `**${comparisonTitle(comparison)}**\n\n${comparisonMarkdown(comparison, Infinity)}`;
   if (format === 'text') return formatText(comparison, names.after, text);
-  const findings = findingsInComparison(comparison, names);
+  const findings = findingsInComparison(comparison, names.after);
   if (format === 'github') return formatGithub(findings);
   return format === 'sarif' ? formatSarif(findings) : formatJunit(findings, names.after);
 }

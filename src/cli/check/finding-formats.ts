@@ -38,7 +38,7 @@ export function formatSarif(findings: readonly Finding[]): string {
     ...(accepted !== null && { suppressions: [{ kind: 'external', justification: accepted }] }),
   }));
   const described = [...rules].map(([id, url]) => ({ id, ...(url !== null && { helpUri: url }) }));
-  const run = { tool: { driver: { name: 'stele', rules: described } }, results };
+  const run = { tool: { driver: { name: 'stele', rules: described } }, columnKind: 'utf16CodeUnits', results };
   return formatJson({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, 2);
 }
 

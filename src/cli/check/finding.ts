@@ -48,32 +48,25 @@ const levelsOfVerdicts: Readonly<Record<Verdict, Finding['level']>> = {
   docs: 'note',
 };
 
-/** The changes of a comparison, in the file that has them. */
-export function findingsInComparison(
-  { changes, reason }: Comparison,
-  files: { before: string; after: string },
-): Finding[] {
+/** The changes of a comparison, in the file of the new document: what is gone, at what it was taken from. */
+export function findingsInComparison({ changes, reason }: Comparison, file: string): Finding[] {
   const bare = { url: null, accepted: null };
   if (reason !== null) {
     const unknown = { level: 'warning', rule: 'not-compared', message: reason } as const;
-    return [{ ...unknown, file: files.after, pointer: '', place: null, ...bare }];
+    return [{ ...unknown, file, pointer: '', place: null, ...bare }];
   }
-  return changes.map((change) => ({ ...placeOf(change, files), ...bare }));
+  return changes.map((change) => ({ ...placeOf(change, file), ...bare }));
 }
 
-function placeOf(
-  { verdict, code, message, operations, reach, pointers, place }: Change,
-  files: { before: string; after: string },
-) {
+function placeOf({ verdict, code, message, operations, reach, pointers, place }: Change, file: string) {
   const more = reach > 1 ? ` and ${reach - 1} more` : '';
   const where = operations.length > 0 ? ` [${operations[0]}${more}]` : '';
-  const isGone = pointers.after === null && pointers.before !== null;
   return {
     level: levelsOfVerdicts[verdict],
     rule: code,
     message: message + where,
-    file: isGone ? files.before : files.after,
+    file,
     pointer: pointers.after ?? pointers.before ?? '',
-    place: isGone ? null : (place ?? null),
+    place: place ?? null,
   };
 }
