@@ -2,6 +2,7 @@ import { mostFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
+import { adviseSchemaObjects } from './openapi-schema-objects.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
@@ -30,6 +31,7 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[
   advisePaths(document);
   adviseNames(document);
   adviseSchemas(bundle, version, note);
+  adviseSchemaObjects(bundle, version, note);
   return found;
 }
 

@@ -22,7 +22,15 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
  */
 export function explainErrors(allErrors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
   const errors = meantErrors(allErrors.slice(0, mostFindings));
-  const specific = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
+  const empty = new Set(
+    errors.filter(({ keyword }) => keyword === 'minProperties').map(({ instancePath }) => instancePath),
+  );
+  const specific = errors.filter(
+    (error) =>
+      !wrappers.has(error.keyword) &&
+      !isReferenceNoise(error) &&
+      !(isDefaultNoise(error) && empty.has(error.instancePath)),
+  );
   const pointers = Map.groupBy(
     specific.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
     ({ instancePath }) => instancePath,
@@ -65,6 +73,11 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
       doubtful: error.keyword === 'unevaluatedProperties' && isPartBroken(error),
     })),
   );
+}
+
+/** OpenAPI 3.1 demands `default` where there is no response: of several that would do, the first. */
+function isDefaultNoise({ keyword, schemaPath }: ErrorObject): boolean {
+  return keyword === 'required' && schemaPath.endsWith('/then/required');
 }
 
 function parentOf(path: string): string {
@@ -198,7 +211,21 @@ function findingOf(
       on: 'value',
       message: `${subject} must be ${JSON.stringify(given['allowedValue'])}.`,
     };
-  return { pointer: instancePath, on: 'value', message: `${subject} ${message}.` };
+  return { pointer: instancePath, on: 'value', message: `${subject} ${sayLimit(keyword, given) ?? message}.` };
+}
+
+/** What a value must be that is outside of a limit; null for other keywords. */
+function sayLimit(keyword: string, { limit }: Record<string, unknown>): string | null {
+  const count = (what: string) => `${String(limit)} ${what}${limit === 1 ? '' : 's'}`;
+  if (keyword === 'minProperties') return `must have at least ${count('member')}`;
+  if (keyword === 'minItems') return `must have at least ${count('item')}`;
+  if (keyword === 'minLength') return limit === 1 ? 'must not be empty' : `must have at least ${count('character')}`;
+  if (keyword === 'maxProperties') return `must have at most ${count('member')}`;
+  if (keyword === 'maxItems') return `must have at most ${count('item')}`;
+  if (keyword === 'maxLength') return `must have at most ${count('character')}`;
+  if (keyword === 'minimum') return `must be at least ${String(limit)}`;
+  if (keyword === 'exclusiveMinimum') return `must be greater than ${String(limit)}`;
+  return null;
 }
 
 function ownerOf(pointer: string): string {
@@ -239,8 +266,14 @@ function isChoice(message: string): boolean {
   return choice.test(message);
 }
 
-/** Joins the messages of union branches into one, and their allowed values into one list. */
-function join(messages: string[]): string {
+const type = / must be [a-z]+, not [a-z]+\.$/;
+
+/**
+ * Joins the messages of union branches into one, and their allowed values into one list. Where values
+ * are listed, says nothing of other types.
+ */
+function join(all: string[]): string {
+  const messages = all.some(isChoice) ? all.filter((message) => !type.test(message)) : all;
   const [first] = messages;
   if (first === undefined || messages.length === 1) return first ?? '';
   const lists = messages.map((message) => choice.exec(message)?.[1]);

@@ -22,6 +22,11 @@ describe('what other tools refuse', () => {
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {type: array}}}', 'array-items: An array needs "items".'],
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {required: [a, b], properties: {a: {}}}}}', 'required-undeclared: The property "b" is required'],
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A B: {}}}', 'component-name: The name "A B"'],
+    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {properties: {a: {type: strng}}}}}', 'schema-keyword: "type" must be one of "array", "boolean",'],
+    ['3.2.0', 'paths: {}\ncomponents: {headers: {A: {schema: {required: a}}}}', 'schema-keyword: "required" must be array, not string.'],
+    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {allOf: [{exclusiveMinimum: true}]}}}', 'schema-keyword: "exclusiveMinimum" must be number, not boolean.'],
+    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {type: string, nullable: true}}}', 'schema-keyword: OpenAPI 3.1 has no "nullable"'],
+    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {pattern: "("}}}', 'schema-pattern: The pattern is not a valid regular expression.'],
     ['3.1.0', 'paths: {}\nsecurity: [{none: []}]', 'security-undefined: No security scheme has the name "none".'],
     ['3.1.0', 'paths: {"/a/{b}": {}, "/a/{c}": {}}', 'paths-identical: The paths "/a/{b}" and "/a/{c}" match the same URLs.'],
   ])('is a warning, and refuses nothing: %s %s', async (version, body, expected) => {
@@ -46,6 +51,9 @@ components:
     A: {allOf: [{required: [x], properties: {y: {}}}], properties: {x: {}}}
     B: {required: [x], properties: {y: {}}, additionalProperties: {type: string}}
     C: {properties: {required: {type: string}, items: {type: string}}, example: {type: array, required: [a], properties: {}}}
+    D: {$schema: "http://json-schema.org/draft-04/schema#", exclusiveMinimum: true}
+    E: {properties: {schema: {type: [string, "null"]}, type: {}, enum: false}, default: {schema: {type: x}}, x-a: {schema: {type: x}}}
+    F: {properties: {toString: {}, constructor: {type: string}, __proto__: {}}, required: [toString]}
 `,
     });
     expect(lines).toEqual([]);

@@ -17,7 +17,7 @@ describe('a valid schema is published whatever a validator makes of it', () => {
   it('draft-04, where an enum must not be empty, refuses it', async () => {
     const text = JSON.stringify({ $schema: 'http://json-schema.org/draft-04/schema#', enum: [] });
     expect((await run({ 'a.json': text }, { type: 'schemas' })).lines).toEqual([
-      expect.stringMatching(/error schema: "enum" must NOT have fewer than 1 items\.$/),
+      expect.stringMatching(/error schema: "enum" must have at least 1 item\.$/),
     ]);
   });
 
