@@ -29,7 +29,7 @@ export interface Exempting {
  * The rule that tells that a ruleset has more findings than are kept. No exemption or ratchet accepts
  * it: those that were left out may be of any rule.
  */
-export const findingsCut = 'ruleset-findings-cut';
+const findingsCut = 'ruleset-findings-cut';
 
 /** Takes out the findings that exemptions accept. The first that matches counts. */
 export function exempt(findings: readonly Problem[], exemptions: readonly Exemption[], today: string): Exempting {

@@ -89,12 +89,13 @@ function processesOf(isolation: Isolation, pid: number): number[] {
 }
 
 /** Kills a sandbox so many milliseconds after its start. Resolves when nothing holds its pipes any more. */
-async function killAfter(milliseconds: number): Promise<void> {
+async function killAfter(milliseconds: number): Promise<string> {
   const child = forkSandbox(fixture('probe.ts'), best, 256, { args: [String(port), String(process.pid)] });
   const closed = once(child, 'close');
   await delay(milliseconds);
   workerOf(child).kill();
   await closed;
+  return 'gone';
 }
 
 /** Names, separated by spaces. */
@@ -147,7 +148,8 @@ describe('the walls of a sandbox', () => {
   );
 
   it('leave nothing behind when a sandbox is ended while it starts: no process waits for bwrap', async () => {
-    for (let round = 0; round < 4; round++) await Promise.all(Array.from({ length: 8 }, (_, n) => killAfter(n)));
+    for (let round = 0; round < 4; round++)
+      expect(await Promise.all(Array.from({ length: 8 }, (_, n) => killAfter(n)))).toEqual(Array(8).fill('gone'));
   });
 
   it.each(isolations)('stand around what starts from a snapshot, too ($kind)', async (isolation) => {
