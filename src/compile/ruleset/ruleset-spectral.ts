@@ -35,6 +35,7 @@ export async function checkSpectralRuleset(
   find: FindRuleset = () => null,
 ): Promise<Problem[]> {
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
+  problems.push(...checkParserOptions(entry, ruleset['parserOptions']));
   const parts = overridesOf(ruleset);
   for (const member of ['rules', 'aliases']) {
     const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part[member])).length, 0);
@@ -114,6 +115,16 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
   if (members.includes(key) || key.startsWith('x-')) return [];
   const message = `${JSON.stringify(key)} is not a member of a Spectral ruleset and is ignored.${closest(key, members)}`;
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
+}
+
+/** Stele reads documents in one way: what these options would let pass is an error of the document. */
+function checkParserOptions(entry: ParsedFile, options: unknown): Problem[] {
+  return Object.entries(objectOf(options)).flatMap(([name, level]) => {
+    if (level === 'error' || level === 0) return [];
+    const message = `${JSON.stringify(name)} has no effect: what it is about is always an error here.`;
+    const at = joinPointer('/parserOptions', name);
+    return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
+  });
 }
 
 function checkFiles(entry: ParsedFile, at: string, files: unknown): Problem[] {

@@ -219,6 +219,14 @@ parserOptions: {duplicateKeys: error}
   });
 
   test.each([
+    ["rules: {a: {given: $, enabled: false, then: {function: truthy}}}", 'ruleset-ignored', '/rules/a/enabled', 'The member "enabled" is not known to Spectral and is ignored.'],
+    ["extends: 'spectral:oas'\nparserOptions: {duplicateKeys: off}", 'ruleset-ignored', '/parserOptions/duplicateKeys', '"duplicateKeys" has no effect: what it is about is always an error here.'],
+  ])('what has no effect is a warning: %s', async (text, rule, pointer, message) => {
+    const { problems } = await compile(`${text}\n`);
+    expect(problems).toMatchObject([{ rule, severity: 'warning', pointer, message }]);
+  }); // prettier-ignore
+
+  test.each([
     ['functions: [equals]\nrules: {}', 'ruleset-refused', '/functions'],
     ['functionsDir: ./f\nrules: {}', 'ruleset-refused', '/functionsDir'],
     ["rules: {}\nexcept: {'a.yaml#/paths': [a]}", 'ruleset-refused', '/except'],

@@ -141,7 +141,7 @@ function mergeRule(
     name,
     definition,
     isRecommended: written['recommended'] !== false && level !== null && (inherited?.isRecommended ?? true),
-    isEnabled: written['enabled'] !== false && level !== null,
+    isEnabled: level !== null,
     level: level ?? 1,
     formats,
     documentationUrl:
