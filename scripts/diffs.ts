@@ -102,13 +102,21 @@ async function documentAt(
   entry: string,
 ): Promise<{ document: Published | null; used: ReadonlySet<string> }> {
   const used = new Set([entry]);
-  const load = async (paths: string[]): Promise<LoadedFile[]> =>
-    paths.map((path) => {
-      const { status, stdout } = spawnSync('git', ['-C', git, 'show', `${commit}:${path}`], { maxBuffer: 1e9 });
-      if (status !== 0) return { path, problem: problemAtFile('file-missing', path, 'There is no such file.') };
+  const load = async (paths: string[]): Promise<LoadedFile[]> => {
+    const input = paths.map((path) => `${commit}:${path}\n`).join('');
+    const { stdout } = spawnSync('git', ['-C', git, 'cat-file', '--batch'], { input, maxBuffer: 1e9 });
+    let at = 0;
+    return paths.map((path) => {
+      const end = stdout.indexOf('\n', at);
+      const [, type, size] = stdout.toString('utf8', at, end).split(' ');
+      at = end + 1;
+      if (type !== 'blob') return { path, problem: problemAtFile('file-missing', path, 'There is no such file.') };
+      const bytes = stdout.subarray(at, at + Number(size));
+      at += Number(size) + 1;
       used.add(path);
-      return { path, bytes: stdout };
+      return { path, bytes };
     });
+  };
   const input = { type: 'apis', entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact } = await runCompile(input, load);
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
