@@ -19,6 +19,8 @@ export interface ResourceChange extends GateSettings, Ownership {
   validation?: Validation | null;
   /** A label pins `latest`; null lets the rules of design §7 choose. */
   latest?: string | null;
+  /** False: as `latest: null`, so that what was read can be sent back. True, without `latest`: pins it where it is. */
+  latestPinned?: boolean;
 }
 
 /**
@@ -70,17 +72,33 @@ export async function changeResource(
 ): Promise<Generation<Resource>> {
   await resolveRuleset(registry, coordinate.org, change.ruleset ?? null);
   return updateResource(registry, coordinate, author, guard, (current) => {
-    const { latest, ...plain } = change;
+    const { latest: _, latestPinned: __, ...plain } = change;
+    const latest = pinOf(current, change);
     const moved = latest === undefined ? {} : moveLatest(current, latest);
     const next = { ...current, ...plain, ...moved };
-    const actions = Object.entries(change).flatMap(([key]) =>
-      isDeepStrictEqual(next[key as keyof ResourceChange] ?? null, current[key as keyof ResourceChange] ?? null) &&
-      (key !== 'latest' || next.latestPinned === current.latestPinned)
-        ? []
-        : [describe(key as keyof ResourceChange, next)],
+    const actions = Object.keys(plain).flatMap((key) =>
+      isSame(next, current, key as keyof typeof plain) ? [] : [describe(key as keyof typeof plain, next)],
     );
+    if (next.latest !== current.latest || next.latestPinned !== current.latestPinned)
+      actions.push(next.latestPinned ? `pin ${next.latest}` : 'unpin latest');
     return actions.length === 0 ? null : { next, action: actions.join(', ') };
   });
+}
+
+/** Old records have no member where a new one has none to say. */
+function isSame(
+  next: Resource,
+  current: Resource,
+  key: Exclude<keyof ResourceChange, 'latest' | 'latestPinned'>,
+): boolean {
+  const none = key === 'topics' ? [] : null;
+  return isDeepStrictEqual(next[key] ?? none, current[key] ?? none);
+}
+
+/** What a change says of `latest`: a label, null (the rules choose), or undefined (nothing). */
+function pinOf(current: Resource, { latest, latestPinned }: ResourceChange): string | null | undefined {
+  if (latestPinned === false) return null;
+  return latestPinned === true && latest === undefined ? current.latest : latest;
 }
 
 function moveLatest(current: Resource, latest: string | null): Pick<Resource, 'latest' | 'latestPinned'> {
@@ -94,9 +112,8 @@ function moveLatest(current: Resource, latest: string | null): Pick<Resource, 'l
   return { latest: version.label, latestPinned: true };
 }
 
-function describe(key: keyof ResourceChange, next: Resource): string {
+function describe(key: string, next: Resource): string {
   if (key === 'visibility') return `make ${next.visibility}`;
-  if (key === 'latest') return next.latestPinned ? `pin ${next.latest}` : 'unpin latest';
   return `change ${key}`;
 }
 

@@ -31,7 +31,7 @@ export const getVersion: ResourceHandler = async ({ found, path, context }) => {
 
 export const updateVersion: ResourceHandler = async (call) => {
   const { registry, coordinate, path, author, context, found, principal } = call;
-  const { status } = bodyOf<{ status: NewStatus }>(call);
+  const { since: _, ...status } = bodyOf<{ status: NewStatus & { since?: string } }>(call).status;
   if (status.state === 'withdrawn') requireScope(call, 'admin');
   await assertReplacement(registry, principal, found.value, path['version']!, status);
   const { generation, version } = await changeStatus(
