@@ -3,11 +3,11 @@ import { types } from '../../model/kinds.ts';
 import { graceDays } from '../../registry/change-resource.ts';
 import { isAdmin } from './key-forms.ts';
 import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
-import { listMembers } from '../login/members.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
 import { ask, here, may, mayPublish, type Visit } from './visit.ts';
+import { namesOf, whoCell } from './who.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
@@ -140,9 +140,6 @@ function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
 const audit: Page = {
   path: '/audit',
   async show(visit) {
-    const names = new Map(
-      (await listMembers(visit.context.registry, visit.org)).map(({ actor, name }) => [actor, name]),
-    );
     const { body } = await listed<{
       at: string;
       actor: string | null;
@@ -150,6 +147,10 @@ const audit: Page = {
       action: string;
       subject: { kind: string; id: string };
     }>(visit, 'listAudit');
+    const names = await namesOf(
+      visit,
+      body.items.map(({ actor }) => actor),
+    );
     return {
       eyebrow: `@${visit.org}`,
       title: 'Audit',
@@ -161,7 +162,7 @@ const audit: Page = {
           rows: body.items.map(({ at, actor, origin, action, subject }) => ({
             cells: [
               timeCell(at),
-              whoCell(actor, origin, names),
+              whoCell(actor, names, origin),
               { text: action },
               { text: subject.id, more: subject.kind },
             ],
@@ -173,14 +174,6 @@ const audit: Page = {
     };
   },
 };
-
-/** Who changed something: a person by the name that sign-in saw. */
-function whoCell(actor: string | null, origin: string | null, names: ReadonlyMap<string, string>): Cell {
-  if (actor === null) return { text: 'hidden' };
-  const name = names.get(actor);
-  const more = [name === undefined ? [] : actor, origin ?? []].flat().join(' · ');
-  return { text: name ?? actor, ...(more !== '' && { more }) };
-}
 
 const deleted: Page = {
   path: '/deleted',

@@ -1,6 +1,6 @@
 import { listed, nextOf } from './listed.ts';
-import { facts, timeCell, type Cell, type Page } from './pages.ts';
-import { ask, here } from './visit.ts';
+import { facts, timeCell, type Action, type Cell, type Page } from './pages.ts';
+import { ask, here, type Visit } from './visit.ts';
 
 interface WebhookRecord {
   id: string;
@@ -61,46 +61,41 @@ const webhook: Page = {
       subject: string;
       time: string;
       state: string;
-      attempts: { status: number | null; error: string | null }[];
+      attempts: { at: string; status: number | null; error: string | null }[];
+      nextAt: string | null;
     }>(visit, 'listDeliveries');
     const to = (verb: string) => here(visit, `/webhooks/:webhook/${verb}`);
+    const state = webhookState(body);
     return {
       eyebrow: 'Webhook endpoint',
       title: body.url,
       lead: body.description,
-      tags: [webhookState(body)],
+      tags: [state],
       actions: [{ text: 'Send a test event', href: to('test') }],
       sections: [
         {
           title: 'Deliveries',
           columns: ['Event', 'When', 'State', 'Last answer'],
-          rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts }) => {
-            const last = attempts.at(-1);
-            return {
-              cells: [
-                { text: type, more: subject },
-                timeCell(time),
-                { text: state, tag: state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : '' },
-                { text: last === undefined ? 'none yet' : (last.error ?? String(last.status)) },
-              ],
-              actions: [
-                {
-                  text: 'Deliver again',
-                  href: here(
-                    { ...visit, params: { ...visit.params, event: id } },
-                    '/webhooks/:webhook/deliveries/:event/redeliver',
-                  ),
-                  post: true,
-                },
-              ],
-            };
-          }),
+          rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts, nextAt }) => ({
+            cells: [
+              { text: type, more: subject },
+              timeCell(time),
+              {
+                text: state,
+                tag: state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : '',
+                ...(nextAt !== null && attempts.length > 0 && { more: `next attempt ${timeCell(nextAt).text}` }),
+              },
+              lastAnswer(attempts),
+            ],
+            actions: body.state === 'disabled' ? [] : [redelivery(visit, id)],
+          })),
           empty: 'Nothing was sent yet.',
           next: nextOf(deliveries.body),
         },
         {
           title: 'Settings',
           facts: facts([
+            ['State', state],
             ['Events', body.events?.join(', ') ?? 'all'],
             ['Resources', body.resources?.join(', ') ?? 'all'],
           ]),
@@ -114,6 +109,19 @@ const webhook: Page = {
     };
   },
 };
+
+/** What the endpoint said last, and how often it was tried. */
+function lastAnswer(attempts: readonly { at: string; status: number | null; error: string | null }[]): Cell {
+  const last = attempts.at(-1);
+  if (last === undefined) return { text: 'none yet' };
+  const text = last.error ?? String(last.status);
+  return attempts.length === 1 ? { text } : { text, more: `attempt ${attempts.length}, ${timeCell(last.at).text}` };
+}
+
+function redelivery(visit: Visit, event: string): Action {
+  const path = '/webhooks/:webhook/deliveries/:event/redeliver';
+  return { text: 'Deliver again', href: here({ ...visit, params: { ...visit.params, event } }, path), post: true };
+}
 
 /** Pages about webhook endpoints. */
 export const webhookPages: readonly Page[] = [webhooks, webhook];

@@ -54,6 +54,18 @@ describe('a site', () => {
     expect(overview).toContain('guide/start.md');
   });
 
+  test('says who published it: the name of a key while there is one, and its id to who may not list keys', async () => {
+    const of = async (person: Person) => /<td data-name="By">(.*?)<\/td>/s.exec((await person.get(guide)).text)![1]!;
+    const namely = await server.signIn({ name: 'pipeline' });
+    await namely.send(`${guide}/deployments/2/publish`);
+    expect(await of(writer)).toMatch(new RegExp(`pipeline.*key:${namely.key}`, 's'));
+    expect(await of(reader)).toContain(`key:${namely.key}`);
+    expect(await of(reader)).not.toContain('pipeline');
+    await writer.send(`/console/acme/keys/${namely.key}/revoke`);
+    expect(await of(writer)).toContain(`key:${namely.key}`);
+    expect(await of(writer)).not.toContain('pipeline');
+  });
+
   test('is previewed by what renders it for readers, and nothing is saved', async () => {
     const text = page('<b>Title', 'Some *words*. <script>alert(1)</script>\n\n[x](javascript:alert(1))');
     const answer = await writer.send(`${guide}/edit`, { '/path': 'preview.md', '/text': text, do: 'check' });

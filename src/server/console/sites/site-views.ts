@@ -4,6 +4,7 @@ import { isPagePath } from '../../../model/sites/page-path.ts';
 import { listed, nextOf, type Listed } from '../listed.ts';
 import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../pages.ts';
 import { ask, here, mayPublish, type Visit } from '../visit.ts';
+import { namesOf, whoCell } from '../who.ts';
 
 interface SiteRecord {
   slug: string;
@@ -209,6 +210,10 @@ function connectionSection(
 
 async function deploymentsSection(visit: Visit, isPublisher: boolean): Promise<Section> {
   const { body } = await ask<Listed<DeploymentRecord>>(visit, 'listDeployments', { query: { limit: '20' } });
+  const names = await namesOf(
+    visit,
+    body.items.map(({ by }) => by),
+  );
   return {
     title: 'Deployments',
     columns: ['Number', 'Published', 'By', 'State'],
@@ -216,7 +221,7 @@ async function deploymentsSection(visit: Visit, isPublisher: boolean): Promise<S
       cells: [
         { text: id, isCode: true },
         timeCell(publishedAt),
-        { text: by, ...((followed ?? again) !== null && { more: followed ?? `${again} again` }) },
+        whoCell(by, names, followed ?? (again && `${again} again`)),
         current ? { text: 'served', tag: 'good' } : { text: 'kept' },
       ],
       actions:
