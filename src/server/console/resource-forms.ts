@@ -66,7 +66,7 @@ export const resourceForms: readonly Form[] = [
     current: 'get{one}',
     title: 'The latest version',
     lead: [
-      'Readers who name no version get this one. By default it is the highest version that is not deprecated away.',
+      'Readers who name no version get this one. The rules choose the highest release that is not yanked or withdrawn.',
     ],
     submit: 'Save',
     fields: latestFields,
@@ -182,12 +182,15 @@ async function latestFields(visit: Visit): Promise<Field[]> {
   const { body } = await ask<{ items: { version: string; status: { state: string } }[] }>(visit, 'list{one}Versions', {
     query: { limit: '100' },
   });
+  const { latestPinned } = (await ask<{ latestPinned: boolean }>(visit, 'get{one}')).body;
   const offered = body.items.filter(({ status }) => ['active', 'deprecated'].includes(status.state));
   const options = [
     { value: '', text: 'chosen by the rules' },
     ...offered.map(({ version }) => ({ value: version, text: version })),
   ];
-  return [{ name: '/latest', label: 'Latest', kind: 'select', options, isNullable: true }];
+  // What the rules chose is not what somebody chose: to save the form as it is pins nothing.
+  const write = (latest: unknown) => (latestPinned ? String(latest) : '');
+  return [{ name: '/latest', label: 'Latest', kind: 'select', options, isNullable: true, write }];
 }
 
 async function connectionFields({ type, context }: Visit): Promise<Field[]> {

@@ -319,6 +319,16 @@ describe('forms', () => {
     expect(uploaded.headers.get('location')).toBe(`${pay}/published/3.0.0`);
     expect(await recordOf('/apis/pay')).toMatchObject({ latest: '2.0.0' });
   });
+
+  test('the form of the latest version offers what the rules chose as their choice, and pins nothing by being saved', async () => {
+    const chosen = async () =>
+      /<option value="([^"]*)" selected/.exec((await admin.get(`${pay}/latest`)).text)?.[1] ?? '';
+    expect(await chosen()).toBe('');
+    await admin.send(`${pay}/latest`, { '/latest': '2.0.0' });
+    expect([await chosen(), await recordOf('/apis/pay')]).toMatchObject(['2.0.0', { latestPinned: true }]);
+    await admin.send(`${pay}/latest`, { '/latest': '' });
+    expect([await chosen(), await recordOf('/apis/pay')]).toMatchObject(['', { latestPinned: false }]);
+  });
 });
 
 describe('keys', () => {
