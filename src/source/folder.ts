@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
-import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../model/errors.ts';
@@ -32,6 +32,8 @@ export async function openFolder(
   const real = await realpath(file).catch((cause: unknown) => {
     throw new RegistryError('not_found', `There is no file ${file}.`, { cause });
   });
+  if ((await stat(real)).isDirectory())
+    throw new RegistryError('malformed', `${file} is a folder. Give files, for example ${join(file, 'openapi.yaml')}.`);
   const tree = await workTreeOf(dirname(real));
   const root = tree ?? dirname(real);
   const entry = relative(root, real).split(sep).join('/');

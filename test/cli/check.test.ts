@@ -68,6 +68,30 @@ test('outside a git repository, a reference out of the folder says how to make i
   expect((await run('lint', 'sub/a.yaml')).stderr).toBe('');
 });
 
+test('several files are one report, and a folder is none', async () => {
+  const files = ['sub/b.yaml', 'sub/c.yaml', 'apis/good.yaml'];
+  await mkdir(join(folder, 'sub'), { recursive: true });
+  await writeFile(join(folder, 'sub/b.yaml'), 'openapi: 3.1.0\ninfo: {title: B}\npaths: {}\n');
+  await writeFile(join(folder, 'sub/c.yaml'), "openapi: 3.1.0\ninfo: {version: '1'}\npaths: {}\n");
+  const lines = await run('lint', ...files, 'sub/b.yaml', '--format', 'lines');
+  expect(
+    lines.stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(': ')[0]),
+  ).toEqual(['sub/b.yaml:2:1 error struct', 'sub/c.yaml:2:1 error struct', '2 errors, 0 warnings, 0 notes']);
+  const json = await run('lint', ...files, '--json');
+  expect({ code: json.code, report: JSON.parse(json.stdout) as unknown }).toMatchObject({
+    code: 1,
+    report: { counts: { error: 2 }, blocking: 2, truncated: false },
+  });
+  expect((await run('lint', ...files, '--ruleset', 'own.yaml', '--lenient')).code).toBe(0);
+  expect(await run('lint', 'apis')).toMatchObject({
+    code: 2,
+    stderr: 'apis is a folder. Give files, for example apis/openapi.yaml.\n',
+  });
+});
+
 test('what `.redocly.lint-ignore.yaml` beside the document lists does not block', async () => {
   const { code, stdout } = await run('lint', 'apis/ignored/pay.yaml', '--ruleset', '@acme/rulesets/base');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '0 errors, 0 warnings, 0 notes, 1 exempted\n' });

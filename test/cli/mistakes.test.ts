@@ -92,7 +92,11 @@ describe('a sentence and an exit code', () => {
       says: /uses the credential "git", which is not defined/,
     },
     { process: true, args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
-    { args: 'publish plain @acme/apis/pay', code: 1, says: /This is a folder, not a file/ },
+    {
+      args: 'publish plain @acme/apis/pay',
+      code: 2,
+      says: /^plain is a folder\. Give files, for example plain\/openapi\.yaml\.\n$/,
+    },
     { args: 'publish empty.yaml @acme/apis/pay', code: 1, says: /^empty\.yaml:1:1 .* has no content/ },
     { args: 'publish binary.yaml @acme/apis/pay', code: 1, says: /^binary\.yaml:1:1 .*UTF-/ },
     { args: 'publish schema.json @acme/apis/pay', code: 1, says: /is a JSON Schema, not an OpenAPI document/ },
