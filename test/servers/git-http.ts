@@ -9,7 +9,7 @@ export interface GitServerBehaviour {
   credentials: { username: string; password: string } | null;
   /** Milliseconds before each answer begins. */
   delay: number;
-  /** Bytes per second of each answer's body; null is as fast as it goes. */
+  /** Bytes per second of each answer's body, also of one under way; null is as fast as it goes. */
   bytesPerSecond: number | null;
   /** Answers a path with a redirect to the URL that this returns. */
   redirect: (path: string) => string | null;
@@ -149,7 +149,7 @@ function runBackend(backend: Backend, request: IncomingMessage, response: Server
     child.stdout.off('data', onHead);
     child.stdout.pause();
     sendHead(head.subarray(0, end).toString('latin1'), response);
-    const body = slowed(behaviour.bytesPerSecond);
+    const body = slowed(() => behaviour.bytesPerSecond);
     body.pipe(response);
     body.write(head.subarray(end + 4));
     child.stdout.pipe(body);
@@ -169,15 +169,16 @@ function sendHead(head: string, response: ServerResponse): void {
 }
 
 /** Passes bytes on in slices of a tenth of a second. */
-function slowed(bytesPerSecond: number | null): Transform {
-  const slice = bytesPerSecond === null ? null : Math.max(1, Math.floor(bytesPerSecond / 10));
+function slowed(bytesPerSecond: () => number | null): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (slice === null) return done(null, chunk);
       const push = (from: number): void => {
         if (from >= chunk.length || this.destroyed) return done();
-        this.push(chunk.subarray(from, from + slice));
-        setTimeout(push, 100, from + slice);
+        const rate = bytesPerSecond();
+        const to = rate === null ? chunk.length : from + Math.max(1, Math.floor(rate / 10));
+        this.push(chunk.subarray(from, to));
+        if (rate === null) done();
+        else setTimeout(push, 100, to);
       };
       push(0);
     },

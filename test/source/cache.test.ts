@@ -87,7 +87,7 @@ describe('a mirror', () => {
     const message = randomBytes(20_000).toString('hex');
     const second = repository.commit({ files: { 'folder-7/file.yaml': 'changed' }, message });
     await world.openSource({ limits }).snapshot(world.remote(), first);
-    world.server.behaviour.bytesPerSecond = 10_000;
+    world.server.behaviour.bytesPerSecond = 3000;
     const reading = world.openSource({ limits }).snapshot(world.remote(), second);
     const scratch = join(world.cache, 'scratch');
     const isReceiving = (): boolean =>
