@@ -253,7 +253,8 @@ describe('how a site looks and what leads through it', () => {
     const forms: Record<string, Record<string, string>> = {
       theme: { '/theme/accent': '#0a7d55', '/theme/accentDark': '' },
       navigation: {
-        '/navigation': '- index.md\n- Guides\n  - [Start (here)](guide/start.md)\n- [Wiki](https://wiki.example/a_(b))',
+        '/navigation':
+          '- index.md\n- Guides\n  - [Start (here)](guide/start.md)\n- [Wiki](https://wiki.example/a_(b))\n- [[Open] (](https://wiki.example/a_()',
       },
       redirects: { '/redirects': 'old guide/start\nolder guide/start#a' },
       versions: { '/versions': 'v2/ Version 2' },
@@ -268,6 +269,8 @@ describe('how a site looks and what leads through it', () => {
         { page: 'index.md' },
         { title: 'Guides', items: [{ title: 'Start (here)', page: 'guide/start.md' }] },
         { title: 'Wiki', href: 'https://wiki.example/a_(b)' },
+        // One that is not closed is an address, too.
+        { title: '[Open] (', href: 'https://wiki.example/a_(' },
       ],
       redirects: { old: 'guide/start', older: 'guide/start#a' },
       versions: [{ title: 'Version 2', folder: 'v2/' }],
@@ -286,6 +289,19 @@ describe('how a site looks and what leads through it', () => {
     for (const [name, typed] of Object.entries(forms))
       await writer.send(`${at}/${name}`, Object.fromEntries(Object.keys(typed).map((field) => [field, ''])));
     expect(await settings()).toMatchObject({ theme: {}, navigation: null, redirects: {}, versions: [] });
+  });
+
+  test('has no navigation, or that of its pages, and the form tells the one from the other', async () => {
+    const shown = async () =>
+      /<textarea[^>]*>\n?(.*?)<\/textarea>/s.exec((await writer.get(`${at}/navigation`)).text)![1];
+    for (const [typed, navigation] of [
+      ['none', []],
+      ['', null],
+    ] as const) {
+      expect((await writer.send(`${at}/navigation`, { '/navigation': typed })).status).toBe(303);
+      expect(await settings()).toMatchObject({ navigation });
+      expect(await shown()).toBe(typed);
+    }
   });
 
   test.for([

@@ -4,11 +4,16 @@ import type { ReadText } from '../fields.ts';
 
 // Settings of a site as text that people write: one line for each entry.
 
+/** What says that a site has no navigation. No entry is written so. */
+const none = 'none';
+
 /**
  * Navigation as a list of Markdown: `- guide/start.md`, `- [Start](guide/start.md)`,
- * `- [Elsewhere](https://example.com)`, and `- Group` above lines that are indented. No line: null.
+ * `- [Elsewhere](https://example.com)`, and `- Group` above lines that are indented. No line: null,
+ * the tree of the pages. The word `none`: an empty list.
  */
 export function readNavigation(text: string): ReadText {
+  if (text.trim() === none) return { value: [] };
   const items: NavigationItem[] = [];
   const open: { indent: number; items: NavigationItem[] }[] = [];
   for (const { line, number } of linesOf(text)) {
@@ -31,12 +36,14 @@ export function readNavigation(text: string): ReadText {
 
 function entryOf(said: string): NavigationItem | null {
   if (isPagePath(said)) return { page: said };
-  const [, title, target] = /^\[(.*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)$/.exec(said) ?? [];
-  if (title === undefined) return { title: said };
+  // The last one: titles may have brackets, and addresses parentheses.
+  const at = said.startsWith('[') && said.endsWith(')') ? said.lastIndexOf('](') : -1;
+  if (at === -1) return { title: said };
+  const [title, target] = [said.slice(1, at), said.slice(at + 2, -1)];
   const name = title.trim() === '' ? {} : { title: title.trim() };
   if (target === '') return name;
-  if (/^https?:/i.test(target!)) return { ...name, href: target! };
-  return isPagePath(target!) ? { ...name, page: target! } : null;
+  if (/^https?:\S*$/i.test(target)) return { ...name, href: target };
+  return isPagePath(target) ? { ...name, page: target } : null;
 }
 
 function withoutEmpty({ items = [], ...entry }: NavigationItem): NavigationItem {
@@ -44,13 +51,14 @@ function withoutEmpty({ items = [], ...entry }: NavigationItem): NavigationItem 
 }
 
 export function writeNavigation(value: unknown): string {
+  if (Array.isArray(value) && value.length === 0) return none;
   const write = (items: readonly NavigationItem[], indent: string): string[] =>
     items.flatMap((item) => [`${indent}- ${entryText(item)}`, ...write(item.items ?? [], `${indent}  `)]);
   return write((value ?? []) as NavigationItem[], '').join('\n');
 }
 
 function entryText({ title, page, href }: NavigationItem): string {
-  const target = page ?? href ?? '';
+  const target = page ?? href?.replaceAll('](', '%5D(') ?? '';
   if (title === undefined) return target;
   const name = title.replaceAll(/\s+/g, ' ').trim();
   const isPlain = target === '' && !isPagePath(name) && !name.startsWith('[');

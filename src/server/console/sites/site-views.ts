@@ -181,7 +181,7 @@ function connectionSection(
   if (connection === null) {
     return {
       title,
-      lead: 'Not connected: pages are written here, or sent.',
+      lead: 'Not connected: pages are written here or uploaded.',
       actions: isAdmin ? [link('Connect a folder', '/connection')] : [],
     };
   }
