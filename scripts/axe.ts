@@ -176,6 +176,10 @@ async function lookAtConsole(): Promise<void> {
   await page.getByRole('checkbox').first().check();
   await page.getByRole('button', { name: 'Create the key' }).click();
   await page.locator('.secret, .error').first().waitFor();
+  await page.goto(`${at}/webhooks/new`);
+  await page.getByLabel('URL').fill('https://ci.acme.example/stele');
+  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  await page.locator('.secret, .error').first().waitFor();
   const kinds = new Map<string, string>();
   const waiting = [`${world.url}/console`, at, `${at}/new-site`, `${at}/keys/new`, `${at}/webhooks/new`];
   for (const url of waiting) {

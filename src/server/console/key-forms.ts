@@ -65,7 +65,7 @@ export const keyForms: readonly Form[] = [
     current: 'getKey',
     title: 'Rename or narrow the key',
     about,
-    lead: ['You can take something from what a key may do. To allow more, create another key.'],
+    lead: ['You can only reduce what a key may do. To allow more, create another key.'],
     submit: 'Save',
     fields,
     after: '/keys',
@@ -76,7 +76,9 @@ export const keyForms: readonly Form[] = [
     operation: 'rotateKey',
     title: 'Replace the key',
     about,
-    lead: ['Makes a key with the same rights. The old one stays valid for a while, so that programs can change over.'],
+    lead: [
+      'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
+    ],
     submit: 'Make the new key',
     fields: [
       {
@@ -84,7 +86,7 @@ export const keyForms: readonly Form[] = [
         label: 'The old key stays valid for',
         kind: 'select',
         options: [
-          { value: '0', text: 'no time: it stops at once' },
+          { value: '0', text: 'no time: it stops working at once' },
           { value: '3600', text: 'an hour' },
           { value: '86400', text: 'a day' },
           { value: '604800', text: 'a week' },

@@ -94,7 +94,7 @@ const keys: Page = {
     return {
       eyebrow: `@${visit.org}`,
       title: 'Keys',
-      lead: 'For programs. A person signs in.',
+      lead: 'For programs. People sign in.',
       actions: [{ text: 'Create a key', href: here(visit, '/keys/new'), isMain: true }],
       sections: [
         {

@@ -39,7 +39,7 @@ export const repositoryForms: readonly Form[] = [
     ],
     after: ({ body }) => `/repositories/${String(body['id'])}`,
     cancel: '/repositories',
-    done: 'Followed. Sync it to read it now.',
+    done: 'Followed. To read it now, sync it.',
   },
   {
     path: '/repositories/:repository/sync',

@@ -29,7 +29,7 @@ const list: Page = {
     return {
       eyebrow: `@${visit.org}`,
       title: 'Repositories',
-      lead: 'What they hold is published after each push.',
+      lead: 'Their documents are published after each push.',
       actions: isAdmin(visit)
         ? [{ text: 'Follow a repository', href: here(visit, '/repositories/new'), isMain: true }]
         : [],
@@ -45,7 +45,7 @@ const list: Page = {
               timeCell(each.syncedAt),
             ],
           })),
-          empty: 'None is followed yet.',
+          empty: 'No repositories yet.',
           next: body.next && `?cursor=${encodeURIComponent(body.next)}`,
         },
       ],

@@ -91,7 +91,7 @@ export const resourcePage: Page = {
           ? [
               {
                 title: 'Delete',
-                lead: 'All versions stop answering.',
+                lead: 'None of its versions is served any more.',
                 actions: [link('Delete it', '/delete', { isDanger: true })],
               },
             ]

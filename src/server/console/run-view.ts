@@ -42,7 +42,7 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
         { text: String(documents.length) },
       ],
     })),
-    empty: 'There was no run yet.',
+    empty: 'No runs yet.',
   };
 }
 

@@ -37,7 +37,7 @@ const settings: Page = {
     return {
       eyebrow: `@${org}`,
       title: 'Settings',
-      lead: 'They count for every resource that says nothing else.',
+      lead: 'They apply to every resource without settings of its own.',
       sections: [
         {
           title: 'Default ruleset',
@@ -61,7 +61,7 @@ const settings: Page = {
         },
         {
           title: 'From the configuration',
-          lead: 'The configuration file of the registry says these. Whoever runs the registry can change them.',
+          lead: 'These are set in the configuration file of the registry. Its operator can change them.',
           facts: facts([
             ['Visibility', defaults.visibility ?? 'private'],
             ['Findings', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],

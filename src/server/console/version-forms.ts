@@ -38,7 +38,7 @@ export const versionForms: readonly Form[] = [
     path: `${path}/yank`,
     operation: 'update{one}Version',
     title: (visit) => `Yank ${subjectOf(visit)}`,
-    lead: ['Whoever names this version exactly still gets it. Ranges and latest pass over it. You can undo this.'],
+    lead: ['Requests for exactly this version still get it. Ranges and latest skip it. You can undo this.'],
     submit: 'Yank',
     isDanger: true,
     fields: [reason],

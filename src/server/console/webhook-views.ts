@@ -65,12 +65,12 @@ const webhook: Page = {
       nextAt: string | null;
     }>(visit, 'listDeliveries');
     const to = (verb: string) => here(visit, `/webhooks/:webhook/${verb}`);
-    const state = webhookState(body);
+    const now = webhookState(body);
     return {
       eyebrow: 'Webhook endpoint',
       title: body.url,
       lead: body.description,
-      tags: [state],
+      tags: [now],
       actions: [{ text: 'Send a test event', href: to('test') }],
       sections: [
         {
@@ -89,13 +89,13 @@ const webhook: Page = {
             ],
             actions: body.state === 'disabled' ? [] : [redelivery(visit, id)],
           })),
-          empty: 'Nothing was sent yet.',
+          empty: 'Nothing has been sent yet.',
           next: nextOf(deliveries.body),
         },
         {
           title: 'Settings',
           facts: facts([
-            ['State', state],
+            ['State', now],
             ['Events', body.events?.join(', ') ?? 'all'],
             ['Resources', body.resources?.join(', ') ?? 'all'],
           ]),
@@ -119,8 +119,8 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
 }
 
 function redelivery(visit: Visit, event: string): Action {
-  const path = '/webhooks/:webhook/deliveries/:event/redeliver';
-  return { text: 'Deliver again', href: here({ ...visit, params: { ...visit.params, event } }, path), post: true };
+  const to = '/webhooks/:webhook/deliveries/:event/redeliver';
+  return { text: 'Deliver again', href: here({ ...visit, params: { ...visit.params, event } }, to), post: true };
 }
 
 /** Pages about webhook endpoints. */
