@@ -6,7 +6,14 @@ import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
-import { highestInRange, latestOf, placeOfLabel } from './label.ts';
+import {
+  compareSemanticVersions,
+  highestInRange,
+  latestOf,
+  parseSemanticVersion,
+  placeOfLabel,
+  type SemanticVersion,
+} from './label.ts';
 
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
@@ -222,13 +229,39 @@ export function neighbours(
   return { predecessor: firstThere(index - 1, -1), successor: firstThere(index + 1, 1) };
 }
 
+/** Versions published before one that are looked at for the one that it follows. */
+const lookBack = 100;
+
+/**
+ * The version that a version is compared with: of those published before it that are not withdrawn,
+ * the highest semantic version below its own, so that 1.0.1 is compared with 1.0.0 also after 2.0.0;
+ * else the last. Null for the first version.
+ */
+export function versionBefore(resource: Resource, version: Version): Version | null {
+  const { versions } = resource;
+  const own = parseSemanticVersion(version.label);
+  const index = versions.findLastIndex(({ label }) => label === version.label);
+  let last: Version | null = null;
+  let best: { version: Version; parsed: SemanticVersion } | null = null;
+  for (let at = index - 1; at >= Math.max(0, index - lookBack); at--) {
+    const before = versions[at]!;
+    if (before.status.state === 'withdrawn') continue;
+    last ??= before;
+    const parsed = own && parseSemanticVersion(before.label);
+    if (own === null || parsed === null) break;
+    if (compareSemanticVersions(parsed, own) > 0) continue;
+    if (best === null || compareSemanticVersions(parsed, best.parsed) > 0) best = { version: before, parsed };
+  }
+  return best?.version ?? last ?? neighbours(resource, version).predecessor;
+}
+
 /**
  * What changed since the version before, if that is still the one that it was compared with: it may
  * have been withdrawn, or an import may have put another between them.
  */
 export function changesOf(resource: Resource, version: Version): VersionChanges | null {
-  const { predecessor } = neighbours(resource, version);
-  return version.changes !== undefined && version.changes.from === predecessor?.label ? version.changes : null;
+  if (version.changes === undefined) return null;
+  return version.changes.from === versionBefore(resource, version)?.label ? version.changes : null;
 }
 
 function isOffered(version: Version): boolean {

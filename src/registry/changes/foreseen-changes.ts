@@ -1,7 +1,7 @@
 import type { VersionChanges } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
-import { neighbours, type Resource, type Version } from '../../model/resource.ts';
+import { versionBefore, type Resource, type Version } from '../../model/resource.ts';
 import type { Artifact, Turn } from '../../compile/compile.ts';
 import { publishedAs, tryCompareWith } from './compare-versions.ts';
 import type { Registry } from '../registry.ts';
@@ -20,13 +20,13 @@ export async function compareForeseen(
   { isAwaited = false, signal }: Turn,
 ): Promise<Compared | null> {
   if (foreseen.outcome !== 'published') return null;
-  const { predecessor } = neighbours(foreseen.resource, foreseen.version);
-  if (predecessor === null) return null;
+  const before = versionBefore(foreseen.resource, foreseen.version);
+  if (before === null) return null;
   const after = publishedAs(artifact);
-  const found = await tryCompareWith(registry, foreseen.resource, predecessor, after, { isAwaited, signal });
+  const found = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
   const bytes = encodeJson(found);
   const { verdict, counts } = found;
-  return { changes: { from: predecessor.label, verdict, counts, digest: digestOf(bytes) }, bytes };
+  return { changes: { from: before.label, verdict, counts, digest: digestOf(bytes) }, bytes };
 }
 
 /**
@@ -37,6 +37,6 @@ export function withChanges(resource: Resource, label: string, changes: VersionC
   const index = resource.versions.findLastIndex((each) => each.label === label);
   if (changes === null || index < 0) return resource;
   const version = resource.versions[index]!;
-  if (neighbours(resource, version).predecessor?.label !== changes.from) return resource;
+  if (versionBefore(resource, version)?.label !== changes.from) return resource;
   return { ...resource, versions: resource.versions.with(index, { ...version, changes }) };
 }

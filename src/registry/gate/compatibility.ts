@@ -29,7 +29,7 @@ export async function checkCompatibility(
   turn: Turn = {},
 ): Promise<Report> {
   const { artifact, report } = compiled;
-  const before = compatibility === 'none' ? null : versionBefore(resource, label, compatibility);
+  const before = compatibility === 'none' ? null : followed(resource, label, compatibility);
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (before === null || !artifact || !json) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
@@ -90,7 +90,7 @@ function remedy(compatibility: Compatibility, before: string, label: string): st
  * highest stable one that is not above it, so that an old line can go on, and a revision follows what
  * it revises; the latest under `strict` and where labels have no order. Null: no clients to break.
  */
-function versionBefore(resource: Resource, label: string, compatibility: Compatibility): Version | null {
+function followed(resource: Resource, label: string, compatibility: Compatibility): Version | null {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const next = parseSemanticVersion(label);
   if (compatibility === 'strict' || next === null) return latest;

@@ -1,5 +1,5 @@
 import { isAtLeast, type Comparison } from '../../model/comparison.ts';
-import { coordinateOf, neighbours } from '../../model/resource.ts';
+import { coordinateOf, versionBefore } from '../../model/resource.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { comparisonTitle } from '../../sync/changes/describe-changes.ts';
@@ -14,9 +14,9 @@ const shown = 6;
  * if the two cannot be compared now.
  */
 export async function describeChanges(site: Site, granted: GrantedVersion): Promise<object | null> {
-  const { predecessor } = neighbours(granted.resource, granted.version);
-  if (predecessor === null) return null;
-  const before = grantVersion(granted, { kind: 'version', version: predecessor.label });
+  const previous = versionBefore(granted.resource, granted.version);
+  if (previous === null) return null;
+  const before = grantVersion(granted, { kind: 'version', version: previous.label });
   if (before === null || !before.exact) return null;
   const comparison: Comparison | null = await comparisonOf(site.registry, before.granted, granted).catch(() => null);
   if (comparison === null) return null;
@@ -30,8 +30,8 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     tone: comparison.verdict === 'none' ? 'good' : verdictTags[comparison.verdict].tone,
     reason: comparison.reason,
     from: {
-      label: predecessor.label,
-      href: site.links.to(coordinateOf(granted.resource), { label: predecessor.label }),
+      label: previous.label,
+      href: site.links.to(coordinateOf(granted.resource), { label: previous.label }),
     },
     href: changesHref(site, granted.resource, granted.version.label),
     items: first.map(({ verdict, message, operations, reach }) => ({
