@@ -125,11 +125,13 @@ export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'coun
   return blocking ?? counts.error;
 }
 
-/** Says in one sentence how many findings stop a publish. */
+/** Says how many findings stop a publish, and how many of them the reader does not see. */
 export function describeBlocking(report: Report): string {
   const count = blockingIn(report);
   const noun = count === report.counts.error ? 'error' : 'finding';
-  return `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  const said = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  if (!report.hidden) return said;
+  return `${said} Findings of a private ruleset are not shown: ${report.hidden}. Ask somebody who may read the ruleset.`;
 }
 
 /** A number with its noun: `1 error`, `3 errors`. */

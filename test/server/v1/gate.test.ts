@@ -183,6 +183,14 @@ test('who may not read the ruleset gets the number of its findings', async () =>
   });
   expect(told.json['report']).toMatchObject({ problems: [], hidden: 2 });
 
+  await api.call('PATCH', '/v1/apis/pay', { body: { blockOn: 'error' } });
+  const document = documentWith('x-a: 1', '1.2.0');
+  expect((await api.call('POST', '/v1/apis/pay/spec', { key, body: { document } })).json).toMatchObject({
+    status: 422,
+    detail:
+      'The document has 1 error. Findings of a private ruleset are not shown: 2. Ask somebody who may read the ruleset.',
+  });
+
   await api.call('PATCH', '/v1/rulesets/style', { body: { visibility: 'public' } });
   expect(((await (await fetch(report)).json()) as { problems: object[] }).problems).toHaveLength(2);
 });
