@@ -82,13 +82,16 @@ function findingsIn(schema: Readonly<Record<string, unknown>>): SchemaFinding[] 
   return errors.length === 0 ? [] : explainErrors(errors, outside);
 }
 
-/** A value without what is in the objects in it. */
+/** The most members and items of a value that are looked at. */
+const widest = 5000;
+
+/** A value without what is in the objects in it, and without what is more than wide. */
 function outsideOf(value: unknown): unknown {
   const emptied = (inside: unknown) => (Array.isArray(inside) ? [] : isObject(inside) ? {} : inside);
-  if (Array.isArray(value)) return value.map(emptied);
-  return isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, emptied(inside)]))
-    : value;
+  if (Array.isArray(value)) return value.slice(0, widest).map(emptied);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).slice(0, widest);
+  return Object.fromEntries(entries.map(([key, inside]) => [key, emptied(inside)]));
 }
 
 /** The vocabularies of the meta-schema in one schema that does not look into subschemas. */
