@@ -12,6 +12,11 @@ let anywhere = null;
 for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
 showFound();
 
+/** Says why there is nothing: what is not indexed yet may be found in a moment. */
+function nothing(complete) {
+  return complete ? 'Nothing found.' : 'Nothing found yet. The search index is still being made.';
+}
+
 /** The index of a host without a server. */
 function openIndex() {
   const load = async (path) => {
@@ -33,7 +38,7 @@ async function ask(text) {
     if (found.query === text) return found;
   }
   const found = await (await openIndex()).search(text);
-  return { items: (await found.hits(0, most)).slice(0, most).map(asItem), didYouMean: found.instead };
+  return { items: (await found.hits(0, most)).slice(0, most).map(asItem), complete: true, didYouMean: found.instead };
 }
 
 function asItem({ resource, item }) {
@@ -68,10 +73,10 @@ function suggest(input) {
     const found = await ask(text).catch(() => null);
     if (asked !== text) return;
     if (found === null) return show([], 'Search does not answer now.');
-    const { items, didYouMean } = found;
+    const { items, complete, didYouMean } = found;
     // Who is choosing already chooses among what is there.
     if (list.contains(document.activeElement)) asked = '';
-    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)], 'Nothing found.');
+    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)], nothing(complete));
   }
 
   function close() {

@@ -86,7 +86,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
     const shared = sharing(registry.config, visibility, 'latest', { by: 'reader' });
     const items = suggestionsOf(site, found.items, suggested);
-    const body = { query: asked.text, items, didYouMean: found.instead };
+    const body = { query: asked.text, items, complete: found.complete, didYouMean: found.instead };
     await sendJson({ request, response, query }, body, whenComplete(found, shared));
   });
   router.get(/^\/search\/(.+\.json)$/, async (request, response) => {

@@ -240,7 +240,7 @@ describe('suggestions', () => {
       ['schema', 'Pet'],
     ]);
     expect(items[0]!.url).toBe('/base/@acme/apis/shop#operation/listPets');
-    expect(await suggested('')).toEqual({ query: '', items: [], didYouMean: null });
+    expect(await suggested('')).toEqual({ query: '', items: [], complete: true, didYouMean: null });
   });
 
   test('show nothing of what the reader may not read: no part, and no word that is only there', async () => {
@@ -275,6 +275,8 @@ test('what is not complete is kept by nobody', async () => {
       complete: false,
     });
   expect((await answer()).headers.get('cache-control')).toBe('no-store');
+  const suggestions = async () => JSON.parse((await get('/suggest.json?q=nowhere')).body.toString()) as Body;
+  expect(await suggestions()).toMatchObject({ items: [], complete: false });
   // A page says that nothing was found only when it is so; until then it asks again.
   const page = (await get('?q=nowhere', { accept: 'text/html' })).body.toString();
   expect(page).toContain('data-reload="2"');
@@ -283,6 +285,7 @@ test('what is not complete is kept by nobody', async () => {
   await expect
     .poll(async () => (await answer()).headers.get('cache-control'))
     .toBe('public, max-age=60, must-revalidate');
+  expect(await suggestions()).toMatchObject({ items: [], complete: true });
 });
 
 test('a search is a read, and counted as one', async () => {
