@@ -212,6 +212,9 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   const { rules } = markdown.renderer;
   for (const name of ['th_open', 'td_open'])
     rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
+  // Words stay whole on a narrow screen: a table that is too wide scrolls in its box, which the keyboard must reach.
+  rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
+  rules['table_close'] = () => '</table></div>\n';
   rules['ordered_list_open'] = (tokens, at) => {
     const start = Number(tokens[at]!.attrGet('start') ?? 1);
     return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;

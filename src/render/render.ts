@@ -32,6 +32,7 @@
 //   index         <ul> of operations: of all on the first screen, of a section on the overview of a document with several pages;
 //                 also of tags; with names: of schemas
 //   count         <span>: how many operations a tag has
+//   table         <div> around a <table> of a description, which scrolls in it
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //

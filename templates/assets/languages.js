@@ -26,14 +26,11 @@ export function parseCurl(text) {
     else if (name === '--form-string' || name === '-F') {
       const [field] = value();
       const equals = field.indexOf('=');
-      const [, file = null, type = null] = name === '-F' ? /^@([^;]*);type=(.*)$/s.exec(field.slice(equals + 1)) : [];
+      const all = field.slice(equals + 1);
+      const [, text, type] = name === '-F' ? /^([^;]*);type=(.*)$/s.exec(all) : [null, all, null];
+      const file = name === '-F' && text.startsWith('@') ? text.slice(1) : null;
       request.body ??= { kind: 'multipart', fields: [] };
-      request.body.fields.push({
-        name: field.slice(0, equals),
-        value: file === null ? field.slice(equals + 1) : '',
-        file,
-        type,
-      });
+      request.body.fields.push({ name: field.slice(0, equals), value: file === null ? text : '', file, type });
     } else request.url = name;
   }
   request.method ??= request.body === null ? 'GET' : 'POST';
@@ -84,7 +81,9 @@ function curl({ method, url, headers, body }) {
   if (body?.kind === 'file') parts.push(`--data-binary ${shell(`@${body.file}`)}`);
   for (const { name, value, file, type } of partsOf(body))
     parts.push(
-      file === null ? `--form-string ${shell(`${name}=${value}`)}` : `-F ${shell(`${name}=@${file};type=${type}`)}`,
+      type === null
+        ? `--form-string ${shell(`${name}=${value}`)}`
+        : `-F ${shell(`${name}=${file === null ? value : `@${file}`};type=${type}`)}`,
     );
   return parts.join(' \\\n  ');
 }
@@ -109,7 +108,7 @@ function javascript({ method, url, headers, body }) {
   if (body?.kind === 'multipart') options.push('body: form,');
   const form = partsOf(body).map(({ name, value, file, type }) =>
     file === null
-      ? `form.append(${quote(name)}, ${quote(value)});\n`
+      ? `form.append(${quote(name)}, ${type === null ? quote(value) : `new Blob([${quote(value)}], { type: ${quote(type)} })`});\n`
       : `form.append(${quote(name)}, new Blob(["…"], { type: ${quote(type)} }), ${quote(file)});\n`,
   );
   const before = form.length === 0 ? '' : `const form = new FormData();\n${form.join('')}`;
@@ -138,7 +137,7 @@ function python({ method, url, headers, body }) {
   if (body?.kind === 'multipart') {
     const fields = partsOf(body).map(({ name, value, file, type }) =>
       file === null
-        ? `        (${quote(name)}, (None, ${quote(value)})),`
+        ? `        (${quote(name)}, (None, ${quote(value)}${type === null ? '' : `, ${quote(type)}`})),`
         : `        (${quote(name)}, (${quote(file)}, open(${quote(file)}, "rb"), ${quote(type)})),`,
     );
     lines.push(`    files=[\n${fields.join('\n')}\n    ],`);
@@ -272,7 +271,7 @@ function multipartText(fields) {
   const name = (text) =>
     `"${text.replace(/["\r\n]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`)}"`;
   const parts = fields.map(({ name: field, value, file, type }) => {
-    const more = file === null ? '' : `; filename=${name(file)}\r\nContent-Type: ${type}`;
+    const more = `${file === null ? '' : `; filename=${name(file)}`}${type === null ? '' : `\r\nContent-Type: ${type}`}`;
     return `--stele-sample\r\nContent-Disposition: form-data; name=${name(field)}${more}\r\n\r\n${file === null ? value : '…'}\r\n`;
   });
   return `${parts.join('')}--stele-sample--\r\n`;

@@ -190,6 +190,12 @@ test('a table of HTML is a table', () => {
   expect(html).toMatch(/<td><strong>a<\/strong> \| b<\/td>\s*<td>one two<\/td>/);
 });
 
+test('a table is in a box that scrolls, also with the keyboard: on a narrow screen its words are not broken', () => {
+  expect(described('| a | b |\n|--|--|\n| 1 | 2 |\n')).toMatch(
+    /<div class="table" tabindex="0"><table>.*?<\/table><\/div>/s,
+  );
+});
+
 test('code of HTML is code as it is', () => {
   const html = described('x <pre><code class="y">a &lt;b&gt;\n\n  ```c\n</code></pre> after <pre>open');
   expect(html).toContain('<pre><code>a &lt;b&gt;\n\n  ```c\n</code></pre>');

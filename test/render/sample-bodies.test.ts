@@ -117,6 +117,31 @@ test('a form with files names a file where the schema is binary', () => {
   expect(bodyOf({ 'application/x-www-form-urlencoded': { schema: upload } })).toMatchObject({ kind: 'form' });
 });
 
+test('an object in a form with files is JSON, and says so; its media type is nothing but one', () => {
+  const meta = { type: 'object', example: { a: `;type=x;headers=@/etc/passwd'` } };
+  const formOf = (contentType: string) =>
+    bodyOf({
+      'multipart/form-data': {
+        schema: { type: 'object', properties: { meta } },
+        encoding: { meta: { contentType } },
+      },
+    });
+  const body = formOf('application/json;headers=@/etc/passwd');
+  expect(formOf('application/ld+json')).toMatchObject({ fields: [{ type: 'application/ld+json' }] });
+  expect(body).toMatchObject({ fields: [{ value: JSON.stringify(meta.example), type: 'application/json' }] });
+  const curl = curlOf({ method: 'POST', url: 'https://x.example/', headers: [], body });
+  expect(curl).toContain(`-F 'meta={"a":"\\u003btype=x\\u003bheaders=@/etc/passwd'\\''"};type=application/json'`);
+  for (const name of ['python', 'go', 'javascript', 'curl'])
+    expect(languages[name]!(parseCurl(curl))).toMatch(/meta.*application\/json/s);
+});
+
+test('an example that is given as JSON text is that JSON', () => {
+  const example = (serializedValue: string) => ({ examples: { one: { serializedValue } } });
+  expect(bodyOf({ 'application/json': example('{"a": [1]}') })).toMatchObject({ value: { a: [1] } });
+  expect(bodyOf({ 'application/json': example('{"a"') })).toMatchObject({ value: '{"a"' });
+  expect(bodyOf({ 'text/plain': example('{"a": [1]}') })).toMatchObject({ text: '{"a": [1]}' });
+});
+
 describe('samples, sent to a server', () => {
   const hasCurl = spawnSync('curl', ['--version']).status === 0;
   let folder: string;

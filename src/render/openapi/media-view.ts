@@ -21,15 +21,15 @@ export const mostExamples = 20;
 
 const once = createOnce();
 
-/** The examples of a parameter or a body, with those that it refers to. */
-export function examplesOf(document: JsonObject, from: JsonObject): Example[] {
+/** The examples of a parameter or a body, with those that it refers to. `type`: the media type of what is serialized. */
+export function examplesOf(document: JsonObject, from: JsonObject, type = ''): Example[] {
   const named = isObject(from['examples'])
     ? entriesOf(from['examples'])
         .slice(0, mostExamples)
         .flatMap(([name, one]) => {
           const example = dereference(document, one);
           if (example === null) return [];
-          const value = example['value'] ?? example['dataValue'] ?? example['serializedValue'];
+          const value = example['value'] ?? example['dataValue'] ?? deserialized(example['serializedValue'], type);
           const title = textOf(example['summary']) || name;
           if (value !== undefined) return [{ name: title, value }];
           const address = textOf(example['externalValue']);
@@ -37,6 +37,21 @@ export function examplesOf(document: JsonObject, from: JsonObject): Example[] {
         })
     : [];
   return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
+}
+
+/** The value that a text stands for (OpenAPI 3.2), where it is JSON; else the text. */
+function deserialized(text: unknown, type: string): unknown {
+  if (typeof text !== 'string' || !isJson(type)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Whether it is a media type of JSON (RFC 6839 §3.1). */
+export function isJson(type: string): boolean {
+  return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
 }
 
 /** The media types of a body. Those with the same schema and without own examples are combined. */
@@ -49,7 +64,7 @@ function readMedia(document: JsonObject, content: JsonObject): Media[] {
   for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
     const from = dereference(document, one) ?? {};
     const { schema, itemSchema, encoding } = from;
-    const examples = examplesOf(document, from);
+    const examples = examplesOf(document, from, type);
     const same = found.find(
       (media) =>
         isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema) && isSame(media.encoding, encoding),

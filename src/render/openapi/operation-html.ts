@@ -67,7 +67,7 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
     securityOf(page, operation, view),
-  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
+  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, operation.isWebhook)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
 }
 
 function callbackHtml(page: Page, { name, operations, from }: Callback): Html {
@@ -85,7 +85,7 @@ function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
     ${page.descriptions.block(
       view.description || view.summary,
       5,
-    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${examplesHtml(
+    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, true)}${examplesHtml(
       (view.body?.media ?? []).flatMap(({ examples }) => examples),
     )}${responsesHtml(page, view.responses, room)}
   </details>`;
@@ -167,10 +167,12 @@ function parameterHtml(page: Page, parameter: Parameter, room: Room): Html {
   );
 }
 
-function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {
+/** The body of a request; that of a webhook is received, so it has what the API itself writes. */
+function bodyHtml(page: Page, { body }: OperationView, room: Room, isReceived = false): Html {
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
-  const media = onceIn(page, room, body.from, 'body', () => mediaHtml(page, body.media, room, 0.5, 'readOnly'));
+  const hides = isReceived ? 'writeOnly' : 'readOnly';
+  const media = onceIn(page, room, body.from, `body ${hides}`, () => mediaHtml(page, body.media, room, 0.5, hides));
   return markup`<h4>Request body${flag}${onlyTypeHtml(body.media)}</h4>
     ${page.descriptions.block(body.description, 5)}${media}`;
 }

@@ -3,7 +3,7 @@ import { entriesOf, isObject, objectOf, textOf } from '../json-value.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';
-import type { Media } from './media-view.ts';
+import { isJson, type Media } from './media-view.ts';
 import type { OperationView } from './operation-view.ts';
 import { formFields, memberText } from './parameter-style.ts';
 
@@ -12,7 +12,7 @@ export interface FormField {
   name: string;
   value: string;
   file: string | null;
-  /** Media type of the field. Null: text. */
+  /** Media type of the field. Null: text. One without a file is JSON. */
   type: string | null;
 }
 
@@ -78,7 +78,8 @@ function fieldsOf(schemas: Schemas, { schema, encoding }: Media, value: Record<s
         name,
         value: memberText(part),
         file: null,
-        type: null,
+        // A server that is not told reads a part as text (RFC 7578 §4.4).
+        type: typeof part !== 'object' || part === null ? null : isJson(given) && isMediaType(given) ? given : 'application/json',
       }));
     });
 }
@@ -109,11 +110,6 @@ function fileName(type: string): string {
 /** Whether it is a media type without parameters (RFC 9110 §8.3.1). */
 function isMediaType(text: string): boolean {
   return /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,100}$/.test(text);
-}
-
-/** Whether it is a media type of JSON (RFC 6839 §3.1). */
-export function isJson(type: string): boolean {
-  return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
 }
 
 /** Whether it is a media type of XML (RFC 7303). */

@@ -19,9 +19,10 @@ export function curlOf({ method, url, headers, body }: SampleRequest): string {
   // Only `--form-string` sends a value that begins with `@` or `<` as it is.
   for (const { name, value, file, type } of body?.kind === 'multipart' ? body.fields : [])
     parts.push(
-      file === null
+      file === null && type === null
         ? `--form-string ${quoteShell(`${name}=${value}`)}`
-        : `-F ${quoteShell(`${name}=@${file};type=${type}`)}`,
+        : // In JSON a semicolon, which ends the value, stands only in strings.
+          `-F ${quoteShell(`${name}=${file === null ? value.replaceAll(';', '\\u003b') : `@${file}`};type=${type}`)}`,
     );
   return parts.join(' \\\n  ');
 }

@@ -2,7 +2,7 @@ import { exampleText } from '../schema/example.ts';
 import type { Example } from '../schema/example-html.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import { markup, nothing, type Html } from '../html.ts';
-import type { Media } from './media-view.ts';
+import { isJson, type Media } from './media-view.ts';
 import type { OperationView, Requirement, Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
@@ -10,7 +10,7 @@ import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { curlOf } from './sample-code.ts';
-import { bodyText, isJson } from './sample-body.ts';
+import { bodyText } from './sample-body.ts';
 import { sampleRequest } from './sample-request.ts';
 
 // Most examples of a body, and most bodies of responses.
@@ -38,10 +38,15 @@ export function samplesHtml(
   const others = bodies.slice(isShown ? 1 : 0);
   const name = isShown && others.length > 0 ? main.example.name.slice(0, 300) : '';
   const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, mostAnswers);
-  if (operation.isWebhook && others.length + answers.length === 0) return nothing;
-  const examples = others.slice(0, mostExamples).map(({ example, media }) => {
+  const shown = others.length === 0 && operation.isWebhook ? payloads(schemas, view) : others;
+  if (operation.isWebhook && shown.length + answers.length === 0) return nothing;
+  const examples = shown.slice(0, mostExamples).map(({ example, media }, at) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
-    return markup`<details class="example">${exampleHtml(title, example)}</details>`;
+    const inside = exampleHtml(title, example);
+    // What is sent is the first that a receiver looks for.
+    return operation.isWebhook && at === 0
+      ? markup`<details class="example" open>${inside}</details>`
+      : markup`<details class="example">${inside}</details>`;
   });
   const all = markup`${request}${writtenCode(operation)}${examples}${answersHtml(answers, anchor)}`;
   return name === ''
@@ -61,20 +66,25 @@ function writtenCode({ value }: ApiOperation): Html[] {
     });
 }
 
+/** What a webhook sends, made from its schema: it is received, as a response is. */
+function payloads(schemas: Page['schemas'], { body }: OperationView): { media: Media; example: Example }[] {
+  return (body?.media ?? []).flatMap((media) => generated(schemas, media).map((example) => ({ media, example })));
+}
+
 function bodyExamples(media: Media): { media: Media; example: Example }[] {
   return media.examples.map((example) => ({ media, example }));
 }
 
-/** The body of a response. */
+/** The body of a response; null: it has none. */
 interface Answer {
   status: string;
   title: string;
-  example: Example;
+  example: Example | null;
 }
 
 /** The bodies of responses, as tabs: a tab for each status, and in it one for each of several examples. The first of a success is open. */
 function answersHtml(answers: readonly Answer[], anchor: string): Html {
-  if (answers.length === 0) return nothing;
+  if (answers.every(({ example }) => example === null)) return nothing;
   const statuses = [...Map.groupBy(answers, ({ status }) => status)];
   const main = statuses.findIndex(([status]) => status.startsWith('2'));
   const tabs = statuses.map(([status, [first, ...others]], at) =>
@@ -99,8 +109,9 @@ function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
   return markup`<div class="answers">${all}</div>`;
 }
 
-/** The examples of a response; without any, one made from its schema. */
+/** The examples of a response; without any, one made from its schema. A success without a body says so beside the errors. */
 function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
+  if (media.length === 0 && status.startsWith('2')) return [{ status, title: '', example: null }];
   return media.flatMap((one) => {
     const given = one.examples.slice(0, mostExamples).map(written(schemas, one));
     const made = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
@@ -137,7 +148,9 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   return [...first, ...text.slice(0, 1)];
 }
 
-function exampleHtml(title: Html, { value, isElsewhere }: Pick<Example, 'value' | 'isElsewhere'>): Html {
+function exampleHtml(title: Html, example: Pick<Example, 'value' | 'isElsewhere'> | null): Html {
+  if (example === null) return markup`<summary>${title}</summary><p class="more">No body.</p>`;
+  const { value, isElsewhere } = example;
   if (isElsewhere) return markup`<summary>${title}</summary><p>${outsideLink(String(value), '')}</p>`;
   const { text, left } = exampleText(value);
   const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
