@@ -26,11 +26,11 @@ export function parseCurl(text) {
     else if (name === '--form-string' || name === '-F') {
       const [field] = value();
       const equals = field.indexOf('=');
-      const all = field.slice(equals + 1);
-      const [, text, type] = name === '-F' ? /^([^;]*);type=(.*)$/s.exec(all) : [null, all, null];
-      const file = name === '-F' && text.startsWith('@') ? text.slice(1) : null;
+      const content = field.slice(equals + 1);
+      const [, part, type] = name === '-F' ? /^([^;]*);type=(.*)$/s.exec(content) : ['', content, null];
+      const file = name === '-F' && part.startsWith('@') ? part.slice(1) : null;
       request.body ??= { kind: 'multipart', fields: [] };
-      request.body.fields.push({ name: field.slice(0, equals), value: file === null ? text : '', file, type });
+      request.body.fields.push({ name: field.slice(0, equals), value: file === null ? part : '', file, type });
     } else request.url = name;
   }
   request.method ??= request.body === null ? 'GET' : 'POST';

@@ -5,17 +5,14 @@ const top = document.querySelector('.top');
 const { search: page, shards: module } = top.dataset;
 const most = 8;
 const pause = 120;
+// Milliseconds until an index that is not complete is asked again.
+const again = 2000;
 
 let index = null;
 let anywhere = null;
 
 for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
 showFound();
-
-/** Says why there is nothing: what is not indexed yet may be found in a moment. */
-function nothing(complete) {
-  return complete ? 'Nothing found.' : 'Nothing found yet. The search index is still being made.';
-}
 
 /** The index of a host without a server. */
 function openIndex() {
@@ -57,12 +54,13 @@ function suggest(input) {
   let soon = 0;
   let asked = '';
 
-  /** `words`: said where there is nothing to show; in the dialog, which is empty then, for all to see. */
+  /** `words`: in the dialog for all to see. */
   function show(links, words = '') {
     list.replaceChildren(...links.map((link) => element('li', '', link)));
     list.hidden = links.length === 0;
-    status.textContent = links.length === 0 ? words : `${links.length} suggestions. The arrow keys go through them.`;
-    status.className = links.length === 0 && words !== '' && input.closest('dialog') !== null ? 'quiet' : 'away';
+    status.textContent =
+      words || (links.length === 0 ? '' : `${links.length} suggestions. The arrow keys go through them.`);
+    status.className = words !== '' && input.closest('dialog') !== null ? 'quiet' : 'away';
   }
 
   async function update() {
@@ -76,10 +74,21 @@ function suggest(input) {
     const { items, complete, didYouMean } = found;
     // Who is choosing already chooses among what is there.
     if (list.contains(document.activeElement)) asked = '';
-    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)], nothing(complete));
+    else {
+      const links = [...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)];
+      const none = links.length === 0 ? 'Nothing found.' : '';
+      show(links, complete ? none : 'The search index is still being made.');
+    }
+    if (complete || input.value.trim() !== text || input.closest('dialog')?.open === false) return;
+    clearTimeout(soon);
+    soon = setTimeout(() => {
+      asked = '';
+      update();
+    }, again);
   }
 
   function close() {
+    clearTimeout(soon);
     asked = '';
     show([]);
   }

@@ -164,6 +164,23 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
     );
 
     test.skipIf(!isThorough)(
+      `while the index is being made the dialog says so, and asks again${unlessThorough}`,
+      async () => {
+        await using watched = await browser.open();
+        const { page, wrong } = watched;
+        const query = 'zqxwvkj';
+        const early = { query, items: [], complete: false, didYouMean: null };
+        await page.route(`**/suggest.json?q=${query}`, (route) => route.fulfill({ json: early }), { times: 1 });
+        await page.goto(site.url);
+        await page.keyboard.press('Control+k');
+        await page.locator('dialog input').fill(query);
+        await page.locator('dialog .quiet', { hasText: 'The search index is still being made.' }).waitFor();
+        await page.locator('dialog .quiet', { hasText: 'Nothing found.' }).waitFor();
+        expect(wrong).toEqual([]);
+      },
+    );
+
+    test.skipIf(!isThorough)(
       `suggestions that come late do not replace those that somebody is choosing from${unlessThorough}`,
       async () => {
         await using watched = await browser.open();
