@@ -1,7 +1,7 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Check } from '../model/check.ts';
 import { countText } from '../model/problem.ts';
-import { selectVersion } from '../model/resource.ts';
+import { selectVersion, versionBefore } from '../model/resource.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
@@ -68,7 +68,10 @@ function titleOfPlanned(
   return outcome === 'unchanged' ? `Same content as ${version.label}` : `Would be published as ${version.label}`;
 }
 
-/** The changes since the latest version, as Markdown. Empty for a document that gave no artifact. */
+/**
+ * The changes since the version that this one would follow, or else the latest, as Markdown. Empty for
+ * a document that gave no artifact.
+ */
 async function changesOf(
   registry: Registry,
   view: Registry,
@@ -80,8 +83,10 @@ async function changesOf(
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' })?.version;
   if (!resource || !latest) return 'This would be the first version, if the name is free.';
-  const kept = 'version' in result ? await keptComparison(view, latest, result.version) : null;
-  const comparison = kept ?? (await tryCompareWith(registry, resource, latest, publishedAs(artifact), {}));
-  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(latest.label)}.`;
+  const followed = result.outcome === 'published' ? versionBefore(result.resource, result.version) : null;
+  const before = followed ?? latest;
+  const kept = 'version' in result ? await keptComparison(view, before, result.version) : null;
+  const comparison = kept ?? (await tryCompareWith(registry, resource, before, publishedAs(artifact), {}));
+  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}.`;
   return joined([title, comparisonMarkdown(comparison, mostNamed)]);
 }

@@ -77,6 +77,24 @@ describe('pull requests', () => {
     expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'bad' })).toBeNull();
   });
 
+  test('one for an older line is compared with that line, and not with the latest version', async () => {
+    const { source, sync, hook, checked, host } = await open();
+    for (const [version, paths] of [
+      ['1.0.0', 'paths: {/a: {get: {}}}'],
+      ['2.0.0', 'paths: {}'],
+    ] as const) {
+      source.push(url, { 'pay.yaml': api(version, paths) });
+      await sync();
+    }
+    const patched = { 'pay.yaml': api('1.0.1', 'paths: {/a: {get: {}}, /b: {get: {}}}') };
+    const head = source.push(url, patched, { branch: 'refs/pull/7/head' });
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+    await checked(head);
+    await waitFor(() => expect(host.told.map(({ name }) => name)).toContain('stele @acme/apis/pay'));
+    const told = host.told.findLast(({ name, commit }) => name === 'stele @acme/apis/pay' && commit === head);
+    expect(told?.summary).toContain('compared with `1.0.0`');
+  });
+
   test('the same delivery again does nothing; a new push is checked again; a closed one is left alone', async () => {
     const { source, sync, hook, checked, host, compiler, state } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
