@@ -42,6 +42,8 @@ export interface ShownField extends Field {
   value: string;
   selected: readonly string[];
   error: string | null;
+  /** Whether it is the first that is wrong, where whoever uses the keyboard goes on. */
+  isFirstWrong: boolean;
 }
 
 /** What was typed, of a posted form. Files are read as text. */
@@ -123,11 +125,19 @@ export function showFields(
   typed: Typed | null,
   errors: ReadonlyMap<string, string>,
 ): ShownField[] {
+  const wrong = fields.find(({ name }) => errors.has(name));
   return fields.map((field) => {
     const initial = [field.initial ?? []].flat();
     const given = typed === null ? initial : (typed[field.name] ?? []);
     const id = `field-${field.name.replace(/[^a-z0-9]+/gi, '-').replace(/^-/, '')}`;
-    return { ...field, id, value: given[0] ?? '', selected: given, error: errors.get(field.name) ?? null };
+    return {
+      ...field,
+      id,
+      value: given[0] ?? '',
+      selected: given,
+      error: errors.get(field.name) ?? null,
+      isFirstWrong: field === wrong,
+    };
   });
 }
 

@@ -91,7 +91,7 @@ export const resourcePage: Page = {
           ? [
               {
                 title: 'Delete',
-                lead: 'None of its versions is served any more.',
+                lead: 'After that, none of its versions is served. You can bring it back for 30 days.',
                 actions: [link('Delete it', '/delete', { isDanger: true })],
               },
             ]

@@ -325,6 +325,8 @@ describe('how a site looks and what leads through it', () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(text!.replaceAll('>', '&gt;'));
     expect(textOf(answer.text, 'error')).toContain(why);
+    // The keyboard goes on there.
+    expect(answer.text.match(/name="([^"]*)"[^>]* autofocus/g)).toHaveLength(1);
   });
 
   test.for([
