@@ -79,7 +79,12 @@ function fieldsOf(schemas: Schemas, { schema, encoding }: Media, value: Record<s
         value: memberText(part),
         file: null,
         // A server that is not told reads a part as text (RFC 7578 §4.4).
-        type: typeof part !== 'object' || part === null ? null : isJson(given) && isMediaType(given) ? given : 'application/json',
+        type:
+          typeof part !== 'object' || part === null
+            ? null
+            : isJson(given) && isMediaType(given)
+              ? given
+              : 'application/json',
       }));
     });
 }
