@@ -84,10 +84,11 @@ describe('a mirror', () => {
     const names = Array.from({ length: 300 }, (_, n) => `folder-${n}/file.yaml`);
     const repository = world.createRepository();
     const first = repository.commit({ files: Object.fromEntries(names.map((name) => [name, name])) });
-    const message = randomBytes(20_000).toString('hex');
+    // Several packets: git passes a whole one on to what writes the pack.
+    const message = randomBytes(200_000).toString('hex');
     const second = repository.commit({ files: { 'folder-7/file.yaml': 'changed' }, message });
     await world.openSource({ limits }).snapshot(world.remote(), first);
-    world.server.behaviour.bytesPerSecond = 3000;
+    world.server.behaviour.bytesPerSecond = 30_000;
     const reading = world.openSource({ limits }).snapshot(world.remote(), second);
     const scratch = join(world.cache, 'scratch');
     const isReceiving = (): boolean =>
