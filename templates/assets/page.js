@@ -139,14 +139,14 @@ function addFilter() {
     soon = setTimeout(apply, 60);
   });
   input.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && first !== null) {
-      event.preventDefault();
-      first.click();
-    }
-    if (event.key === 'Escape') {
-      input.value = '';
-      apply();
-    }
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    // What was typed last counts, too.
+    clearTimeout(soon);
+    if (event.key === 'Escape') input.value = '';
+    apply();
+    if (event.key !== 'Enter' || first === null) return;
+    event.preventDefault();
+    first.click();
   });
   // Going back brings the text back, too.
   if (input.value !== '') apply();
