@@ -9,10 +9,8 @@ import type { OnConflict } from '../model/connection.ts';
 import type { Pages } from '../model/anchor.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Ownership } from '../model/resource.ts';
-import type { BlockOn, Exemption, Gate } from '../model/problem.ts';
-import type { Validation } from '../model/problem.ts';
+import type { BlockOn, Exemption, Gate, Problem, Report, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import type { Problem, Report } from '../model/problem.ts';
 import type { SiteSettings } from '../model/sites/documentation-site.ts';
 import type { RenderedPage, SourcePage } from '../model/sites/source-page.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
@@ -67,8 +65,10 @@ export interface CompileGate extends Pick<Gate, 'blockOn' | 'ratchet'> {
   /** Those of `stele.yaml`. The compiler reads `.redocly.lint-ignore.yaml` itself. */
   exemptions: Exemption[];
   today: string;
-  /** Keys of findings that do not block (`findingKey`), or null: all do. */ known: string[] | null;
-  /** Whether the report is to have the keys of all findings. */ areAskedFor?: boolean;
+  /** Keys of findings that do not block (`findingKey`), or null: all do. */
+  known: string[] | null;
+  /** Whether the report shall list the keys of all findings (`known`). */
+  listsKnown?: boolean;
 }
 
 /** One format in one coding, ready to be sent. */

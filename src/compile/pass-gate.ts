@@ -46,7 +46,7 @@ export function passGate(
       ...((exemptions.length > 0 || ignored.length > 0) && { today }),
       ...(ratchet !== undefined && { ratchet }),
     },
-    ...(gate.areAskedFor && { known: [...new Set(left.map(findingKey))].slice(0, mostKnown) }),
+    ...(gate.listsKnown && { known: [...new Set(left.map(findingKey))].slice(0, mostKnown) }),
     ...(exempted.length > 0 && {
       exempted: exempted.slice(0, mostExempted).map((finding) => ({ ...finding, ofRuleset: true as const })),
     }),

@@ -147,7 +147,7 @@ describe('a ratchet', () => {
   const passes = async (before: string, after: string) => {
     const first = await run(
       { 'a.yaml': before },
-      { ruleset: strict, gate: gate({ blockOn: 'none', areAskedFor: true }) },
+      { ruleset: strict, gate: gate({ blockOn: 'none', listsKnown: true }) },
     );
     const { known: keys = [] } = first.report;
     const { report } = await run({ 'a.yaml': after }, { ruleset: strict, gate: gate({ known: keys }) });
@@ -174,7 +174,7 @@ describe('a ratchet', () => {
   it('knows all findings of a version, not only those that a report keeps', () => {
     const line1 = { file: 'a.yaml', line: 1, column: 1 };
     const many = Array.from({ length: 1_001 }, (_, n): Problem => ({ rule: 'r', severity: 'error', message: 'm', pointer: `/paths/~1${n}`, ...line1 })); // prettier-ignore
-    const before = passGate([], many, { ruleset, gate: gate({ blockOn: 'none', areAskedFor: true }) });
+    const before = passGate([], many, { ruleset, gate: gate({ blockOn: 'none', listsKnown: true }) });
     expect(before.problems).toHaveLength(1_000);
     expect(passGate([], many, { ruleset, gate: gate({ known: before.known! }) }).blocking).toBe(0);
   });

@@ -2,8 +2,8 @@ import type { Report } from '../../model/problem.ts';
 import { complain } from '../output.ts';
 
 /**
- * Says how files beside the folder of a document can be read: outside a git repository, its folder is
- * all that there is.
+ * Says how to have files outside the document's folder read. Without a git repository, only that folder
+ * is.
  */
 export function adviseRepository(file: string, { problems }: Pick<Report, 'problems'>, isRepository: boolean): void {
   const outside = problems.find(({ rule, message }) => rule === 'ref-outside-tree' && message.includes('outside'));

@@ -75,7 +75,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   );
 }
 
-/** OpenAPI 3.1 demands `default` where there is no response: of several that would do, the first. */
+/** For no response at all, OpenAPI 3.1 asks for `default`, although any status would do. */
 function isDefaultNoise({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword === 'required' && schemaPath.endsWith('/then/required');
 }

@@ -50,7 +50,7 @@ export async function knownFindings(
   turn: Turn = {},
 ): Promise<string[]> {
   const exemptions = await exemptionsOf(registry, version);
-  const gate: CompileGate = { blockOn: 'none', exemptions, today: '', known: null, areAskedFor: true };
+  const gate: CompileGate = { blockOn: 'none', exemptions, today: '', known: null, listsKnown: true };
   const { known = [] } = await relint(registry, resource, version, ruleset, gate, turn);
   return known;
 }

@@ -9,7 +9,7 @@ import { createAjv, failuresOf } from './create-ajv.ts';
 import { compileRegex, type Matches } from './pattern.ts';
 
 interface Validator {
-  /** Whether the schema surely accepts a value. That is told without compiling it. */
+  /** Whether the schema certainly accepts a value, found without compiling it. False: it is not known. */
   fits(schema: object, value: unknown): boolean;
   validate(schema: object): ValidateFunction;
 }

@@ -77,7 +77,7 @@ export const appearanceForms: readonly Form[] = [
     ...shared,
     path: '/sites/:site/versions',
     title: 'Versions',
-    lead: ['What readers can switch between, in this order. If it is empty, there is no switcher.', soon],
+    lead: ['The versions that readers can switch between, in this order. Leave it empty to have no switcher.', soon],
     fields: [
       {
         name: '/versions',

@@ -149,7 +149,9 @@ export const siteForms: readonly Form[] = [
     path: '/sites/:site/delete',
     operation: 'deleteSite',
     title: ({ org, params }) => `Delete @${org}/sites/${params['site']}`,
-    lead: ['Its pages are no longer served. You can bring it back for 30 days, unless another site takes its name.'],
+    lead: [
+      'Its pages are no longer served. You can restore it within 30 days, unless another site has taken its name.',
+    ],
     submit: 'Delete the site',
     isDanger: true,
     after: '/deleted',
