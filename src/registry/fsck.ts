@@ -8,7 +8,7 @@ import type { SealedEntry } from '../store/log/entry.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
-import { digestsOfVersion } from './keep/references.ts';
+import { digestsOfVersion, neededComparison, standingOf } from './keep/references.ts';
 import type { Registry } from './registry.ts';
 
 /** One thing that is not as it was written. */
@@ -94,40 +94,40 @@ export async function fsck(
   const reached = new Map<string, number>();
   for await (const log of listLogs(bucket)) {
     // Of all entries, also of those behind a damaged one.
-    const versions = new Map<string, { owner: string; version: Version }>();
+    const owners = new Map<string, Map<string, Version>>();
     const entry = (found: SealedEntry): void => {
       checked.entries++;
       reached.set(log, found.sequence);
       for (const { name, owner, value } of itemsIn(found)) {
         const version = value as Version;
-        versions.set(name, { owner, version });
+        const versions = owners.get(owner) ?? new Map<string, Version>();
+        owners.set(owner, versions.set(name, version));
         named.add(version.manifest);
       }
       progress(checked);
     };
     const records = await checkLog(bucket, objects, log, { entry, damaged });
     checked.records += records.size;
-    const withdrawn = new Set<string>();
-    for (const { owner, version } of versions.values())
-      if (isWithdrawn(version)) withdrawn.add(`${owner} ${version.label}`);
-    for (const { owner, version } of versions.values()) {
-      const { changes } = version;
-      // The comparison with a withdrawn version was deleted with it.
-      const isNeeded = changes !== undefined && !withdrawn.has(`${owner} ${changes.from}`);
-      // Not the version's: readers compare again.
-      if (
-        isNeeded &&
-        !(await isStored(registry, changes.digest, sound)) &&
-        (await bucket.get(objectKey(changes.digest))) === null
-      )
-        checked.damages.push({
-          key: objectKey(changes.digest),
-          detail: `What changed in ${owner} ${version.label} is missing. It is compared again.`,
-          comparison: { name: owner, label: version.label, digest: changes.digest },
-        });
-      // It may have been published since the packs were listed.
-      if (!missing.has(version.manifest) && !isWithdrawn(version)) await readPack(version.manifest);
-      checkVersion(owner, version, missing.get(version.manifest) ?? [version.manifest], checked);
+    for (const [owner, versions] of owners) {
+      const standing = standingOf(versions.values());
+      for (const version of standing.values()) {
+        const { label, manifest } = version;
+        const digest = neededComparison(version, standing);
+        // Not the version's: readers compare again.
+        if (
+          digest !== null &&
+          !(await isStored(registry, digest, sound)) &&
+          (await bucket.get(objectKey(digest))) === null
+        )
+          checked.damages.push({
+            key: objectKey(digest),
+            detail: `What changed in ${owner} ${label} is missing. It is compared again.`,
+            comparison: { name: owner, label, digest },
+          });
+        // It may have been published since the packs were listed.
+        if (!missing.has(manifest)) await readPack(manifest);
+        checkVersion(owner, version, missing.get(manifest) ?? [manifest], checked);
+      }
     }
     for (const [name, { value }] of records) {
       const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;
@@ -168,13 +168,7 @@ async function isStored({ bucket }: Registry, digest: Digest, sound: Set<Digest>
   return true;
 }
 
-/** A deployment of a site is kept as a version is, and has no status. */
-function isWithdrawn({ status }: { status?: Version['status'] }): boolean {
-  return status?.state === 'withdrawn';
-}
-
 function checkVersion(key: string, version: Version, missing: readonly Digest[], checked: Checked): void {
-  if (isWithdrawn(version)) return;
   const { label, manifest } = version;
   checked.versions++;
   for (const needs of missing) {

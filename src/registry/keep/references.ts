@@ -1,9 +1,8 @@
 import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
-import type { VersionChanges } from '../../model/comparison.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
 import { parseSiteRef, type DocumentationSite } from '../../model/sites/documentation-site.ts';
-import { parseResourceRef, type Resource } from '../../model/resource.ts';
+import { parseResourceRef, type Resource, type Version } from '../../model/resource.ts';
 
 /** What a record refers to. */
 export interface References {
@@ -23,19 +22,25 @@ export function referencesOf(name: string, value: unknown): References {
     return { manifests: deployments.map(({ manifest }) => manifest), objects: [] };
   }
   if (parseResourceRef(name) === null) return { manifests: [], objects: [...digestsIn(value)] };
-  const { versions } = value as Resource;
-  const held = versions.filter(({ status }) => status.state !== 'withdrawn');
+  const standing = standingOf((value as Resource).versions);
+  const held = [...standing.values()];
   return {
     manifests: held.map(({ manifest }) => manifest),
-    objects: held.flatMap(({ changes }) =>
-      changes && isComparisonKept(value as Resource, changes) ? [changes.digest] : [],
-    ),
+    objects: held.flatMap((version) => neededComparison(version, standing) ?? []),
   };
 }
 
-/** Whether the version that another was compared with is still there. A comparison quotes both. */
-function isComparisonKept({ versions }: Pick<Resource, 'versions'>, { from }: VersionChanges): boolean {
-  return versions.some(({ label, status }) => label === from && status.state !== 'withdrawn');
+/** The versions that are not withdrawn, by label. A deployment of a site is kept as a version is, and has no status. */
+export function standingOf(versions: Iterable<Version>): Map<string, Version> {
+  const standing = new Map<string, Version>();
+  for (const version of versions)
+    if ((version as Partial<Version>).status?.state !== 'withdrawn') standing.set(version.label, version);
+  return standing;
+}
+
+/** The comparison of a version with another, if both stand: it quotes both, and is deleted with either. */
+export function neededComparison({ label, changes }: Version, standing: ReadonlyMap<string, Version>): Digest | null {
+  return changes !== undefined && standing.has(label) && standing.has(changes.from) ? changes.digest : null;
 }
 
 function* digestsIn(value: unknown): Generator<Digest> {
