@@ -35,7 +35,10 @@ export interface Bucket {
   /** Removes the key. Does nothing if it is absent. Only for garbage collection and purges. */
   delete(key: string): Promise<void>;
 
-  /** Writes probe bytes durably and reads them back. Rejects with `unavailable` if writes fail. */
+  /**
+   * Writes probe bytes durably and reads them back. Rejects with `unavailable` if writes fail, or if
+   * a remote store no longer refuses a second write of a key (tried once a minute).
+   */
   check(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { usualPatience, type Patience } from './requests/attempts.ts';
 import { createKeep, type Keep } from './requests/keep.ts';
-import { probe } from './requests/probe.ts';
+import { assertRefused, probe } from './requests/probe.ts';
 import { notReadable } from './requests/s3-errors.ts';
 
 /** Where an S3 bucket is. */
@@ -55,8 +55,14 @@ export async function openKeep(settings: S3Settings, patience: Patience = usualP
   return createKeep(client, bucket, prefix === '' ? '' : `${prefix}/`, patience);
 }
 
+/** Milliseconds for which a refused second write shows that the store still enforces `If-None-Match`. */
+const enforcedFor = 60_000;
+
 /** Creates a bucket of the keys that are valid in the port. Keys with a dot in front hold probes. */
-export function createS3Bucket(keep: Keep): Bucket {
+export function createS3Bucket(keep: Keep, monotonic = (): number => performance.now()): Bucket {
+  /** When the store refused a second write last. */
+  let refusedAt = Number.NEGATIVE_INFINITY;
+
   return {
     async get(key) {
       assertKey(key);
@@ -97,6 +103,10 @@ export function createS3Bucket(keep: Keep): Bucket {
       const key = `.check/${id}`;
       try {
         await keep.put(key, Buffer.from(id), id);
+        if (monotonic() - refusedAt >= enforcedFor) {
+          await assertRefused(keep, key);
+          refusedAt = monotonic();
+        }
         if ((await keep.get(key))?.toString() !== id) throw new Error('The probe does not read back as written.');
         await keep.delete(key);
       } catch (error) {

@@ -24,10 +24,13 @@ export interface S3StandIn extends AsyncDisposable {
   port: number;
   endpoint: string;
   objects: Map<string, Stored>;
+  /** Treats the header another way from now on, as after a change of the bucket's settings. */
+  enforce(next: Enforcement): void;
 }
 
 /** Starts one. `bucket` may stand in the path or in front of the host. */
-export async function startS3(bucket: string, enforcement: Enforcement = 'holds'): Promise<S3StandIn> {
+export async function startS3(bucket: string, atStart: Enforcement = 'holds'): Promise<S3StandIn> {
+  let enforcement = atStart;
   const objects = new Map<string, Stored>();
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
@@ -88,6 +91,7 @@ export async function startS3(bucket: string, enforcement: Enforcement = 'holds'
     port,
     endpoint: `http://127.0.0.1:${port}`,
     objects,
+    enforce: (next) => void (enforcement = next),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -99,6 +99,30 @@ describe('a store that does not keep the promises of S3 is refused with what was
     await expect(opening).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(seen) });
   });
 
+  test('one that stops enforcing If-None-Match is noticed while it serves, within a minute', async () => {
+    await using server = await startS3('contracts');
+    await using proxy = await startFaultProxy(server.port);
+    let time = 0;
+    const bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), patience), () => time);
+    await bucket.check();
+    const first = { ...proxy.seen };
+    expect(first).toEqual({ PUT: 2, HEAD: 1, GET: 1, DELETE: 1 });
+    server.enforce('ignored');
+    time += 59_999;
+    await bucket.check();
+    // Most checks write once, as they cost money.
+    expect(proxy.seen).toEqual({ PUT: 3, HEAD: 1, GET: 2, DELETE: 2 });
+    time += 1;
+    for (let round = 0; round < 2; round++)
+      await expect(bucket.check()).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('it wrote a key that was there already'),
+      });
+    expect([...server.objects.keys()]).toEqual([]);
+    server.enforce('holds');
+    await bucket.check();
+  });
+
   test('a bucket that is not there', async () => {
     await using server = await startS3('others');
     const opening = openS3Bucket(settingsOf(server.endpoint), patience);

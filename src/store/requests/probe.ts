@@ -33,6 +33,14 @@ async function race(keep: Keep, key: string): Promise<void> {
   }
 }
 
+/** Makes sure that the store still refuses to write a key that is there: its settings may change while Stele runs. */
+export async function assertRefused(keep: Keep, key: string): Promise<void> {
+  const id = randomUUID();
+  if ((await keep.put(key, Buffer.from(id), id)) === 'exists') return;
+  await keep.delete(key).catch(() => undefined);
+  throw lie('it wrote a key that was there already');
+}
+
 function lie(seen: string): RegistryError {
   const message = `This S3 store cannot be used: ${seen}. Stele needs writes with If-None-Match (a conditional PUT) that hold for all writers. Use a store that has them, such as Amazon S3, Ceph or MinIO.`;
   return new RegistryError('unavailable', message);
