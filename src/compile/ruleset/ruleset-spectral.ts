@@ -11,7 +11,7 @@ import { createOptionsCheck, failureOf, type OptionsCheck } from './spectral/che
 import { coreFunctions } from './spectral/functions.ts';
 import { builtInFunctions } from './spectral/oas-functions.ts';
 import { filesProblem } from './spectral/overrides.ts';
-import { parsePath } from './spectral/json-path.ts';
+import { parsePath } from './spectral/path/json-path.ts';
 import {
   effectiveRules,
   expandAliases,

@@ -7,11 +7,11 @@ import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools } from './functions.ts';
 import { formatsOf, type Formats } from './formats.ts';
 import { keysOf, linkedGraph, plainGraph, pointerOf, type Graph, type Node } from './graph.ts';
-import { createMatcher, type Matcher } from './match-paths.ts';
+import { createMatcher, type Matcher } from './path/match-paths.ts';
 import { fillMessage, subjectOf } from './message.ts';
 import { builtInFunctions } from './oas-functions.ts';
 import { withOverrides, type Overridden } from './overrides.ts';
-import { parsePath } from './json-path.ts';
+import { parsePath } from './path/json-path.ts';
 import {
   effectiveRules,
   expandAliases,

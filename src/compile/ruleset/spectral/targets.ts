@@ -1,7 +1,7 @@
 import type { Budget } from './budget.ts';
 import type { Graph, Node } from './graph.ts';
-import { createMatcher } from './match-paths.ts';
-import { parsePath } from './json-path.ts';
+import { createMatcher } from './path/match-paths.ts';
+import { parsePath } from './path/json-path.ts';
 
 /** A value to check. `node.place`: the value, or if it is missing, what exists above it. */
 export interface Target {

@@ -1,29 +1,8 @@
-import { TooMuchWork, type Budget } from './budget.ts';
+import { TooMuchWork, type Budget } from '../budget.ts';
 import type { FilterScope } from './filter.ts';
-import type { Graph, Node, Place } from './graph.ts';
+import type { Graph, Node, Place } from '../graph.ts';
 import type { Step } from './json-path.ts';
-
-/** Receives the nodes that an expression of a rule selects. */
-export interface Sink {
-  rule: string;
-  take(node: Node): void;
-}
-
-/** What has been read of the expressions: the steps that may follow, and whose expression ends here. */
-interface State {
-  edges: Map<string, State>;
-  byName: Map<string, State[]>;
-  all: State[];
-  tests: { test: (scope: FilterScope) => boolean; to: State }[];
-  slices: { range: readonly [number, number, number]; to: State }[];
-  parent: State | null;
-  self: State | null;
-  /** The steps at any depth below. It is its own `deep`. */
-  deep: State | null;
-  /** Keys and nodes that are selected. */
-  keys: Sink[];
-  ends: Sink[];
-}
+import { follow, isWide, newState, type Sink, type State } from './path-states.ts';
 
 /** Expressions, merged so that one traversal evaluates all of them. */
 export interface Matcher {
@@ -59,46 +38,6 @@ export function createMatcher(): Matcher {
     },
     run: (graph, start, budget) => traverse(graph, start, first, budget),
   };
-}
-
-function newState(): State {
-  return {
-    edges: new Map(),
-    byName: new Map(),
-    all: [],
-    tests: [],
-    slices: [],
-    parent: null,
-    self: null,
-    deep: null,
-    keys: [],
-    ends: [],
-  };
-}
-
-/** The state after a step, shared by all expressions that are the same so far. */
-function follow(from: State, step: Step): State {
-  let state = from;
-  if (step.deep) {
-    state.deep ??= newState();
-    state = state.deep;
-    state.deep = state;
-  }
-  const { deep: _, ...own } = step;
-  const name = JSON.stringify(own);
-  const known = state.edges.get(name);
-  if (known !== undefined) return known;
-  const to = newState();
-  state.edges.set(name, to);
-  if (step.kind === 'names')
-    for (const key of new Set(step.names)) state.byName.set(key, [...(state.byName.get(key) ?? []), to]);
-  else if (step.kind === 'all') state.all.push(to);
-  else if (step.kind === 'filter') state.tests.push({ test: step.filter, to });
-  else if (step.kind === 'slice') state.slices.push({ range: step.range, to });
-  else if (step.kind === 'self') state.self = to;
-  else if (step.kind === 'parent') state.parent = to;
-  // A key has no members: what follows selects nothing.
-  return to;
 }
 
 function traverse(graph: Graph, start: Node, first: State, budget: Budget): void {
@@ -183,8 +122,8 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
           scope ??= {
             value: node.value,
             property: key,
-            parent: value,
-            parentProperty: frame.key,
+            parent: frame.up?.value,
+            parentProperty: frame.key ?? undefined,
             root,
             follow: graph.follow,
             budget,
@@ -243,11 +182,6 @@ function createPrepare(): (states: readonly State[]) => Prepared {
     }
     return prepared;
   };
-}
-
-/** Whether a state says something about members of any name. */
-function isWide({ all, tests, slices }: State): boolean {
-  return all.length + tests.length + slices.length > 0;
 }
 
 function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'] {

@@ -1,0 +1,139 @@
+import type { Budget } from '../budget.ts';
+import type { ValueOperator } from './expression.ts';
+
+/** The value of what JavaScript throws for, such as a member of null. Whatever uses it does not match. */
+export const nothing = Symbol('nothing');
+
+/**
+ * A function that texts, lists and objects have in JavaScript, where it stands without being called:
+ * `@.x.match && …`. It is true and has a name. Nothing of the program can be reached through it.
+ */
+class Uncalled {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** What `match` returns where it finds something. Filters may ask only whether it is there. */
+export const someMatch = new Uncalled('match');
+
+const uncalled = new Map<string, Uncalled>();
+
+function uncalledAs(name: string): Uncalled {
+  let known = uncalled.get(name);
+  if (known === undefined) uncalled.set(name, (known = new Uncalled(name)));
+  return known;
+}
+
+/** The types of values that have members by nature: JavaScript's name of each, and its functions. */
+const natures = {
+  string: ['String', String.prototype],
+  number: ['Number', Number.prototype],
+  boolean: ['Boolean', Boolean.prototype],
+  list: ['Array', Array.prototype],
+  object: ['Object', Object.prototype],
+} as const;
+
+export type Nature = keyof typeof natures;
+
+/** The type of a value, or null for null and undefined, which have no members. */
+export function natureOf(value: unknown): Nature | null {
+  if (value === null || value === undefined) return null;
+  const type = typeof value;
+  if (type === 'string' || type === 'number' || type === 'boolean') return type;
+  return Array.isArray(value) ? 'list' : 'object';
+}
+
+/** Reads a member that is not in the document: the length and the letters of a text, and functions. */
+export function naturalMember(value: unknown, nature: Nature, name: string): unknown {
+  if (value instanceof Uncalled) return name === 'name' ? value.name : undefined;
+  if (typeof value === 'string') {
+    if (name === 'length') return value.length;
+    if (/^(?:0|[1-9]\d{0,9})$/.test(name)) return value[Number(name)];
+  }
+  const [constructor, functions] = natures[nature];
+  if (name === 'constructor') return uncalledAs(constructor);
+  return name in functions ? uncalledAs(name) : undefined;
+}
+
+/** Writes a value as JavaScript does where a text is needed. */
+export function textOf(value: unknown, budget: Budget): string {
+  if (value instanceof Uncalled) return value.name;
+  if (!Array.isArray(value)) return typeof value === 'object' && value !== null ? '[object Object]' : String(value);
+  budget.spend(value.length);
+  const text = value
+    .map((item: unknown) => (item === null || item === undefined ? '' : textOf(item, budget)))
+    .join(',');
+  budget.spend(text.length >> 3);
+  return text;
+}
+
+function primitiveOf(value: unknown, budget: Budget): unknown {
+  return typeof value === 'object' && value !== null ? textOf(value, budget) : value;
+}
+
+type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
+
+/** What each operator makes of two values: the same as in JavaScript. */
+export const operators: Readonly<Record<ValueOperator, Operate>> = {
+  '==': looselyEqual,
+  '!=': (left, right, budget) => !looselyEqual(left, right, budget),
+  '===': (left, right) => left === right,
+  '!==': (left, right) => left !== right,
+  '<': ofOrder((left, right) => left < right),
+  '<=': ofOrder((left, right) => left <= right),
+  '>': ofOrder((left, right) => left > right),
+  '>=': ofOrder((left, right) => left >= right),
+  '+': add,
+  '-': ofNumbers((left, right) => left - right),
+  '*': ofNumbers((left, right) => left * right),
+  '/': ofNumbers((left, right) => left / right),
+  '%': ofNumbers((left, right) => left % right),
+  '|': ofNumbers((left, right) => left | right),
+  '^': ofNumbers((left, right) => left ^ right),
+  '&': ofNumbers((left, right) => left & right),
+  '<<': ofNumbers((left, right) => left << right),
+  '>>': ofNumbers((left, right) => left >> right),
+  '>>>': ofNumbers((left, right) => left >>> right),
+  // As in nimma: one of a list, not a key of an object.
+  in(left, right, budget) {
+    if (Array.isArray(right)) {
+      budget.spend(right.length >> 6);
+      return right.includes(left);
+    }
+    return typeof right === 'string' ? right.includes(textOf(left, budget)) : nothing;
+  },
+};
+
+function looselyEqual(left: unknown, right: unknown, budget: Budget): boolean {
+  if (left === null || left === undefined || right === null || right === undefined)
+    return (left ?? null) === (right ?? null);
+  if (typeof left === 'object' && typeof right === 'object') return left === right;
+  // oxlint-disable-next-line eqeqeq -- the filters are written in JavaScript's terms
+  return primitiveOf(left, budget) == primitiveOf(right, budget);
+}
+
+function ofOrder(is: (left: string | number, right: string | number) => boolean): Operate {
+  return (left, right, budget) => {
+    const [a, b] = [primitiveOf(left, budget), primitiveOf(right, budget)];
+    return typeof a === 'string' && typeof b === 'string' ? is(a, b) : is(Number(a), Number(b));
+  };
+}
+
+function ofNumbers(apply: (left: number, right: number) => number): Operate {
+  return (left, right, budget) => apply(numberOf(left, budget), numberOf(right, budget));
+}
+
+/** Turns a value into a number as JavaScript does. */
+export function numberOf(value: unknown, budget: Budget): number {
+  return Number(primitiveOf(value, budget));
+}
+
+function add(left: unknown, right: unknown, budget: Budget): unknown {
+  const [a, b] = [primitiveOf(left, budget), primitiveOf(right, budget)];
+  if (typeof a !== 'string' && typeof b !== 'string') return Number(a) + Number(b);
+  const [first, second] = [String(a), String(b)];
+  budget.spend((first.length + second.length) >> 3);
+  return first + second;
+}
