@@ -1,7 +1,7 @@
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import type { UnparsedFile } from './kind.ts';
-import { parseFile, type ParsedFile } from './text/parse.ts';
+import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 
 /** A file from the parent process: its bytes, or the problem that kept it from being read. */
@@ -29,15 +29,21 @@ export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'file
   return problemAtFile('limit-files', entry, `The document references more than ${files} files. Merge some of them.`);
 }
 
+/** Finds what a parsed file names: paths that it may reference, and those of examples. Extra paths do no harm. */
+export interface PathsOf {
+  references(file: ParsedFile): Iterable<string>;
+  examples(file: ParsedFile): Iterable<string>;
+}
+
 /**
- * Collects the entry and every file that it references, breadth first, with one `load` per round.
- * `pathsOf` returns the paths that a parsed file may reference; extra paths do no harm.
+ * Collects the entry and every file that it references, breadth first, with one `load` per round, and
+ * then files of examples. An example is no reference: whatever is wrong with it concerns nothing else.
  */
 export async function collect(
   entry: string,
   limits: CompileLimits,
   load: (paths: string[]) => Promise<LoadedFile[]>,
-  pathsOf: (file: ParsedFile) => Iterable<string>,
+  pathsOf: PathsOf,
 ): Promise<Collected> {
   const files = new Map<string, ParsedFile | UnparsedFile>();
   const findings = new Map<string, Problem[]>();
@@ -59,13 +65,38 @@ export async function collect(
       const { file, problems } = readFile(path, loaded.bytes, limits, path === entry);
       files.set(path, file);
       findings.set(path, problems);
-      if ('value' in file) for (const target of pathsOf(file)) if (!asked.has(target)) next.add(target);
+      if ('value' in file) for (const target of pathsOf.references(file)) if (!asked.has(target)) next.add(target);
     }
     for (const path of next) asked.add(path);
     if (asked.size > limits.files) return { files, findings, wall: tooManyFiles(entry, limits) };
     round = [...next].sort();
   }
+  const examples = new Set<string>();
+  for (const file of files.values())
+    if ('value' in file) for (const path of pathsOf.examples(file)) if (!asked.has(path)) examples.add(path);
+  if (examples.size > 0)
+    for (const loaded of await load([...examples].sort())) {
+      const file = readExample(loaded, { ...limits, bundleBytes: limits.bundleBytes - bytes });
+      bytes += file.text === null || 'problem' in loaded ? 0 : loaded.bytes.length;
+      files.set(file.path, file);
+    }
   return { files, findings, wall: null };
+}
+
+/** Reads an example, as data if it is valid JSON or YAML by its name, else as text. */
+function readExample(loaded: LoadedFile, limits: CompileLimits): UnparsedFile {
+  const { path } = loaded;
+  const refuse = (problem: Problem): UnparsedFile => ({ path, text: null, problem });
+  if ('problem' in loaded) return refuse(loaded.problem);
+  const { length } = loaded.bytes;
+  if (length > limits.fileBytes) return refuse(fileTooLarge(path, length, limits));
+  if (length > limits.bundleBytes)
+    return refuse(problemAtFile('limit-bundle-bytes', path, 'All files together are too large with it.'));
+  const { file } = readFile(path, loaded.bytes, limits, false);
+  if ('value' in file) return { path, text: file.text, problem: null, example: { value: file.value } };
+  const { text, issue } = decodeText(loaded.bytes);
+  if (issue) return refuse(problemAtFile(issue.rule, path, issue.message));
+  return { path, text, problem: null, example: { value: text } };
 }
 
 /**

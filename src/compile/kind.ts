@@ -11,6 +11,8 @@ export interface UnparsedFile {
   path: string;
   text: string | null;
   problem: Problem | null;
+  /** The value of a file that only the `externalValue` of an example names. No reference leads into it. */
+  example?: { value: unknown };
 }
 
 /** The input of a kind's compiler. */

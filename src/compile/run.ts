@@ -2,13 +2,13 @@ import type { ResourceType } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import type { Exemption } from '../model/problem.ts';
-import { collect, type LoadedFile } from './collect.ts';
+import { collect, type LoadedFile, type PathsOf } from './collect.ts';
 import type { Artifact, CompileInput, GivenRuleset } from './compile.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
-import { openapiReferencePaths } from './openapi/openapi-paths.ts';
+import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
@@ -22,14 +22,13 @@ import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
 import { schemaReferencePaths } from './schema/schema-refs.ts';
 
-/** How each type of document is compiled, and how its references are found. */
-const compilers: Record<
-  ResourceType,
-  { compile: CompileKind; referencePaths: (file: ParsedFile) => Iterable<string> }
-> = {
-  apis: { compile: compileOpenapi, referencePaths: openapiReferencePaths },
-  schemas: { compile: compileJsonSchema, referencePaths: schemaReferencePaths },
-  rulesets: { compile: compileRuleset, referencePaths: rulesetReferencePaths },
+const noExamples = () => [];
+
+/** How each type of document is compiled, and how what it names is found. */
+const compilers: Record<ResourceType, { compile: CompileKind; paths: PathsOf }> = {
+  apis: { compile: compileOpenapi, paths: { references: openapiReferencePaths, examples: openapiExamplePaths } },
+  schemas: { compile: compileJsonSchema, paths: { references: schemaReferencePaths, examples: noExamples } },
+  rulesets: { compile: compileRuleset, paths: { references: rulesetReferencePaths, examples: noExamples } },
 };
 
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
@@ -113,11 +112,12 @@ function styleOf({ json, name, extended = {} }: GivenRuleset): Style {
 }
 
 /** The entry is read first. Its type decides how references are found in all files. */
-function createPathsOf(type: ResourceType | null): (file: ParsedFile) => Iterable<string> {
-  let read: ((file: ParsedFile) => Iterable<string>) | null = null;
-  return (file) => {
-    read ??= compilers[kindOf(file.value)?.type ?? type ?? 'schemas'].referencePaths;
-    return read(file);
+function createPathsOf(type: ResourceType | null): PathsOf {
+  let paths: PathsOf | null = null;
+  const pathsFor = (file: ParsedFile) => (paths ??= compilers[kindOf(file.value)?.type ?? type ?? 'schemas'].paths);
+  return {
+    references: (file) => pathsFor(file).references(file),
+    examples: (file) => pathsFor(file).examples(file),
   };
 }
 

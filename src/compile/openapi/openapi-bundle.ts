@@ -11,6 +11,7 @@ import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } 
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { resolveReference } from '../reference.ts';
+import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
 
 /** What redocly takes a newer version of OpenAPI for. */
@@ -60,6 +61,7 @@ export async function bundleOpenapi(
     return { bundle: null, problems: [loopProblem(given, tree)], tree };
   }
   if (isNewer) root['openapi'] = stated;
+  tree.uncover();
 
   const problems: Problem[] = [];
   for (const { location } of result.problems) {
@@ -77,9 +79,9 @@ export async function bundleOpenapi(
     problems.push(...judge(reference.file, reference.pointer, reference));
 
   function judge(path: string, pointer: string, { text, member }: { text: string; member: string }): Problem[] {
-    // The `externalValue` of an example may be any URL (OpenAPI 3.1 §4.8.19).
-    if (member === '/externalValue' && !resolveReference(path, text).ok) return [];
     const file = files.get(path);
+    if (member === '/externalValue')
+      return file !== undefined && isParsed(file) ? judgeExample(file, pointer, text) : [];
     if (path === entry.path && isOwnUri(entry, text)) return [];
     const { rule, message } = judgeReference(path, text, files);
     const severity = severityOf(pointer, text);
@@ -87,6 +89,20 @@ export async function bundleOpenapi(
     // A bundle must not depend on another file, so only references within the file are tolerated.
     const isSoft = input.validation === 'lenient' && severity === 'error' && text.startsWith('#');
     return [problemAt(file, pointer + member, rule, message, { severity: isSoft ? 'warning' : severity })];
+  }
+
+  /** An example is no reference: it may be at any URL, and a file that is not there is only worth a warning. */
+  function judgeExample(file: ParsedFile, pointer: string, text: string): Problem[] {
+    const target = resolveReference(file.path, text);
+    if (!target.ok) return [];
+    const verdict = judgeReference(file.path, text, files);
+    if (verdict.rule === null) return [];
+    const shown = JSON.stringify(text.slice(0, 200));
+    const message =
+      verdict.rule === 'file-missing'
+        ? `The example ${shown} is not there: ${target.path} does not exist. Add the file, or write a full URL.`
+        : `The example ${shown} is not included. ${verdict.message}`;
+    return [problemAt(file, `${pointer}/externalValue`, verdict.rule, message, { severity: 'warning' })];
   }
 
   problems.push(...bundleExtensions(given, tree, document.parsed));

@@ -8,9 +8,9 @@ export function isMappingReference(value: string): boolean {
 }
 
 /**
- * Returns the paths in the tree that an OpenAPI file may reference by `$ref`, `externalValue` or
- * discriminator mappings. May include extra paths: examples can contain what looks like a
- * reference. A schema of a URL may be in a file beside it that has the URL as its `$id`.
+ * Returns the paths in the tree that an OpenAPI file may reference by `$ref` or discriminator
+ * mappings. May include extra paths: examples can contain what looks like a reference. A schema of
+ * a URL may be in a file beside it that has the URL as its `$id`.
  */
 export function openapiReferencePaths(file: ParsedFile): Set<string> {
   const paths = new Set<string>();
@@ -30,7 +30,7 @@ export function openapiReferencePaths(file: ParsedFile): Set<string> {
     }
     for (const [key, value] of Object.entries(node)) {
       if (typeof value === 'string') {
-        if (key === '$ref' || key === 'externalValue') add(value);
+        if (key === '$ref') add(value);
         else if (key === 'defaultMapping' && isMappingReference(value)) add(value);
       } else {
         if (key === 'mapping' && typeof value === 'object' && value !== null)
@@ -43,5 +43,22 @@ export function openapiReferencePaths(file: ParsedFile): Set<string> {
 
   visit(file.value);
   paths.delete(file.path);
+  return paths;
+}
+
+/** Returns the paths in the tree that `externalValue` names. It may be any URL (OpenAPI 3.1 §4.8.19). */
+export function openapiExamplePaths(file: ParsedFile): Set<string> {
+  const paths = new Set<string>();
+  if (!file.text.includes('externalValue')) return paths;
+
+  function visit(node: unknown): void {
+    if (typeof node !== 'object' || node === null) return;
+    const { externalValue } = node as { externalValue?: unknown };
+    const target = typeof externalValue === 'string' ? resolveReference(file.path, externalValue) : null;
+    if (target?.ok && target.path !== file.path) paths.add(target.path);
+    for (const child of Object.values(node)) visit(child);
+  }
+
+  visit(file.value);
   return paths;
 }

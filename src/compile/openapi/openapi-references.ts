@@ -29,6 +29,7 @@ export function judgeReference(from: string, reference: string, files: KindInput
       };
     if (file.problem === null) {
       if ((target.fragment ?? '') === '') return { rule: null, message: '' };
+      if (file.example && followPointer(file.example.value, target.fragment!).found) return { rule: null, message: '' };
       return {
         rule: 'ref-unresolved',
         message: `The reference ${shown} points into ${target.path}, which is neither JSON nor YAML.`,

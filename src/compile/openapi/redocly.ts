@@ -44,9 +44,14 @@ export interface Tree {
   used: ReadonlySet<string>;
   /** The number of files that were returned. */
   served(): number;
+  /** Gives the members of examples their names back. */
+  uncover(): void;
 }
 
 const root = '/tree/';
+
+/** The members that redocly follows in any object. */
+const followed: ReadonlySet<string> = new Set(['$ref', '$id', '$anchor', '$dynamicAnchor', 'externalValue']);
 
 /** Returns the path in the tree for redocly's name of a file. */
 export function treePath(absoluteRef: string): string {
@@ -81,6 +86,26 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     return files.size === 1 ? structuredClone(value) : copy(value, { file, parent: null, key: '' });
   }
 
+  const covered: { node: Record<string, unknown>; members: [string, unknown][] }[] = [];
+
+  /** Copies the data of an example, with other names for what redocly would follow in it. */
+  function cover(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(cover);
+    const members = Object.entries(value).map(([key, item]): [string, unknown] => [key, cover(item)]);
+    const node: Record<string, unknown> = {};
+    for (const [key, item] of members) setMember(node, followed.has(key) ? `example:${key}` : key, item);
+    if (members.some(([key]) => followed.has(key))) covered.push({ node, members });
+    return node;
+  }
+
+  function uncover(): void {
+    for (const { node, members } of covered) {
+      for (const key of Object.keys(node)) delete node[key];
+      for (const [key, item] of members) setMember(node, key, item);
+    }
+  }
+
   function documentOf(path: string): Document {
     const known = documents.get(path);
     if (known) return known;
@@ -91,7 +116,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     if (text === null) throw new ResolveError(new Error('unreadable'));
     const document = {
       source: new Source(root + path, text),
-      parsed: isParsed(file) ? copyOf(file.value, path) : text,
+      parsed: isParsed(file) ? copyOf(file.value, path) : file.example ? cover(file.example.value) : text,
     };
     documents.set(path, document);
     return document;
@@ -116,7 +141,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     }
   }
 
-  return { resolver: new TreeResolver(), documentOf, origins, used, served: () => documents.size };
+  return { resolver: new TreeResolver(), documentOf, origins, used, served: () => documents.size, uncover };
 }
 
 let plugins: Promise<Config['plugins']> | null = null;

@@ -162,8 +162,8 @@ function createLoad(input: CompileInput, load: Load, read: Map<string, Collected
     if (!file.found) return { path, problem: file.problem };
     const { bytes, blob } = file;
     if (bytes.length > limits.fileBytes) return { path, problem: fileTooLarge(path, bytes.length, limits) };
+    if (total + bytes.length > limits.bundleBytes) return { path, problem: filesTooLarge(input.entry, limits) };
     total += bytes.length;
-    if (total > limits.bundleBytes) return { path, problem: filesTooLarge(input.entry, limits) };
     read.set(path, { path, blob, bytes });
     return { path, bytes };
   }
