@@ -1,9 +1,10 @@
+import { changesOf } from '../model/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
 import { formatSite, siteAddress, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
-import { changesOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
+import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
 /** A resource or a documentation site. */

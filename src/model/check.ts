@@ -35,6 +35,8 @@ export interface Check {
   /** Markdown. Contains nothing that readers of the repository may not see. */
   summary: string;
   annotations: Annotation[];
+  /** How many changes break clients. Absent: none. */
+  breaking?: number;
   /** Somebody asked for it again. A host that keeps the runs of a check gets a new one. */
   isAgain?: true;
   /** The resource's page, or null. */

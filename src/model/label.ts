@@ -39,9 +39,12 @@ export function labelFromVersion(version: string): string | null {
  * A label parsed as a semantic version. Numbers are bigints because labels can have 128 characters.
  */
 export interface SemanticVersion {
-  core: readonly [bigint, bigint, bigint];
+  core: readonly [bigint, bigint, bigint, ...bigint[]];
   prerelease: readonly string[];
 }
+
+/** Reads a label as a version that has a place among others; null: it has none. See `readerOf`. */
+export type ReadVersion = (label: string) => SemanticVersion | null;
 
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
@@ -76,8 +79,8 @@ function parse(label: string): SemanticVersion | null {
  * §11).
  */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
-  for (let i = 0; i < 3; i++) {
-    const difference = compareNumbers(a.core[i]!, b.core[i]!);
+  for (let i = 0; i < Math.max(a.core.length, b.core.length); i++) {
+    const difference = compareNumbers(a.core[i] ?? 0n, b.core[i] ?? 0n);
     if (difference !== 0) return difference;
   }
   if (a.prerelease.length === 0 || b.prerelease.length === 0) return b.prerelease.length - a.prerelease.length;
@@ -100,7 +103,7 @@ function compareNumbers(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A label and its place in the order of publication. */
+/** A label and its place in the order of publication: higher is newer. */
 export interface Candidate {
   label: string;
   order: number;
@@ -111,10 +114,13 @@ export interface Candidate {
  * newest publication. Among equal versions the newest publication wins. Null when there are no
  * candidates.
  */
-export function latestOf<C extends Candidate>(candidates: readonly C[]): C | null {
+export function latestOf<C extends Candidate>(
+  candidates: readonly C[],
+  read: ReadVersion = parseSemanticVersion,
+): C | null {
   let best: { candidate: C; rank: number; version: SemanticVersion | null } | null = null;
   for (const candidate of candidates) {
-    const version = parseSemanticVersion(candidate.label);
+    const version = read(candidate.label);
     const rank = version === null ? 0 : version.prerelease.length > 0 ? 1 : 2;
     if (best === null || isLater(candidate, rank, version, best)) best = { candidate, rank, version };
   }
@@ -141,7 +147,11 @@ export function isRange(text: string): boolean {
 }
 
 /** The highest candidate within the range. Pre-releases never match. Null when nothing does. */
-export function highestInRange<C extends Candidate>(range: string, candidates: readonly C[]): C | null {
+export function highestInRange<C extends Candidate>(
+  range: string,
+  candidates: readonly C[],
+  read: ReadVersion = parseSemanticVersion,
+): C | null {
   const match = rangeGrammar.exec(range);
   if (!match || !isRange(range)) return null;
   const [, sign, majorText, minorText, patchText] = match;
@@ -149,18 +159,18 @@ export function highestInRange<C extends Candidate>(range: string, candidates: r
   const minor = minorText === undefined ? null : BigInt(minorText);
   const patch = patchText === undefined ? null : BigInt(patchText);
   const matching = candidates.filter(({ label }) => {
-    const version = parseSemanticVersion(label);
+    const version = read(label);
     if (!version || version.prerelease.length > 0) return false;
     const floor = { core: [major, minor ?? 0n, patch ?? 0n] as const, prerelease: [] };
     if (compareSemanticVersions(version, floor) < 0) return false;
     return isSameSeries(version.core, [major, minor, patch], sign!);
   });
-  return latestOf(matching);
+  return latestOf(matching, read);
 }
 
 /** As in node-semver: `^0.2` stays within 0.2, `^0.0.3` matches only that version. */
 function isSameSeries(
-  core: readonly [bigint, bigint, bigint],
+  core: SemanticVersion['core'],
   [major, minor, patch]: readonly [bigint, bigint | null, bigint | null],
   sign: string,
 ): boolean {
@@ -172,15 +182,25 @@ function isSameSeries(
 }
 
 /**
- * The label for content that states no version: the next patch after the highest semantic version,
- * or `1.0.0`.
+ * The label for content that states no version: the next patch after the highest version, the next
+ * number after dotted ones such as `2025.02.04`, or `1.0.0`.
  */
-export function nextLabel(candidates: readonly Candidate[]): string {
-  const versions = candidates.flatMap(({ label }) => parseSemanticVersion(label) ?? []);
+export function nextLabel(candidates: readonly Candidate[], read: ReadVersion = parseSemanticVersion): string {
+  const versions = candidates.flatMap(({ label }) => {
+    const version = read(label);
+    return version === null ? [] : [{ label, version }];
+  });
   if (versions.length === 0) return '1.0.0';
-  const highest = versions.reduce((best, next) => (compareSemanticVersions(next, best) > 0 ? next : best));
-  const [major, minor, patch] = highest.core;
-  return highest.prerelease.length > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}.${patch + 1n}`;
+  const { label, version } = versions.reduce((best, next) =>
+    compareSemanticVersions(next.version, best.version) > 0 ? next : best,
+  );
+  const isRelease = version.prerelease.length === 0;
+  if (parseSemanticVersion(label) === null) {
+    const [, start, last] = /^v?((?:\d+\.)*)(\d+)/.exec(label)!;
+    return start! + (isRelease ? String(BigInt(last!) + 1n).padStart(last!.length, '0') : last!);
+  }
+  const [major, minor, patch] = version.core;
+  return `${major}.${minor}.${isRelease ? patch + 1n : patch}`;
 }
 
 interface Labelled {

@@ -6,14 +6,8 @@ import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
-import {
-  compareSemanticVersions,
-  highestInRange,
-  latestOf,
-  parseSemanticVersion,
-  placeOfLabel,
-  type SemanticVersion,
-} from './label.ts';
+import { highestInRange, latestOf, placeOfLabel } from './label.ts';
+import { haveEqualRank, readerOf } from './version-order.ts';
 
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
@@ -48,6 +42,11 @@ export interface Version {
    * than the latest was when it was published from a tag or an import.
    */
   neverLatest?: true;
+  /**
+   * Set when the branch went back to it: the label of the newest version of equal rank then. It
+   * counts as published after that one.
+   */
+  returnedAfter?: string;
   /** The version stated in the document, when the label differs from it. */
   original?: string;
   /** What changed since the version before. Absent for the first, and for old versions. */
@@ -83,6 +82,11 @@ export interface Resource extends GateSettings, Ownership {
   latest: string | null;
   /** Whether `latest` was set by hand. It then stays until it is set again. */
   latestPinned: boolean;
+  /**
+   * Label of the version that the connected branch had when it was last read. Absent: no branch was
+   * read, or none since this is recorded.
+   */
+  onBranch?: string;
   /** Whether schema errors in its documents are warnings. Null: the organization's default. */
   validation: Validation | null;
   /**
@@ -168,7 +172,7 @@ export function selectVersion(resource: Resource, selector: Selector): { version
   }
   const named = resource.versions.find(({ label }) => label === selector.version);
   if (named) return { version: named, exact: true };
-  const highest = highestInRange(selector.version, candidatesOf(resource));
+  const highest = highestInRange(selector.version, candidatesOf(resource), readerOf(resource.versions));
   return highest ? { version: highest.version, exact: false } : null;
 }
 
@@ -180,14 +184,50 @@ export function chooseLatest(resource: Resource): string | null {
     const pinned = findVersion(resource, resource.latest);
     if (pinned && isOffered(pinned)) return resource.latest;
   }
-  return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
+  return latestAmong(resource, candidatesOf(resource));
 }
 
 /** The same once this version stands after all others. It is compared with the latest now, and not with each of them. */
 export function chooseLatestWith(resource: Resource, added: Version): string | null {
-  const current = resource.latest === null ? null : findVersion(resource, resource.latest);
-  const isLatest = current !== null && isOffered(current) && (resource.latestPinned || !current.neverLatest);
-  return chooseLatest({ ...resource, versions: [...(isLatest ? [current] : resource.versions), added] });
+  const { versions, latestPinned } = resource;
+  const place = resource.latest === null ? -1 : placeOfLabel(versions, resource.latest);
+  const current = versions[place];
+  const isSameOrder = readerOf(versions) === readerOf(versions, added);
+  if (current === undefined || !isOffered(current) || !isSameOrder || (!latestPinned && current.neverLatest))
+    return chooseLatest({ ...resource, versions: [...versions, added] });
+  if (latestPinned) return current.label;
+  const both = [candidateAt(versions, place), { label: added.label, order: versions.length, version: added }];
+  return latestAmong(resource, both);
+}
+
+function latestAmong({ versions }: Resource, candidates: readonly VersionCandidate[]): string | null {
+  const offered = candidates.filter(({ version }) => isOffered(version) && !version.neverLatest);
+  return latestOf(offered, readerOf(versions))?.label ?? null;
+}
+
+/**
+ * The resource after its branch was read and has this version. Among versions of equal rank that
+ * came from a commit, the one that the branch has counts as the newest (design §7). The same object
+ * if nothing changes.
+ */
+export function withBranchAt(resource: Resource, label: string): Resource {
+  const { versions } = resource;
+  const read = readerOf(versions);
+  const equals = candidatesOf(resource).filter((one) => haveEqualRank(read, one.label, label));
+  const own = equals.find((one) => one.label === label);
+  const newest = latestOf(equals, read);
+  const isBack = own !== undefined && newest !== null && newest !== own && newest.version.createdAt !== undefined;
+  const isKnown = (resource.onBranch ?? resource.latest) === label;
+  if (!isBack) return isKnown ? resource : { ...resource, onBranch: label };
+  const last = equals.reduce((one, other) => (Math.floor(other.order) > Math.floor(one.order) ? other : one));
+  const next = versions.map((version) => {
+    if (version === own.version) return { ...version, returnedAfter: versions[Math.floor(last.order)]!.label };
+    if (version.returnedAfter === undefined || !haveEqualRank(read, version.label, label)) return version;
+    const { returnedAfter: _, ...rest } = version;
+    return rest;
+  });
+  const moved = { ...resource, versions: next, onBranch: label };
+  return { ...moved, latest: chooseLatest(moved) };
 }
 
 /**
@@ -229,47 +269,28 @@ export function neighbours(
   return { predecessor: firstThere(index - 1, -1), successor: firstThere(index + 1, 1) };
 }
 
-/** Versions published before one that are looked at for the one that it follows. */
-const lookBack = 100;
-
-/**
- * The version that a version is compared with: of those published before it that are not withdrawn,
- * the highest semantic version below its own, so that 1.0.1 is compared with 1.0.0 also after 2.0.0;
- * else the last. Null for the first version.
- */
-export function versionBefore(resource: Resource, version: Version): Version | null {
-  const { versions } = resource;
-  const own = parseSemanticVersion(version.label);
-  const index = versions.findLastIndex(({ label }) => label === version.label);
-  let last: Version | null = null;
-  let best: { version: Version; parsed: SemanticVersion } | null = null;
-  for (let at = index - 1; at >= Math.max(0, index - lookBack); at--) {
-    const before = versions[at]!;
-    if (before.status.state === 'withdrawn') continue;
-    last ??= before;
-    const parsed = own && parseSemanticVersion(before.label);
-    if (own === null || parsed === null) break;
-    if (compareSemanticVersions(parsed, own) > 0) continue;
-    if (best === null || compareSemanticVersions(parsed, best.parsed) > 0) best = { version: before, parsed };
-  }
-  return best?.version ?? last ?? neighbours(resource, version).predecessor;
+/** Whether a version is one that readers are sent to. */
+export function isOffered({ status }: Pick<Version, 'status'>): boolean {
+  return status.state === 'active' || status.state === 'deprecated';
 }
 
-/**
- * What changed since the version before, if that is still the one that it was compared with: it may
- * have been withdrawn, or an import may have put another between them.
- */
-export function changesOf(resource: Resource, version: Version): VersionChanges | null {
-  if (version.changes === undefined) return null;
-  return version.changes.from === versionBefore(resource, version)?.label ? version.changes : null;
+interface VersionCandidate {
+  label: string;
+  order: number;
+  version: Version;
 }
 
-function isOffered(version: Version): boolean {
-  return version.status.state === 'active' || version.status.state === 'deprecated';
+function candidatesOf({ versions }: Pick<Resource, 'versions'>): VersionCandidate[] {
+  return versions.flatMap((version, index) => (isOffered(version) ? [candidateAt(versions, index)] : []));
 }
 
-function candidatesOf(resource: Resource): { label: string; order: number; version: Version }[] {
-  return resource.versions.flatMap((version, order) =>
-    isOffered(version) ? [{ label: version.label, order, version }] : [],
-  );
+function candidateAt(versions: readonly Version[], index: number): VersionCandidate {
+  const version = versions[index]!;
+  return { label: version.label, order: orderOf(versions, index), version };
+}
+
+/** The place of a version in the order of publication. One that the branch went back to stands behind another. */
+export function orderOf(versions: readonly Version[], index: number): number {
+  const { returnedAfter } = versions[index]!;
+  return returnedAfter === undefined ? index : Math.max(index, placeOfLabel(versions, returnedAfter)) + 0.5;
 }

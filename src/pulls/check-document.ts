@@ -1,7 +1,11 @@
 import { formatCoordinate } from '../model/address.ts';
-import type { Check } from '../model/check.ts';
-import { countText } from '../model/problem.ts';
-import { selectVersion, versionBefore } from '../model/resource.ts';
+import type { Annotation, Check } from '../model/check.ts';
+import { comparedWith } from '../model/compared-with.ts';
+import type { Comparison } from '../model/comparison.ts';
+import { fittingVersion } from '../model/fitting-version.ts';
+import { countText, type Report } from '../model/problem.ts';
+import { selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { effectOnLatest } from '../model/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
@@ -13,6 +17,8 @@ import { refusalOf } from '../sync/publish-document.ts';
 
 /** Changes of each verdict that a check names. */
 const mostNamed = 20;
+/** Breaking changes that are shown at their lines. */
+const mostAnnotated = 50;
 
 /**
  * The check of one document: what publishing it gave, or why it was refused. `registry`: as it is
@@ -34,59 +40,124 @@ export async function checkOf(
     return { ...about, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
   }
   const { report } = result;
-  const annotations = annotationsOf(report);
   const changes = await changesOf(registry, view, document, result);
+  const annotations = [...annotationsOf(report), ...breaksIn(changes, document, report)];
+  const breaking = changes.comparison?.counts.breaking ?? 0;
+  const found = { annotations, ...(breaking > 0 && { breaking }) };
+  const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
   if (result.outcome === 'rejected') {
     const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
-    const breaking = report.problems.find(({ rule }) => rule === 'compatibility');
-    const title = breaking === undefined ? titleOf(report, null) : 'Breaking changes';
-    const summary = [rejected, breaking === undefined ? '' : plain(breaking.message), changes];
-    return { ...about, state: 'failure', title, summary: joined(summary), annotations };
+    const refusal = report.problems.find(({ rule }) => rule === 'compatibility');
+    const title = refusal === undefined ? `${titleOf(report, null)}${breaks}` : breaks.slice(2) || 'Breaking changes';
+    const summary = [rejected, refusal === undefined ? '' : plain(refusal.message), changes.text];
+    return { ...about, ...found, state: 'failure', title, summary: joined(summary) };
   }
   if (result.outcome === 'conflict') {
-    const summary = joined([where, plain(result.detail), changes]);
-    return { ...about, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
+    const { before, comparison } = changes;
+    const fitting = before && comparison && fittingVersion(before.resource, before.version.label, comparison.verdict);
+    const advice = fitting === null || result.detail.includes(fitting) ? '' : `${fitting} would fit these changes.`;
+    const summary = joined([where, plain(result.detail), plain(advice), changes.text]);
+    return { ...about, ...found, state: 'failure', title: titleOf(null, result.detail), summary };
   }
-  const title = titleOfPlanned(document, result);
-  const found = [
+  const was = (await findResource(registry, document.coordinate))?.latest ?? null;
+  const effect = document.tags === null ? effectOnLatest(result.resource, result.version, was) : null;
+  const title = `${titleOfPlanned(document, result, was)}${breaks}`;
+  const counted = [
     ...(report.counts.warning === 0 ? [] : [countText(report.counts.warning, 'warning')]),
     ...(report.exempted === undefined ? [] : [`${countText(report.exempted.length, 'finding')} exempted`]),
   ].join(', ');
-  const summary = joined([where, `${title}.`, found === '' ? '' : `${found}.`, changes]);
-  return { ...about, state: 'success', title, summary, annotations };
+  const becomes = result.outcome === 'published' ? `${result.version.label} becomes the latest version.` : '';
+  const summary = joined([
+    where,
+    `${title}.`,
+    document.tags === null ? plain(effect ?? becomes) : '',
+    plain(forgotten(result, changes) ?? ''),
+    counted === '' ? '' : `${counted}.`,
+    changes.text,
+  ]);
+  return { ...about, ...found, state: 'success', title, summary };
 }
 
 function joined(paragraphs: readonly string[]): string {
   return paragraphs.filter((part) => part !== '').join('\n\n');
 }
 
-function titleOfPlanned(
-  { tags }: Planned,
-  { outcome, version }: Extract<PublishResult, { outcome: 'published' | 'unchanged' }>,
-): string {
+type Well = Extract<PublishResult, { outcome: 'published' | 'unchanged' }>;
+
+/** What merging does. `was`: the latest version now. */
+function titleOfPlanned({ tags }: Planned, { outcome, resource, version }: Well, was: string | null): string {
   if (tags !== null) return 'Valid; the next tag publishes it';
-  return outcome === 'unchanged' ? `Same content as ${version.label}` : `Would be published as ${version.label}`;
+  const { label } = version;
+  const { latest } = resource;
+  if (outcome === 'unchanged' && latest === label && was !== label) return `Latest goes back to ${label}`;
+  const what = outcome === 'unchanged' ? `Same content as ${label}` : `Would be published as ${label}`;
+  return latest === label ? what : `${what}; latest stays ${latest}`;
+}
+
+/** Says that a new version needs a version number of its own, and which one fits. Null: it has one. */
+function forgotten({ outcome, version }: Well, { before, comparison }: Changes): string | null {
+  const { original, label } = version;
+  const isForgotten = outcome === 'published' && original !== undefined && label.startsWith(original);
+  if (!isForgotten || before === null || comparison === null) return null;
+  const fitting = fittingVersion(before.resource, original, comparison.verdict);
+  const advice = fitting === null ? 'Raise it.' : `Raise it, for instance to ${fitting}.`;
+  return `The version in the document is still ${original}, which is published with other content. ${advice}`;
+}
+
+interface Changes {
+  /** The version that the document was compared with, and its resource. Null: there is none. */
+  before: { resource: Resource; version: Version } | null;
+  comparison: Comparison | null;
+  /** As Markdown. Empty for a document that gave no artifact. */
+  text: string;
 }
 
 /**
- * The changes since the version that this one would follow, or else the latest, as Markdown. Empty for
- * a document that gave no artifact.
+ * The changes since the version that this one is compared with, or else since the latest. A document
+ * that is published already, and leaves latest as it is, changes nothing.
  */
 async function changesOf(
   registry: Registry,
   view: Registry,
-  { coordinate }: Planned,
+  { coordinate, path }: Planned,
   result: PublishResult,
-): Promise<string> {
-  const { artifact } = result.compiled;
-  if (!artifact) return '';
+): Promise<Changes> {
+  const nothing = { before: null, comparison: null };
+  const { artifact, files } = result.compiled;
+  if (!artifact) return { ...nothing, text: '' };
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' })?.version;
-  if (!resource || !latest) return 'This would be the first version, if the name is free.';
-  const followed = result.outcome === 'published' ? versionBefore(result.resource, result.version) : null;
+  if (!resource || !latest) return { ...nothing, text: 'This would be the first version, if the name is free.' };
+  if (
+    result.outcome === 'unchanged' &&
+    result.resource.latest === latest.label &&
+    latest.label !== result.version.label
+  )
+    return { ...nothing, text: '' };
+  const followed = result.outcome === 'published' ? comparedWith(result.resource, result.version) : null;
   const before = followed ?? latest;
   const kept = 'version' in result ? await keptComparison(view, before, result.version) : null;
-  const comparison = kept ?? (await tryCompareWith(registry, resource, before, publishedAs(artifact), {}));
+  const after = publishedAs(artifact);
+  let comparison = kept ?? (await tryCompareWith(registry, resource, before, after, {}));
+  const bytes = files.find((file) => file.path === path)?.bytes;
+  // Lines cost another look at the file, and most documents need none.
+  if (comparison.counts.breaking > 0 && bytes)
+    comparison = await tryCompareWith(registry, resource, before, { ...after, source: { path, bytes } }, {});
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}.`;
-  return joined([title, comparisonMarkdown(comparison, mostNamed)]);
+  const text = joined([title, comparisonMarkdown(comparison, mostNamed)]);
+  return { before: { resource, version: before }, comparison, text };
+}
+
+/** Breaking changes that the report does not have, at their lines. */
+function breaksIn({ comparison }: Changes, { path }: Planned, report: Report): Annotation[] {
+  const keyOf = ({ rule, message }: Pick<Annotation, 'rule' | 'message'>) => `${rule} ${message}`;
+  const said = new Set([...report.problems, ...(report.exempted ?? [])].map(keyOf));
+  const broken = comparison?.changes.filter(({ verdict }) => verdict === 'breaking') ?? [];
+  return broken
+    .map(({ code: rule, message, place }): Annotation => {
+      const { line = 1, column = 1 } = place ?? {};
+      return { path, line, column, severity: 'warning', rule, message };
+    })
+    .filter((one) => !said.has(keyOf(one)))
+    .slice(0, mostAnnotated);
 }

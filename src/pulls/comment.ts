@@ -1,18 +1,18 @@
 import type { Check, PullCheck, PullComment } from '../model/check.ts';
-import { code, plain, wholeCheck } from '../sync/checks.ts';
+import { code, plain, signs, wholeCheck } from '../sync/checks.ts';
 
-const signs = { success: '✅', failure: '❌', neutral: '➖', cancelled: '➖', running: '⏳' } as const;
 /** The most documents and findings that the comment shows, and findings that are shown at their lines. */
 const most = { documents: 20, findings: 20, notes: 50 };
 
 /**
- * The comment of a pull request: the result of each check, and the first findings. Null for a group
- * of a merge queue, which has no comments.
+ * The comment of a pull request: the result of each check, and the first findings. `about`: what is
+ * to be said of the repository as a whole. Null for a group of a merge queue, which has no comments.
  */
 export function commentOf(
   { number, mark }: Pick<PullCheck, 'number' | 'mark'>,
   commit: string,
   checks: readonly Check[],
+  about: Check | null = null,
 ): PullComment | null {
   if (number === null || mark === undefined) return null;
   const whole = checks.find(({ name }) => name === wholeCheck);
@@ -21,7 +21,7 @@ export function commentOf(
   const rest = own.length > shown.length ? [`… and ${own.length - shown.length} more documents.`] : [];
   const text = [
     `### Stele: ${plain(whole?.title ?? 'Checked')}`,
-    ...(whole === undefined || own.length > 0 ? [] : [whole.summary]),
+    ...(own.length === 0 ? [whole?.summary ?? ''] : [about?.summary ?? '']).filter((part) => part !== ''),
     ...shown.flatMap(describe),
     ...rest,
     `For commit ${commit.slice(0, 12)}. Merging publishes; this check published nothing.`,

@@ -4,7 +4,7 @@ import type { Check, CheckState, PullCheck } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
 import { hostOf } from '../registry/host-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import { concludeChecks, canReportChecks, plain, wholeCheck } from '../sync/checks.ts';
+import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf } from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';
 import { saveChecks } from '../sync/report-checks.ts';
 import { checkPull, type Checked, type Proposal } from './check-pull.ts';
@@ -53,11 +53,12 @@ export async function runCheck(
     checks: readonly Check[],
     withdrawn: readonly Check[] = [],
     previews: Checked['previews'] = new Map(),
+    about: Check | null = null,
   ): Promise<Partial<PullCheck>> {
     const reported = digestOf(JSON.stringify(checks));
     if (!isKnown || reported !== pull.reported) {
       const found = await linkPreviews(registry, repository.org, checks, previews);
-      const comment = registry.config.pulls.comments ? commentOf(pull, head, found) : null;
+      const comment = registry.config.pulls.comments ? commentOf(pull, head, found, about) : null;
       const all = [...withdrawn, ...found].map((each) => ({ ...each, ...isAgain }));
       await saveChecks(registry, repository, all, comment);
     }
@@ -76,6 +77,7 @@ export async function runCheck(
       found,
       withdrawn.map((name) => withdrawnCheck(head, name)),
       previews,
+      wholeOf(checks),
     );
     return { ...saved, state: 'checked', checks: names, detail: null, tries: 0 };
   } catch (error) {

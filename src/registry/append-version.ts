@@ -3,7 +3,14 @@ import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
 import type { Digest } from '../model/digest.ts';
 import type { JobOrigin } from '../model/job.ts';
-import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import {
+  assertPublishable,
+  findVersion,
+  resourceRef,
+  withBranchAt,
+  type Resource,
+  type Version,
+} from '../model/resource.ts';
 import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
 import { newResource, withSummary, withTitle, type NewResource } from './create-resource.ts';
@@ -110,8 +117,11 @@ export async function appendVersion(
     }
     const connected = request.connection === undefined ? resource : { ...resource, connection: request.connection };
     if (placed.outcome === 'unchanged') {
-      result = { outcome: 'unchanged', resource: connected, version: placed.version };
-      return JSON.stringify(connected.connection) === JSON.stringify(current?.connection) ? null : connected;
+      const { label } = placed.version;
+      const next = request.connection === undefined ? connected : withBranchAt(connected, label);
+      result = { outcome: 'unchanged', resource: next, version: findVersion(next, label)! };
+      const isSame = JSON.stringify(next.connection) === JSON.stringify(current?.connection);
+      return isSame && next === connected ? null : next;
     }
     const version: Version = {
       label: placed.label,
@@ -124,7 +134,8 @@ export async function appendVersion(
       ...(request.snapshot.note && { commit: request.snapshot.note }),
       ...(made.problems.error + made.problems.warning > 0 && { problems: made.problems }),
     };
-    const added = addVersion(connected, version, request);
+    const from = request.connection === undefined ? connected : { ...connected, onBranch: version.label };
+    const added = addVersion(from, version, request);
     const next = withChanges(withSummary(added, version, made.summary), version.label, made.changes ?? null);
     result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
     return next;
@@ -136,8 +147,13 @@ export async function appendVersion(
   await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
     const value = decide(generation?.value ?? null);
     if (value === null) return null;
-    const action = result?.outcome === 'published' ? `publish ${result.version.label}` : 'connect';
-    return { value, change: { ...request.author, action } };
+    return { value, change: { ...request.author, action: actionOf(result, generation?.value ?? null) } };
   });
   return result;
+}
+
+function actionOf(appended: Appended | null, before: Resource | null): string {
+  if (appended?.outcome === 'published') return `publish ${appended.version.label}`;
+  const isBranch = appended?.outcome === 'unchanged' && appended.resource.versions !== before?.versions;
+  return isBranch ? `go back to ${appended.version.label}` : 'connect';
 }

@@ -11,6 +11,7 @@ import {
   type Resource,
   type Version,
 } from '../model/resource.ts';
+import { readerOf } from '../model/version-order.ts';
 
 /** New content, and what is known about its label. */
 export interface Placing {
@@ -46,12 +47,12 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
     if (newest && newest.content === content && newest.status.state !== 'withdrawn') {
       return { outcome: 'unchanged', version: newest };
     }
-    return { outcome: 'published', label: nextLabel(resource.versions.map(({ label }, order) => ({ label, order }))) };
+    return { outcome: 'published', label: suggest(resource) };
   }
   const taken = findVersion(resource, asked);
   if (taken === null) return { outcome: 'published', label: asked };
   if (taken.content === content && taken.status.state !== 'withdrawn') return { outcome: 'unchanged', version: taken };
-  const suggestion = nextLabel(resource.versions.map(({ label }, order) => ({ label, order })));
+  const suggestion = suggest(resource);
   if (taken.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
   }
@@ -66,6 +67,13 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
     );
   }
   return revise(resource, asked, placing.commit, content, suggestion);
+}
+
+function suggest({ versions }: Resource): string {
+  return nextLabel(
+    versions.map(({ label }, order) => ({ label, order })),
+    readerOf(versions),
+  );
 }
 
 /**

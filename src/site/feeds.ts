@@ -1,6 +1,7 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
+import { changesOf } from '../model/compared-with.ts';
 import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
-import { aboutOf, changesOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from './xml.ts';

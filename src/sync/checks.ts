@@ -3,6 +3,7 @@ import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
 import { countText, type Report } from '../model/problem.ts';
+import { findResource } from '../registry/find-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
 
@@ -27,12 +28,18 @@ export async function checksOfDocuments(
     documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
       const found = report === null ? null : await readJson<Report>(registry, report);
       const isWell = outcome === 'published' || outcome === 'unchanged';
+      const latest = isWell && resource !== null ? await latestNow(registry, resource) : null;
       const title =
         isWell && label !== null
-          ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}`
+          ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}${latest === null || latest === label ? '' : `; latest stays ${latest}`}`
           : titleOf(isWell ? null : found, detail);
       const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
-      const summary = [`${code(path)}: ${outcome}.`, ...(detail === null ? [] : [plain(detail)])].join('\n\n');
+      const isLatest = outcome === 'published' && label !== null && label === latest;
+      const summary = [
+        `${code(path)}: ${outcome}.`,
+        ...(isLatest ? [plain(`${label} is the latest version.`)] : []),
+        ...(detail === null ? [] : [plain(detail)]),
+      ].join('\n\n');
       return {
         commit: own ?? commit,
         name: resource === null ? wholeCheck : checkName(resource),
@@ -46,6 +53,11 @@ export async function checksOfDocuments(
   );
 }
 
+async function latestNow(registry: Registry, name: string): Promise<string | null> {
+  const parsed = parseCoordinate(name);
+  return parsed === null ? null : ((await findResource(registry, parsed.coordinate))?.latest ?? null);
+}
+
 /** The most checks reported for one pull request. */
 const mostChecks = 50;
 
@@ -54,23 +66,25 @@ const mostChecks = 50;
  * and one for the whole pull request, which fails if any of them does.
  */
 export function concludeChecks(found: readonly Check[], commit: string): Check[] {
-  const isWhole = ({ name }: Check) => name === wholeCheck;
-  const isBad = ({ state }: Check) => state === 'failure';
   const failed = found.filter(isBad).length;
-  const whole = mergeChecks(found.filter(isWhole))[0] ?? null;
+  const whole = wholeOf(found);
+  const breaking = found.reduce((sum, check) => sum + (check.breaking ?? 0), 0);
+  const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
   const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
   const own = found.filter((check) => !isWhole(check));
-  const listed = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
+  const ordered = [...own.filter(isBad), ...own.filter((check) => !isBad(check))];
+  const listed = ordered.slice(0, mostChecks - 1);
   const rest = listed.length < own.length ? [`${own.length - listed.length} documents have no separate check.`] : [];
   const isSaid = whole !== null && (isBad(whole) || failed === 0);
   const last: Check = {
     commit,
     name: wholeCheck,
     state: failed > 0 ? 'failure' : isSaid && own.length === 0 ? whole.state : 'success',
-    title: isSaid ? whole.title : counts,
+    title: `${isSaid ? whole.title : counts}${breaks}`,
     summary: [
-      ...(isSaid && own.length === 0 ? [] : [`${counts}.`]),
+      ...(isSaid && own.length === 0 ? [] : [`${counts}${breaks}.`]),
       ...(whole === null ? [] : [whole.summary]),
+      ...(listed.length === 0 ? [] : [listed.map(lineOf).join('\n')]),
       ...rest,
     ].join('\n\n'),
     annotations: whole?.annotations ?? [],
@@ -78,6 +92,33 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   };
   return [...listed, last];
 }
+
+/** What is to be said of a repository as a whole, such as a mistake in `stele.yaml`. Null: nothing. */
+export function wholeOf(found: readonly Check[]): Check | null {
+  return mergeChecks(found.filter(isWhole))[0] ?? null;
+}
+
+function isWhole({ name }: Check): boolean {
+  return name === wholeCheck;
+}
+
+function isBad({ state }: Check): boolean {
+  return state === 'failure';
+}
+
+/** A check in one line of a list. */
+function lineOf({ name, state, title }: Check): string {
+  return `- ${signs[state]} ${code(name.slice(wholeCheck.length + 1))}: ${plain(title)}`;
+}
+
+/** The sign of a state in Markdown. */
+export const signs: Readonly<Record<CheckState, string>> = {
+  success: '✅',
+  failure: '❌',
+  neutral: '➖',
+  cancelled: '➖',
+  running: '⏳',
+};
 
 /**
  * Merges checks with the same name and commit, because a host shows only the last. The worst of

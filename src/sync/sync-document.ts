@@ -4,7 +4,8 @@ import { documentAt, type Connection, type DocumentState, type RunDocument } fro
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import { resourceRef, withBranchAt, type Resource } from '../model/resource.ts';
+import { effectOnLatest } from '../model/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
@@ -52,6 +53,7 @@ export async function syncDocument(
   }
   const started = registry.monotonic();
   let release: string | null = null;
+  const before = await findResource(registry, coordinate);
   const result = await refusable(async () => {
     if (document.tags !== null) return connectTagged(syncing, document);
     const branch = await beforeFirst(syncing, snapshot, document);
@@ -89,16 +91,19 @@ export async function syncDocument(
     compiler: registry.compiler.id,
     ...(result.outcome === 'rejected' && (await gateNow(registry, document))),
   };
-  registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
+  const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
+  const note = detail ?? release ?? effect;
+  const isExpected = result.outcome === 'published' || (result.outcome === 'unchanged' && effect === null);
+  registry.log(isExpected ? 'info' : 'warn', 'document', {
     run: run.id,
     path,
     resource: name,
     outcome: result.outcome,
     label,
-    detail,
+    detail: note,
     milliseconds: Math.round(registry.monotonic() - started),
   });
-  const read: RunDocument = { path, resource: name, outcome: result.outcome, label, report, detail: detail ?? release };
+  const read: RunDocument = { path, resource: name, outcome: result.outcome, label, report, detail: note };
   return { path, state, result: read };
 }
 
@@ -172,6 +177,9 @@ async function isUnchanged(
   if (resource === null && known.label !== null) return false;
   const connection = resource?.connection ?? null;
   if (connection !== null && !isConnectedAs(connection, document)) return false;
+  // Older programs did not record what the branch has.
+  const isOld = resource !== null && resource.onBranch === undefined && document.tags === null && known.label !== null;
+  if (isOld && withBranchAt(resource, known.label!) !== resource) return false;
   const name = await rulesetNameFor(registry, document);
   if (name !== known.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== known.ruleset)
     return false;

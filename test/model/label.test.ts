@@ -13,6 +13,7 @@ import {
   parseSemanticVersion,
   type Candidate,
 } from '../../src/model/label.ts';
+import { readerOf } from '../../src/model/version-order.ts';
 import { hostileTexts, labels, ranges } from './arbitraries.ts';
 
 /** Candidates in order of publication. */
@@ -237,6 +238,20 @@ describe('latest', () => {
     expect(latestOf(published(...texts).reverse())?.label).toBe(label);
   });
 
+  test.each([
+    ['2025.10.01', ['2025.10.01', '2025.02.04']],
+    ['2.2', ['2.2', '2.1.0']],
+    ['2.2', ['2.1.0', '2.2', '2.2-beta']],
+    ['v10', ['v10', 'v9', 'v9+abc1234']],
+    ['1.2.3.10', ['1.2.3.10', '1.2.3.9']],
+    ['1.0.0+b', ['1.0', '1', '1.0.0+b']],
+    ['2.1', ['2.2', 'spring', '2.1']],
+    ['2025-01-01', ['2025.10.01', '2025-01-01']],
+  ])('of dotted numbers is the highest, where all stable labels are such: %s', (label, texts) => {
+    const versions = published(...texts);
+    expect(latestOf(versions, readerOf(texts.map((text) => ({ label: text }))))?.label).toBe(label);
+  });
+
   test('of nothing is nothing', () => expect(latestOf([])).toBeNull());
 
   test('is the same in whatever order it is asked', () => {
@@ -379,6 +394,14 @@ describe('the next label', () => {
     [['0.0.99999999999999999999'], '0.0.100000000000000000000'],
   ])('after %j is %s', (texts, label) => {
     expect(nextLabel(published(...texts))).toBe(label);
+  });
+
+  test('after dotted numbers is the next number', () => {
+    const next = (...texts: string[]) => nextLabel(published(...texts), readerOf(texts.map((label) => ({ label }))));
+    expect(next('2.1.0', '2.2')).toBe('2.3');
+    expect(next('2025.02.04', '2025.10.09')).toBe('2025.10.10');
+    expect(next('2.1', '2.2-beta')).toBe('2.2');
+    expect(next('v3')).toBe('4');
   });
 
   test('is new, and higher than all', () => {

@@ -7,7 +7,6 @@ import {
   findVersion,
   nameOf,
   neighbours,
-  versionBefore,
   resourceRef,
   selectVersion,
   type Resource,
@@ -170,22 +169,6 @@ describe('neighbours', () => {
     ]);
     expect(resource.versions.map(({ label }) => label)).toEqual(['1.0.0', '3.0.0', '2.0.0', '1.5.0']);
   });
-});
-
-test('a version is compared with the highest semantic version below it that was published before', () => {
-  const before = (...labels: string[]) => {
-    const resource = resourceOf(labels);
-    return versionBefore(resource, resource.versions.at(-1)!)?.label ?? null;
-  };
-  expect(before('1.0.0')).toBeNull();
-  expect(before('1.0.0', '2.0.0', '1.0.1')).toBe('1.0.0');
-  expect(before('1.0.0', '2.0.0', '1.0.1', '2.1.0')).toBe('2.0.0');
-  expect(before('1.0.0', '2.0.0 yanked', '1.0.1', '2.1.0')).toBe('2.0.0');
-  expect(before('1.0.0', '2.0.0 withdrawn', '1.0.1', '2.1.0')).toBe('1.0.1');
-  expect(before('0.9.0', '1.0.0+1', '1.0.0+2')).toBe('1.0.0+1');
-  expect(before('2.0.0', '3.0.0', '1.0.0')).toBe('3.0.0');
-  expect(before('1.0.0', 'main', '1.1.0')).toBe('main');
-  expect(before('2.0.0', '1.0.0', 'main')).toBe('1.0.0');
 });
 
 test('a resource has a name for people and one for its ref', () => {

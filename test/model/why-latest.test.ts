@@ -38,6 +38,7 @@ test.each([
     resource([version('dev'), version('2.0.0', never)]),
     'Latest is dev, the newest. 2.0.0 was published so that it does not become latest.',
   ],
+  ['numbers', resource([version('2025.10.01'), version('2025.02.04')]), 'Latest is 2025.10.01, the highest release.'],
 ] as const)('says why latest is what it is: %s', (_name, given, sentence) => {
   expect(whyLatest(given)).toBe(sentence);
 });

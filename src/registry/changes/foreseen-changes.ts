@@ -1,7 +1,8 @@
+import { comparedWith } from '../../model/compared-with.ts';
 import type { VersionChanges } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
-import { versionBefore, type Resource, type Version } from '../../model/resource.ts';
+import type { Resource, Version } from '../../model/resource.ts';
 import type { Artifact, Turn } from '../../compile/compile.ts';
 import { publishedAs, tryCompareWith } from './compare-versions.ts';
 import type { Registry } from '../registry.ts';
@@ -20,7 +21,7 @@ export async function compareForeseen(
   { isAwaited = false, signal }: Turn,
 ): Promise<Compared | null> {
   if (foreseen.outcome !== 'published') return null;
-  const before = versionBefore(foreseen.resource, foreseen.version);
+  const before = comparedWith(foreseen.resource, foreseen.version);
   if (before === null) return null;
   const after = publishedAs(artifact);
   const found = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
@@ -37,6 +38,6 @@ export function withChanges(resource: Resource, label: string, changes: VersionC
   const index = resource.versions.findLastIndex((each) => each.label === label);
   if (changes === null || index < 0) return resource;
   const version = resource.versions[index]!;
-  if (versionBefore(resource, version)?.label !== changes.from) return resource;
+  if (comparedWith(resource, version)?.label !== changes.from) return resource;
   return { ...resource, versions: resource.versions.with(index, { ...version, changes }) };
 }

@@ -1,7 +1,9 @@
 import type { Change, Comparison } from '../../model/comparison.ts';
 import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
 import type { Exempted, Exemption } from '../../model/problem.ts';
-import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
+import { releaseBefore } from '../../model/compared-with.ts';
+import { fittingVersion } from '../../model/fitting-version.ts';
+import { parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Compiled, Published, Turn } from '../../compile/compile.ts';
@@ -47,7 +49,7 @@ export async function checkCompatibility(
   const { left, exempted, expired } = exempt(findingsOf(comparison, entry), exemptions, today);
   const passed = withApproved(report, exempted);
   if (left.length === 0) return passed;
-  const message = `The document breaks clients of version ${before.label}. ${remedy(compatibility, before.label, label)}`;
+  const message = `The document breaks clients of version ${before.label}. ${remedy(resource, compatibility, before.label, label)}`;
   const about = [...expired.map(expiredProblem), problemAtFile('compatibility', entry, message, 'info')];
   const named = new Set(expired.map(({ at }) => placeText(at)));
   const others = passed.problems.filter((problem) => !isUnusedAt(problem, named));
@@ -75,35 +77,24 @@ function isUnusedAt(problem: Problem, places: ReadonlySet<string>): boolean {
 }
 
 /** What to do about a break. */
-function remedy(compatibility: Compatibility, before: string, label: string): string {
+function remedy(resource: Resource, compatibility: Compatibility, before: string, label: string): string {
   const exempting = 'exempt each change in stele.yaml';
   const old = parseSemanticVersion(before);
   if (compatibility === 'strict') return `Undo it, or ${exempting}.`;
   if (old === null || parseSemanticVersion(label) === null)
     return `Only semantic versions such as 2.0.0 can announce a break, and ${old === null ? before : label} is none. Undo it, or ${exempting}.`;
   const higher = old.core[0] === 0n ? 'minor or major' : 'major';
-  return `Give it a higher ${higher} version than ${before} instead of ${label}, or ${exempting}.`;
+  const fitting = fittingVersion(resource, before, 'breaking');
+  return `Give it a higher ${higher} version than ${before} instead of ${label}, or ${exempting}. ${fitting} would fit.`;
 }
 
 /**
- * The version that a new one follows, of those that are not yanked or withdrawn: under `semver` the
- * highest stable one that is not above it, so that an old line can go on, and a revision follows what
- * it revises; the latest under `strict` and where labels have no order. Null: no clients to break.
+ * The version whose clients a new one must not break: under `semver` the release before it, under
+ * `strict` the latest version. Null: there are none.
  */
 function followed(resource: Resource, label: string, compatibility: Compatibility): Version | null {
-  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
-  const next = parseSemanticVersion(label);
-  if (compatibility === 'strict' || next === null) return latest;
-  const offered = resource.versions.flatMap((version) => {
-    const parsed = parseSemanticVersion(version.label);
-    const isOffered = version.status.state === 'active' || version.status.state === 'deprecated';
-    return isOffered && parsed !== null ? [{ version, parsed }] : [];
-  });
-  if (offered.length === 0) return latest;
-  const below = offered.filter(
-    ({ parsed }) => parsed.prerelease.length === 0 && compareSemanticVersions(parsed, next) <= 0,
-  );
-  return below.sort((a, b) => compareSemanticVersions(a.parsed, b.parsed)).at(-1)?.version ?? null;
+  if (compatibility === 'semver') return releaseBefore(resource, { label });
+  return resource.latest === null ? null : findVersion(resource, resource.latest);
 }
 
 /** Whether semantic versioning allows a break between two labels. */

@@ -1,7 +1,7 @@
+import { comparedWith } from '../../model/compared-with.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseSelector, type Selector, type View } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { versionBefore } from '../../model/resource.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { diffMarkdown, diffPage } from '../../site/pages/diff-page.ts';
@@ -30,7 +30,7 @@ export async function sendDiff(
   if (pinned !== null && query.has('to'))
     throw new RegistryError('malformed', 'The path names the later version. Leave out the parameter to.');
   const to = pinned ?? versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
-  const before = versionBefore(resource, to.version);
+  const before = comparedWith(resource, to.version);
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
   const comparison = from && (await comparisonOf(registry, from, to));
   const form = formOf(view, query.get('format'), read.request.headers.accept);

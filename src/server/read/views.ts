@@ -1,7 +1,8 @@
+import { changesOf } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';
-import { changesOf, coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';

@@ -1,8 +1,9 @@
+import { changesOf } from '../../model/compared-with.ts';
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';
 import type { Key } from '../../model/key.ts';
-import { changesOf, coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 

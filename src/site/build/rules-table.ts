@@ -1,6 +1,6 @@
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
+import { readerOf } from '../../model/version-order.ts';
 import type { Digest } from '../../model/digest.ts';
-import { parseSemanticVersion } from '../../model/label.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { isServed, latestBases } from './build-items.ts';
 import type { BuildManifest, Fields } from './build-manifest.ts';
@@ -155,9 +155,10 @@ export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, stri
 
 /** The possible starts of ranges: `1`, `1.4`, `1.4.2`. */
 function startsOf({ versions }: Pick<Resource, 'versions'>): Set<string> {
+  const read = readerOf(versions);
   const patches = new Map<string, Map<bigint, bigint[]>>();
   for (const { label } of versions) {
-    const parsed = parseSemanticVersion(label);
+    const parsed = read(label);
     if (parsed === null || parsed.prerelease.length > 0) continue;
     const [major, minor, patch] = parsed.core;
     const minors = patches.get(`${major}`) ?? new Map<bigint, bigint[]>();

@@ -1,8 +1,9 @@
 import type { Coordinate, View } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
+import { comparedWith } from '../../model/compared-with.ts';
 import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
-import { coordinateOf, nameOf, versionBefore, type Resource } from '../../model/resource.ts';
+import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
@@ -77,7 +78,7 @@ function describeComparison(comparison: Comparison, places: Places): object {
 
 /** The path of a comparison. One with the version before needs no parameters, so a static build has it too. */
 function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, view: View): string {
-  const before = versionBefore(to.resource, to.version);
+  const before = comparedWith(to.resource, to.version);
   if (from === null || from.version.label === before?.label)
     return changesHref(site, to.resource, to.version.label, view);
   const query = new URLSearchParams({ from: from.version.label, to: to.version.label });

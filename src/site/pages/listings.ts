@@ -1,9 +1,9 @@
+import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
 import {
   aboutOf,
-  changesOf,
   coordinateOf,
   findVersion,
   nameOf,

@@ -1,5 +1,6 @@
+import { comparedWith } from '../../model/compared-with.ts';
 import { isAtLeast, type Comparison } from '../../model/comparison.ts';
-import { coordinateOf, versionBefore } from '../../model/resource.ts';
+import { coordinateOf } from '../../model/resource.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { comparisonTitle } from '../../sync/changes/describe-changes.ts';
@@ -14,7 +15,7 @@ const shown = 6;
  * if the two cannot be compared now.
  */
 export async function describeChanges(site: Site, granted: GrantedVersion): Promise<object | null> {
-  const previous = versionBefore(granted.resource, granted.version);
+  const previous = comparedWith(granted.resource, granted.version);
   if (previous === null) return null;
   const before = grantVersion(granted, { kind: 'version', version: previous.label });
   if (before === null || !before.exact) return null;

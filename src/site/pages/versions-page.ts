@@ -1,5 +1,6 @@
+import { changesOf } from '../../model/compared-with.ts';
 import { countsInWords, type VersionChanges } from '../../model/comparison.ts';
-import { changesOf, coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { whyLatest } from '../../model/why-latest.ts';
 import type { Granted } from '../../registry/read.ts';
 import { crumbsWithin } from './crumbs.ts';

@@ -1,0 +1,83 @@
+import type { VersionChanges } from './comparison.ts';
+import { compareSemanticVersions, placeOfLabel, type SemanticVersion } from './label.ts';
+import { isOffered, orderOf, type Resource, type Version } from './resource.ts';
+import { readerOf } from './version-order.ts';
+
+type Compared = Pick<Version, 'label'> & Partial<Pick<Version, 'changes'>>;
+
+/**
+ * The version that a version is compared with (design §7), of those published before it that are not
+ * yanked or withdrawn: for a release the highest release below it, for a pre-release the highest
+ * version below it, and for a label without an order the version published last. Null: there is
+ * none. A label that is not published counts as the next. What a version was compared with when it
+ * was published stays, even yanked, unless a better one was put in between.
+ */
+export function comparedWith(resource: Pick<Resource, 'versions'>, version: Compared): Version | null {
+  return find(resource, version, (own) => own.prerelease.length > 0);
+}
+
+/**
+ * The version whose clients a version must not break: as `comparedWith`, but for a pre-release, too,
+ * the highest release below it, since pre-releases promise nothing.
+ */
+export function releaseBefore(resource: Pick<Resource, 'versions'>, version: Compared): Version | null {
+  return find(resource, version, () => false);
+}
+
+/**
+ * What changed since the version before, if that is still the one that it was compared with: it may
+ * have been withdrawn, or an import may have put another between them.
+ */
+export function changesOf(resource: Resource, version: Version): VersionChanges | null {
+  if (version.changes === undefined) return null;
+  return version.changes.from === comparedWith(resource, version)?.label ? version.changes : null;
+}
+
+interface Place {
+  at: number;
+  /** Null: the label has no order. */
+  parsed: SemanticVersion | null;
+}
+
+function find(
+  { versions }: Pick<Resource, 'versions'>,
+  { label, changes }: Compared,
+  takesPrereleases: (own: SemanticVersion) => boolean,
+): Version | null {
+  const index = placeOfLabel(versions, label);
+  const end = index < 0 ? versions.length : index;
+  const read = readerOf(versions, index < 0 ? { label } : undefined);
+  const own = read(label);
+  const fits = (parsed: SemanticVersion | null): boolean =>
+    own === null ||
+    (parsed !== null &&
+      (takesPrereleases(own) || parsed.prerelease.length === 0) &&
+      compareSemanticVersions(parsed, own) <= 0);
+
+  const kept = changes === undefined ? -1 : placeOfLabel(versions, changes.from);
+  let best: Place | null = null;
+  if (kept >= 0 && kept < end && versions[kept]!.status.state !== 'withdrawn') {
+    const parsed = read(versions[kept]!.label);
+    if (fits(parsed)) best = { at: kept, parsed };
+  }
+  // What stands before the kept one was there when that was chosen.
+  const floor = best === null ? -1 : kept;
+  for (let at = end - 1; at > floor; at--) {
+    if (!isOffered(versions[at]!)) continue;
+    const parsed = read(versions[at]!.label);
+    if (own === null) return versions[at]!;
+    if (!fits(parsed)) continue;
+    const difference = best === null ? 1 : compareSemanticVersions(parsed!, best.parsed!);
+    if (difference > 0 || (difference === 0 && floor < 0 && isNewer(versions, at, best!.at, end)))
+      best = { at, parsed };
+  }
+  if (best !== null) return versions[best.at]!;
+  const isUnordered = versions.slice(0, end).every((each) => !isOffered(each) || read(each.label) === null);
+  return isUnordered ? (versions.slice(0, end).findLast(isOffered) ?? null) : null;
+}
+
+/** Of two versions of equal rank, whether the first counted as newer when there were `end` versions. */
+function isNewer(versions: readonly Version[], one: number, other: number, end: number): boolean {
+  const place = (at: number) => (orderOf(versions, at) < end ? orderOf(versions, at) : at);
+  return place(one) > place(other);
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { Check, PullComment } from '../../src/model/check.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
+import { api, open, seven, url, waitFor } from './pulls-scene.ts';
+
+const branch = 'refs/pull/7/head';
+const hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true } as const;
+const paths = (...names: string[]) => `paths: {${names.map((name) => `/${name}: {get: {}}`).join(', ')}}\n`;
+
+async function openWithComments() {
+  const scene = await open({}, { pulls: { comments: true } });
+  const { source, sync, host, hook, checked } = scene;
+  const written: PullComment[] = [];
+  host.comment = async (_repository, comment) => void written.push(comment);
+  return {
+    ...scene,
+    push: async (text: string) => {
+      source.push(url, { 'pay.yaml': text });
+      await sync();
+    },
+    /** Proposes these files: the checks by name, and the comment. */
+    propose: async (files: Record<string, string>) => {
+      const head = source.push(url, files, { branch });
+      await hook(hint);
+      await checked(head);
+      const told = () => host.told.filter(({ commit, state }) => commit === head && state !== 'running');
+      await waitFor(() => expect(told().map(({ name }) => name)).toContain('stele'));
+      const comment = () => written.findLast(({ commit }) => commit === head);
+      await waitFor(() => expect(comment()).toBeDefined());
+      const checks: Record<string, Check> = Object.fromEntries(told().map((check) => [check.name, check]));
+      return {
+        own: checks['stele @acme/apis/pay']!,
+        whole: checks['stele']!,
+        text: comment()!.text,
+        notes: comment()!.notes,
+      };
+    },
+  };
+}
+
+test('a revert says that latest goes back, and what that breaks', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.0.0', paths('a')));
+  await push(api('1.0.0', paths('a', 'refunds')));
+  const { own, whole, text } = await propose({ 'pay.yaml': api('1.0.0', paths('a')) });
+  expect(own).toMatchObject({ state: 'success', title: 'Latest goes back to 1.0.0, 1 breaking change' });
+  expect(own.summary).toMatch(/Latest goes back from 1\.0\.0\+[0-9a-f]{7} to 1\.0\.0\./);
+  expect(whole.title).toBe('1 checked, 1 breaking change');
+  expect(text).toContain('### Stele: 1 checked, 1 breaking change');
+});
+
+test('going back to a lower version says that latest stays, and names no changes for its readers', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.1.0', paths('a')));
+  await push(api('2.0.0', paths('b')));
+  const { own } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
+  expect(own).toMatchObject({ state: 'success', title: 'Same content as 1.1.0; latest stays 2.0.0' });
+  expect(own.summary).toContain('Latest stays 2.0.0, which is higher than 1.1.0.');
+  expect(own.summary).not.toContain('Breaking');
+});
+
+test('breaking changes that nothing blocks are in the titles and at their lines', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.0.0', paths('a', 'b')));
+  const { own, whole, notes } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
+  expect(own).toMatchObject({ state: 'success', title: 'Would be published as 1.1.0, 1 breaking change' });
+  expect(own.summary).toContain('1.1.0 becomes the latest version.');
+  expect(whole.title).toBe('1 checked, 1 breaking change');
+  expect(notes).toMatchObject([{ path: 'pay.yaml', severity: 'warning', message: 'GET /b was removed.' }]);
+});
+
+test('a version that was not raised says which one fits', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.0.0', paths('a')));
+  const added = await propose({ 'pay.yaml': api('1.0.0', paths('a', 'b')) });
+  expect(added.own.summary).toContain('still 1.0.0');
+  expect(added.own.summary).toContain('for instance to 1.1.0.');
+  const removed = await propose({ 'pay.yaml': api('1.0.0', paths('c')) });
+  expect(removed.own.summary).toContain('for instance to 2.0.0.');
+});
+
+test('a break that is refused says which version fits', async () => {
+  const { push, propose, registry } = await openWithComments();
+  await push(api('1.0.0', paths('a', 'b')));
+  const author = { actor: 'operator:test', origin: null };
+  await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { compatibility: 'semver' }, author);
+  const { own } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
+  expect(own).toMatchObject({ state: 'failure', title: '1 breaking change' });
+  expect(own.summary).toContain('2.0.0 would fit.');
+});
+
+test('a version of an older line says that latest stays', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.0.0', paths('a')));
+  await push(api('2.0.0', paths('a')));
+  const { own } = await propose({ 'pay.yaml': api('1.0.1', paths('a', 'b')) });
+  expect(own.title).toBe('Would be published as 1.0.1; latest stays 2.0.0');
+});
+
+test('a mistake in stele.yaml stays in the comment beside documents, and the whole check names them', async () => {
+  const { push, propose } = await openWithComments();
+  await push(api('1.0.0', paths('a')));
+  const { whole, text } = await propose({
+    'pay.yaml': api('1.1.0', paths('a')),
+    'unread.yaml': 'openapi: 3.1.0\nbroken: true\n',
+    'stele.yaml': 'resources:\n  - path: pay.yaml\n    slug: pay\n  - path: missing.yaml\n',
+  });
+  expect(whole.state).toBe('failure');
+  expect(whole.summary).toContain('stele.yaml');
+  expect(whole.summary).toContain('`@acme/apis/pay`: Would be published as 1.1.0');
+  expect(text).toContain('stele\\.yaml\\:4:5 "missing');
+});
