@@ -1,12 +1,15 @@
-import type { RequestListener } from 'node:http';
-import express, { type Express, type Request } from 'express';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { inspect } from 'node:util';
+import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
-import { createSite } from '../site/site.ts';
+import type { Log } from '../registry/registry.ts';
+import { createSite, type Site } from '../site/site.ts';
 import { createAssetFiles } from './asset-handler.ts';
 import { basePathOf, belowBase } from './base-path.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './server-context.ts';
+import { createDoor, type Face } from './door.ts';
 import { createDiscovery } from './read/discovery-handler.ts';
 import { createDocRoutes } from './read/docs-handler.ts';
 import { createErrorHandler, sendProblem } from './error-answers.ts';
@@ -50,45 +53,62 @@ export function createApp(given: ServerContext): App {
     ...(hits && { responses: hits.use() }),
   }));
   const observer = createObserver(context.registry, metrics);
+  const everythingElse = faceOfApp(context, createOthers(context, authenticate, observer, limit));
   const read = createReads(context, authenticate, { limit, hits });
   const oci = createOci(context, authenticate, limit);
   const ownHost = createOwnHost(context, authenticate, limit);
-  const others = createOthers(context, authenticate, observer, limit);
-  const receive: RequestListener = (request, response) => {
-    const startedAt = performance.now();
+  const enter = createDoor(context.registry, observer, everythingElse);
+
+  function choose(request: IncomingMessage): Face {
     const target = readTarget(request.url!);
-    if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
+    if (target === null) throw new RegistryError('malformed', noTarget);
     const name = siteAt && siteAt(hostOf(request));
     if (name) {
       request.url = target;
-      void ownHost(request, response, name).then((route) => observer.observe(request, response, route, startedAt));
-      return;
+      return ownHost(name);
     }
     const below = belowBase(target, base);
-    if (below === null) return sendProblem(context, request, response, new RegistryError('not_found', notBelow(base)));
+    if (below === null) throw new RegistryError('not_found', notBelow(base));
     request.url = below;
-    if (isRead(below) || isOci(below)) {
-      const answer = isOci(below) ? oci : read;
-      void answer(request, response).then((route) => observer.observe(request, response, route, startedAt));
-      return;
-    }
-    response.once('close', () => observer.observe(request, response, patternOf(request as Request), startedAt));
-    others(request, response);
-  };
-  return Object.assign(receive, { early: hits && observer.isQuiet ? observeHits(hits, observer) : null });
+    if (isOci(below)) return oci;
+    return isRead(below) ? read : everythingElse;
+  }
+
+  const receive: RequestListener = (request, response) => enter(request, response, choose);
+  const early = hits && observer.isQuiet ? observeHits(hits, observer, context.registry.log) : null;
+  return Object.assign(receive, { early });
 }
 
-function observeHits(hits: Hits, observer: Observer): AnswerEarly {
+/** What goes wrong here is logged, and the request answered as usual. */
+function observeHits(hits: Hits, observer: Observer, log: Log): AnswerEarly {
   return (request, socket) => {
     const startedAt = performance.now();
-    const answered = hits.answer(request, socket);
-    if (answered !== null) observer.count(request.method!, answered.route, answered.status, startedAt);
-    return answered !== null;
+    try {
+      const answered = hits.answer(request, socket);
+      if (answered !== null) observer.count(request.method!, answered.route, answered.status, startedAt);
+      return answered !== null;
+    } catch (error) {
+      log('error', 'an answer that was kept could not be sent', { error: inspect(error) });
+      return false;
+    }
   };
 }
 
 const noTarget = 'The request target is not a valid path.';
 const notBelow = (base: string) => `This registry is at ${base}/.`;
+
+/** The face of an Express application. Its own error handler answers errors; what that throws comes out here. */
+function faceOfApp(context: ServerContext & { site: Site }, app: Express): Face {
+  return {
+    answer: (request, response) =>
+      new Promise((resolve, reject) => {
+        response.once('close', resolve);
+        app(request as Request, response as Response, reject);
+      }),
+    refuse: (request, response, error) => sendProblem(context, request, response, error),
+    routeOf: (request) => patternOf(request as Request),
+  };
+}
 
 /** Everything but reads: authenticates, then passes the request to the part that owns the path. */
 function createOthers(

@@ -15,6 +15,7 @@ import {
 import { mayReadFindings } from '../../registry/gate/show-report.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Authenticate } from '../authenticate.ts';
+import type { Face } from '../door.ts';
 import { securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
 import { sharing, type Lifetime } from '../read/lifetime.ts';
@@ -27,9 +28,6 @@ import { challenge, ociError, ociHeaders, sendOciError } from './oci-errors.ts';
 import { parseOciPath, type OciPath } from './oci-path.ts';
 import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, reportType } from './report-artifact.ts';
 import { labelOfTag, listTags } from './tags.ts';
-
-/** Answers a request of the OCI distribution API. Never rejects. Resolves to the route pattern. */
-export type Oci = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
 
 interface OciRequest {
   registry: Registry;
@@ -46,28 +44,25 @@ type Named = Exclude<OciPath, { kind: 'ping' }>;
  * The registry as OCI clients see it, to read from: a repository for each resource, a tag for each
  * version (OCI distribution specification 1.1, category "pull", with tags and referrers).
  */
-export function createOci(context: ServerContext, authenticate: Authenticate, limit: ReadLimit | null): Oci {
+export function createOci(context: ServerContext, authenticate: Authenticate, limit: ReadLimit | null): Face {
   const { registry } = context;
   const index = createContentsIndex(registry);
-  return async (request, response) => {
-    const { path, query } = splitTarget(request.url!);
-    const named = parseOciPath(path);
-    try {
+  return {
+    async answer(request, response) {
+      const { path, query } = splitTarget(request.url!);
+      const named = parseOciPath(path);
       limit?.(request, response);
       dropEmptyCredential(request);
       const principal = await authenticate(request);
       if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method!)) throw readOnly();
-      if (named?.kind === 'ping') sendPing(request, response);
-      else {
-        const granted = named && (await grantRead(registry, principal, named.coordinate));
-        if (named === null || granted === null) throw ociError('not_found', 'NAME_UNKNOWN', unknown);
-        const asked = { registry, principal, index, request, response, query: new URLSearchParams(query) };
-        if (!answerMethod(asked, granted.resource.visibility)) await answer(asked, granted, named);
-      }
-    } catch (error) {
-      sendOciError(context, request, response, error);
-    }
-    return patternOf(named);
+      if (named?.kind === 'ping') return sendPing(request, response);
+      const granted = named && (await grantRead(registry, principal, named.coordinate));
+      if (named === null || granted === null) throw ociError('not_found', 'NAME_UNKNOWN', unknown);
+      const asked = { registry, principal, index, request, response, query: new URLSearchParams(query) };
+      if (!answerMethod(asked, granted.resource.visibility)) await answer(asked, granted, named);
+    },
+    refuse: (request, response, error) => sendOciError(context, request, response, error),
+    routeOf: (request) => patternOf(parseOciPath(splitTarget(request.url!).path)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { anonymous } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseAddress, type Address } from '../../model/address.ts';
@@ -9,6 +9,7 @@ import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { sendDiff } from './diff.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
+import type { Face } from '../door.ts';
 import { sendProblem } from '../error-answers.ts';
 import { corsHeaders, flatten } from '../headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
@@ -27,12 +28,6 @@ import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
-/**
- * Answers a request whose path starts with `/@` or `/sites/`. Never rejects: errors are sent as problem
- * documents. Resolves to the route pattern.
- */
-export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
-
 /** Whether a request target is a read of the registry. */
 export function isRead(target: string): boolean {
   return (
@@ -44,14 +39,14 @@ export function isRead(target: string): boolean {
 }
 
 /**
- * The registry's reads (design §8). Each authenticates, parses the address and checks access before
+ * The registry's reads (design §8): requests whose path starts with `/@` or `/sites/`. Each authenticates, parses the address and checks access before
  * anything else.
  */
 export function createReads(
   context: ServerContext & { site: Site },
   authenticate: Authenticate,
   { limit, hits }: { limit: ReadLimit | null; hits: Hits | null },
-): Read {
+): Face {
   const { links } = context.site;
   const send = {
     document: createSendDocument(links),
@@ -59,21 +54,19 @@ export function createReads(
     listing: createSendListing(),
   };
   const addressOf = memoize(parseAddress);
-  return async (request, response) => {
-    const { path, query } = splitTarget(request.url!);
-    const address = addressOf(path);
-    const route = patternOf(address);
-    try {
+  return {
+    async answer(request, response) {
+      const { path, query } = splitTarget(request.url!);
+      const address = addressOf(path);
       limit?.(request, response);
       const principal = await authenticate(request);
       const keep: ReadRequest['keep'] = (basis, sent, bytes) =>
-        hits!.keep(request, { ...basis, principal, route }, sent, bytes);
+        hits!.keep(request, { ...basis, principal, route: patternOf(address) }, sent, bytes);
       const read = { context, links, request, response, principal, query, ...(hits && { keep }) };
       await answer(read, address, send);
-    } catch (error) {
-      sendProblem(context, request, response, error);
-    }
-    return route;
+    },
+    refuse: (request, response, error) => sendProblem(context, request, response, error),
+    routeOf: (request) => patternOf(addressOf(splitTarget(request.url!).path)),
   };
 }
 

@@ -3,12 +3,13 @@ import { anonymous } from '../../model/access.ts';
 import { parseAddress } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { siteAddress, type SiteName } from '../../model/sites/documentation-site.ts';
-import { findFile, grantSite, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { findFile, grantSite } from '../../registry/sites/read-site.ts';
 import { placeAtHost } from '../../site/documentation/placed.ts';
 import type { Site } from '../../site/site.ts';
 import { sendAsset } from '../asset-handler.ts';
 import type { Authenticate } from '../authenticate.ts';
 import { basePathOf } from '../base-path.ts';
+import type { Face } from '../door.ts';
 import { sendProblem } from '../error-answers.ts';
 import { answerMethod } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -18,8 +19,8 @@ import { splitTarget } from '../read/read-request.ts';
 import type { ServerContext } from '../server-context.ts';
 import { sendAbsentPage, sendOf } from './send-site.ts';
 
-/** Answers a request to a site's own host name. Returns the route pattern. */
-export type OwnHost = (request: IncomingMessage, response: ServerResponse, name: SiteName) => Promise<string>;
+/** The face of a site at its own host name. */
+export type OwnHost = (name: SiteName) => Face;
 
 /**
  * Serves documentation sites at host names of their own, with the stylesheets and scripts of their
@@ -35,32 +36,33 @@ export function createOwnHost(
   // The registry's own pages lead to addresses that these hosts do not have.
   const { site: _, ...withoutPages } = context;
 
-  return async (request, response, name) => {
+  async function answer(request: IncomingMessage, response: ServerResponse, name: SiteName): Promise<void> {
     const { path, query } = splitTarget(request.url!);
     const { site } = context;
-    let granted: GrantedSite | null = null;
     const place = placeAtHost(site, name);
     const common = { context, links: site.links, request, response, query };
+    limit?.(request, response);
+    const principal = request.headers.authorization === undefined ? anonymous : await authenticate(request);
+    const granted = await grantSite(context.registry, principal, name);
     try {
-      limit?.(request, response);
-      const principal = request.headers.authorization === undefined ? anonymous : await authenticate(request);
-      granted = await grantSite(context.registry, principal, name);
       const isAsset = path.startsWith(`${base}/assets/`);
       if (isAsset && (granted === null || findFile(granted, path.slice(1)) === null)) {
         if (!answerMethod(common, 'public')) await sendAsset(site, common, path.slice(base.length));
-        return pattern;
+        return;
       }
       const address = parseAddress(siteAddress(name) + path);
       if (granted === null || address?.kind !== 'site') throw new RegistryError('not_found', nothingHere);
-      if (answerMethod(common, granted.site.visibility)) return pattern;
+      if (answerMethod(common, granted.site.visibility)) return;
       await sendOf({ ...common, principal }, granted, place, address.path);
     } catch (error) {
-      const isAbsent = granted !== null && isRegistryError(error, 'not_found') && prefersPage(request.headers.accept);
-      if (isAbsent) await sendAbsentPage(common, granted!, place);
-      else sendProblem(withoutPages, request, response, error);
+      if (granted === null || !isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
+      await sendAbsentPage(common, granted, place);
     }
-    return pattern;
-  };
-}
+  }
 
-const pattern = '/sites/{org}/{site}';
+  return (name) => ({
+    answer: (request, response) => answer(request, response, name),
+    refuse: (request, response, error) => sendProblem(withoutPages, request, response, error),
+    routeOf: () => '/sites/{org}/{site}',
+  });
+}

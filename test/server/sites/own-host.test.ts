@@ -61,6 +61,12 @@ describe('a site at a host name of its own', () => {
     for (const [, path] of paths) expect([path, (await get(path!)).status]).toEqual([path, 200]);
   });
 
+  test('answers 406 where nothing is at an address and the client accepts no coding of the page', async () => {
+    const absent = await get('/none', host, { 'Accept-Encoding': 'identity;q=0' });
+    expect(absent.status).toBe(406);
+    expect((await get('/')).status).toBe(200);
+  });
+
   test('says in its own frame that nothing is at an address', async () => {
     const absent = await get('/none');
     expect(absent.status).toBe(404);
