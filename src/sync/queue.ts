@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import {
   repositoryRef,
@@ -24,7 +25,7 @@ import type { OnProgress } from './syncing.ts';
 /** A requested run: its first record, and its result. */
 export interface Requested {
   run: Run;
-  /** Resolves to the finished run, even when it failed. */
+  /** Resolves to the finished run, even when it failed. Nobody needs to listen: it rejects for a bug only, which is logged. */
   done: Promise<Run>;
 }
 
@@ -96,7 +97,7 @@ export function createSyncQueue(
   function report(org: string): void {
     if (due.has(org)) return;
     due.add(org);
-    void reporting
+    reporting
       .add(() => {
         due.delete(org);
         return reportChecks(registry, org, stop.signal);
@@ -119,8 +120,7 @@ export function createSyncQueue(
   }
 
   async function enqueue(org: string, id: string, trigger: Trigger, lane: Lane): Promise<Requested> {
-    const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-    if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
+    const repository = await readRepository(registry, org, id);
     const run = newRun(registry, repository, id, trigger);
     // A requested run can be looked up at once. Timer runs are recorded only when something
     // changed.
@@ -135,7 +135,11 @@ export function createSyncQueue(
           report(org);
         });
     };
-    return { run, done: lane.queue.add(() => places.take(org, begin)) };
+    const done = lane.queue.add(() => places.take(org, begin));
+    done.catch((error: unknown) =>
+      registry.log('error', 'sync ended by a bug', { run: run.id, error: inspect(error) }),
+    );
+    return { run, done };
   }
 
   const syncs: SyncQueue = {
@@ -187,6 +191,12 @@ function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
   return known;
 }
 
+async function readRepository(registry: Registry, org: string, id: string): Promise<Repository> {
+  const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+  if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
+  return repository;
+}
+
 /** Runs one sync to its end and records it. Errors end the run, never the process. */
 async function perform(
   registry: Registry,
@@ -194,16 +204,18 @@ async function perform(
   signal: AbortSignal,
   { onNews, onProgress }: { onNews: () => void; onProgress: (news: RunNews) => void },
 ): Promise<Run> {
-  const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
-  let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
+  let run: Run = { ...queued, state: 'running', startedAt: registry.now().toISOString() };
   const isAsked = isAskedFor(queued.trigger);
   let isRecorded = isAsked;
   let followed: DocumentState[] | null = null;
   const record = createProgressRecord(registry);
-  // The remote is asked meanwhile. What cannot be recorded is left out: the end says more.
-  const recording = isAsked ? recordRun(registry, run).catch(() => undefined) : null;
+  let recording: Promise<unknown> | null = null;
   try {
     signal.throwIfAborted();
+    const repository = await readRepository(registry, run.org, run.repository);
+    run = { ...run, from: repository.commit };
+    // The remote is asked meanwhile. What cannot be recorded is left out: the end says more.
+    recording = isAsked ? recordRun(registry, run).catch(() => undefined) : null;
     const note: OnProgress = (progress, document) => {
       run = { ...run, progress };
       isRecorded = record.note(run) || isRecorded;
@@ -223,7 +235,7 @@ async function perform(
     const stopped = 'The registry was shut down. The sync continues after the next start.';
     const known = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
     const detail = signal.aborted ? stopped : known;
-    run = { ...run, state: 'failed', to: repository.commit, detail };
+    run = { ...run, state: 'failed', to: run.from, detail };
     const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail));
     isRecorded ||= isNews;
   }
