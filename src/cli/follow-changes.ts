@@ -55,18 +55,16 @@ export async function followChanges({ server, dev, file, config, configure, log 
   }
 
   async function check(): Promise<void> {
-    try {
-      const next = await configure();
-      assertSecretKey({ config: next });
-      if (JSON.stringify(next) === JSON.stringify(config)) return;
-      log('info', 'configuration changed');
-      another.resolve(next);
-    } catch (error) {
-      log('warn', 'configuration is as before', { detail: messageOf(error) });
-    }
+    const next = await configure();
+    assertSecretKey({ config: next });
+    if (JSON.stringify(next) === JSON.stringify(config)) return;
+    log('info', 'configuration changed');
+    another.resolve(next);
   }
 
-  const recheck = () => void check();
+  const recheck = (): void => {
+    check().catch((error: unknown) => log('warn', 'configuration is as before', { detail: messageOf(error) }));
+  };
   const pages = watch([...ours, ...(config.templates === null ? [] : [config.templates])], { ignoreInitial: true });
   pages.on('all', () => later(reload));
   const settings = watch(file ?? [], { ignoreInitial: true }).on('all', () => later(recheck));

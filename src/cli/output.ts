@@ -50,11 +50,15 @@ export async function withProgress<T>(
   let shown = text;
   let spinner = null as Ora | null;
   let isDone = false;
-  async function start(): Promise<void> {
-    const { default: ora } = await import('ora');
-    if (!isDone) spinner = ora({ text: shown, stream, isEnabled: stream.columns > 0 }).start();
-  }
-  const timer = stream.isTTY ? setTimeout(() => void start(), 1000) : undefined;
+  const start = (): void => {
+    import('ora')
+      .then(({ default: ora }) => {
+        if (!isDone) spinner = ora({ text: shown, stream, isEnabled: stream.columns > 0 }).start();
+      })
+      .catch(() => undefined);
+  };
+  // Work goes on without a spinner.
+  const timer = stream.isTTY ? setTimeout(start, 1000) : undefined;
   let writtenAt = performance.now();
   try {
     return await work((next) => {

@@ -75,8 +75,10 @@ export async function runWorkers(
       const { promise, resolve } = Promise.withResolvers<string>();
       return { answers: promise, ends: keep(index === 0 ? [] : ['--answer-only'], resolve) };
     });
-    void Promise.all(waits.map(({ answers }) => answers)).then(([url]) => announce(url!));
-    await Promise.all(waits.map(({ ends }) => ends));
+    // A worker that never answers ends instead.
+    const announced = Promise.all(waits.map(({ answers }) => answers)).then(([url]) => announce(url!));
+    const ended = Promise.all(waits.map(({ ends }) => ends));
+    await Promise.race([ended, announced.then(() => ended)]);
     return exitCode;
   } finally {
     for (const signal of stopSignals) process.off(signal, stop);

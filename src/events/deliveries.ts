@@ -94,7 +94,8 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     recording = recording
       .then(() => (stop.signal.aborted ? undefined : work()))
       .catch((error: unknown) => warn(registry, 'events not recorded', error))
-      .then(beginAll);
+      .then(beginAll)
+      .catch((error: unknown) => warn(registry, 'deliveries not started', error));
     return recording;
   }
 
@@ -118,7 +119,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
       // Let the process that appended it go first.
       setImmediate(begin, lane);
     } else if (/^(?:resources|repositories)\//.test(name)) {
-      if (changed.size === 0) void record(recordChanged);
+      if (changed.size === 0) recording = record(recordChanged);
       changed.add(name);
     }
   });

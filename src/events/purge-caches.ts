@@ -67,8 +67,12 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
       }
   }
 
-  function tryLook(name: string, since: number): Promise<void> {
-    return look(name, since).catch((error: unknown) => warn('a change was not looked at', error));
+  async function tryLook(name: string, since: number): Promise<void> {
+    await look(name, since).catch(notLookedAt);
+  }
+
+  function notLookedAt(error: unknown): void {
+    warn('a change was not looked at', error);
   }
 
   function warn(event: string, error: unknown): void {
@@ -127,7 +131,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   }
 
   const unwatch = registry.refs.watch((name) => {
-    if (prefixes.some((prefix) => name.startsWith(prefix))) void tryLook(name, 0);
+    if (prefixes.some((prefix) => name.startsWith(prefix))) look(name, 0).catch(notLookedAt);
   });
   const work = [keepLooking(), purgeAll(purge)];
   return {

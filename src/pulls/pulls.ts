@@ -54,7 +54,7 @@ export function createPulls(
     const lane = lanes.get(key) ?? new PQueue({ concurrency: 1 });
     lanes.set(key, lane);
     if (lane.size > 0) return; // the waiting one will see the same head
-    void lane
+    lane
       .add(() => looks.take(org, () => begin(key)))
       .catch((error: unknown) => logError(registry, key, error))
       .finally(() => lane.size === 0 && lane.pending === 0 && lanes.delete(key));
@@ -82,7 +82,7 @@ export function createPulls(
     current?.stop.abort();
     const now: Running = { head, base, stop: new AbortController(), isOutdated: false };
     running.set(key, now);
-    void checks
+    checks
       .take(pull.org, () => check(key, pull, repository, { ref: pull.ref, head, base }, now.stop.signal))
       .catch((error: unknown) => logError(registry, key, error))
       .finally(() => {

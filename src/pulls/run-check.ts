@@ -68,7 +68,12 @@ export async function runCheck(
   try {
     signal.throwIfAborted();
     // The result of an earlier check stands until another one is known.
-    if (!isKnown) void reportNow(registry, repository, { ...wholeCheckOf(head, 'running', 'Checking'), ...isAgain });
+    if (!isKnown) {
+      const checking = { ...wholeCheckOf(head, 'running', 'Checking'), ...isAgain };
+      reportNow(registry, repository, checking).catch((error: unknown) => {
+        registry.log('info', 'checks not reported', { repository: repository.url, error: String(error) });
+      });
+    }
     const { checks, previews } = await checkPull(registry, repository, proposal, run, signal);
     const found = concludeChecks(checks, head);
     const names = found.map(({ name }) => name);
@@ -127,12 +132,8 @@ function explain(error: unknown): string {
   return isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
 }
 
-/** Reports to the host at once if possible, and ignores failures. */
+/** Reports to the host at once if possible. */
 async function reportNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
   const found = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
-  await found?.host
-    .reportCheck({ name: found.name, credential: repository.credential }, check)
-    .catch((error: unknown) => {
-      registry.log('info', 'checks not reported', { repository: repository.url, error: String(error) });
-    });
+  await found?.host.reportCheck({ name: found.name, credential: repository.credential }, check);
 }

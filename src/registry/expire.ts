@@ -19,16 +19,14 @@ export async function expireRecords(registry: Registry): Promise<number> {
 export function openExpiry(registry: Registry): { close(): void } {
   let timer: NodeJS.Timeout;
   const plan = (pause: number): void => {
-    timer = setTimeout(() => void run(), pause);
+    timer = setTimeout(run, pause);
     timer.unref();
   };
-  const run = async (): Promise<void> => {
-    try {
-      registry.log('debug', 'expired records deleted', { keys: await expireRecords(registry) });
-    } catch (error) {
-      registry.log('warn', 'expired records not deleted', { error: String(error) });
-    }
-    plan(day);
+  const run = (): void => {
+    expireRecords(registry)
+      .then((keys) => registry.log('debug', 'expired records deleted', { keys }))
+      .catch((error: unknown) => registry.log('warn', 'expired records not deleted', { error: String(error) }))
+      .finally(() => plan(day));
   };
   plan(firstPause);
   return { close: () => clearTimeout(timer) };

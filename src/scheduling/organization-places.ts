@@ -28,10 +28,12 @@ export function createPlaces(count: number, { patience = null }: { patience?: nu
     if (patience === null) return ended;
     const moved = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      void slow.add(org, () => {
-        moved.resolve();
-        return ended;
-      });
+      slow
+        .add(org, () => {
+          moved.resolve();
+          return ended;
+        })
+        .catch(moved.reject);
     }, patience);
     await Promise.race([ended, moved.promise]);
     clearTimeout(timer);

@@ -73,7 +73,11 @@ export function followRegistry(registry: Registry, index: SearchIndex): Followed
     const latest = selectVersion(resource, { kind: 'latest' })?.version ?? null;
     if (latest === null) return;
     waiting.set(name, resource);
-    void outlines.add(() => takeOutline(name, resource, latest));
+    outlines
+      .add(() => takeOutline(name, resource, latest))
+      .catch((error: unknown) =>
+        registry.log('error', 'a document was not indexed', { ref: name, error: String(error) }),
+      );
   }
 
   async function takeOutline(name: string, resource: Resource, latest: Version): Promise<void> {

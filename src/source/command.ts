@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -86,7 +85,8 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
     .outputHandler((_command, out, err) => {
       stdout.collect(out);
       stderr.collect(err);
-      if (typeof input === 'object') void feed(input, run.child!.stdin!);
+      // What fails while it comes ends the input there. Git says itself what it makes of that.
+      if (typeof input === 'object') pipeline(input, run.child!.stdin!).catch(() => undefined);
     });
 
   const [task = '', ...rest] = args;
@@ -101,11 +101,6 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   } finally {
     run.child = null;
   }
-}
-
-/** Writes what comes. Git says itself what it makes of an end that comes too early. */
-async function feed(input: AsyncIterable<Uint8Array>, stdin: Writable): Promise<void> {
-  await pipeline(input, stdin).catch(() => undefined);
 }
 
 /**

@@ -101,7 +101,11 @@ function watchSize(repositories: readonly string[], limit: number, reason: () =>
     const sizes = await Promise.all(repositories.map(packBytes));
     if (sizes.reduce((sum, size) => sum + size, 0) > limit) controller.abort(reason());
   }
-  const timer = setInterval(() => void check(), 200);
+  // What cannot be measured cannot be kept within the limit.
+  const measure = (): void => {
+    check().catch((error: unknown) => controller.abort(error));
+  };
+  const timer = setInterval(measure, 200);
   return { signal: controller.signal, check, stop: () => clearInterval(timer) };
 }
 

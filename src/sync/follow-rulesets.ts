@@ -53,7 +53,10 @@ export function followRulesets(registry: Registry, queue: SyncQueue, interval = 
   const unwatch = registry.refs.watch((name) => {
     const changed = parseResourceRef(name);
     if (changed?.type !== 'rulesets' || timers.has(changed.org)) return;
-    timers.set(changed.org, setTimeout(() => void look(changed.org).catch(failed), soon).unref());
+    const lookNow = (): void => {
+      look(changed.org).catch(failed);
+    };
+    timers.set(changed.org, setTimeout(lookNow, soon).unref());
   });
   const looking = keepLooking();
   return {

@@ -216,19 +216,16 @@ function runJob(
     function receive(raw: unknown): void {
       const message = readChildMessage(raw);
       if (message === null || message.type === 'ready') stop(null);
-      else if (message.type === 'load') void answerLoad(message.paths);
+      else if (message.type === 'load')
+        answerLoad(message.paths).catch((error: unknown) => end(() => reject(error as Error)));
       else if (message.type === answerTo(job)) end(() => resolve({ answer: message }));
       else stop(null);
     }
     async function answerLoad(paths: string[]): Promise<void> {
       watch.pause();
-      try {
-        const files = await load(paths);
-        watch.resume();
-        if (child.connected) child.send({ type: 'files', files } satisfies ParentMessage);
-      } catch (error) {
-        end(() => reject(error as Error));
-      }
+      const files = await load(paths);
+      watch.resume();
+      if (child.connected) child.send({ type: 'files', files } satisfies ParentMessage);
     }
 
     if (signal?.aborted) return abort();

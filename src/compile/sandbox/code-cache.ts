@@ -42,7 +42,7 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
     // By isolation, since Node reads only what the same user wrote, and bwrap has one of its own.
     const folder = join(root, `${isolation.kind}-${await (key ??= codeKey())}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (fills && !existsSync(join(folder, completeMark))) void fill(folder, isolation).catch(() => undefined);
+    if (fills && !existsSync(join(folder, completeMark))) fill(folder, isolation).catch(() => undefined);
     return folder;
   }
 

@@ -56,7 +56,9 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return (renderer ??= rendererName());
     },
     isolation: () => findIsolation(mode),
-    prepare: ({ memoryMegabytes }) => void prepare(memoryMegabytes).catch(() => undefined),
+    prepare({ memoryMegabytes }) {
+      prepare(memoryMegabytes).catch(() => undefined);
+    },
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();
@@ -116,8 +118,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     expectPages(pages, { memoryMegabytes }) {
       const [withCode, plain] = batchesOf(pages);
-      if (withCode > 0) void code.warm(memoryMegabytes, withCode).catch(() => undefined);
-      if (plain > 0) void warm(memoryMegabytes, plain).catch(() => undefined);
+      if (withCode > 0) code.warm(memoryMegabytes, withCode).catch(() => undefined);
+      if (plain > 0) warm(memoryMegabytes, plain).catch(() => undefined);
     },
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),

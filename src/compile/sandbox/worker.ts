@@ -70,6 +70,13 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
+/** A bug ends this process. The parent starts another one, and says so where it happens again. */
+function endByBug(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
 /** Closes the process, and waits for jobs. */
 function begin(): void {
   // Nothing can be added, so that one document cannot leave anything for the next.
@@ -93,12 +100,14 @@ function begin(): void {
   // A shutdown signals every process of a service. Only the parent decides when this one ends, so
   // that no document is rejected because of a shutdown.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.on('message', (message: ParentMessage) => void receive(message));
+  process.on('message', (message: ParentMessage) => {
+    receive(message).catch(endByBug);
+  });
   send({ type: 'ready' });
 }
 
 // In a build, sandboxes start from a snapshot of what is loaded until here (`make-snapshot.ts`).
 if (startupSnapshot.isBuildingSnapshot()) {
   startupSnapshot.setDeserializeMainFunction(begin);
-  void warmUp();
+  warmUp().catch(endByBug);
 } else begin();

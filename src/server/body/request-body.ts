@@ -79,7 +79,9 @@ export async function readPieces(
       const waitForTurn = () => {
         inTurn = 0;
         stream.pause();
-        void ownTurn().then(() => isReading && stream.resume());
+        ownTurn()
+          .then(() => isReading && stream.resume())
+          .catch(reject);
       };
       const take = (piece: Buffer) => {
         if (isOver) return;

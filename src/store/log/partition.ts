@@ -253,7 +253,7 @@ export async function openPartition(
     // The answer may have taken long, and others may have appended meanwhile.
     checkedAt = Math.max(checkedAt, startedAt);
     for (const name of records.keys()) changed(name);
-    void summaries.make();
+    summaries.make().catch(failed);
     const endedAt = monotonic();
     pause = endedAt - rivalAt < courtesy ? Math.random() * (endedAt - startedAt) : 0;
     return true;
@@ -272,7 +272,10 @@ export async function openPartition(
     update(name, decide, fence) {
       return new Promise((resolve, reject) => {
         queue.push({ name, decide, fence, resolve, reject });
-        if (!isCommitting) void commitAll();
+        if (isCommitting) return;
+        commitAll().catch((error: unknown) => {
+          for (const waiting of queue.splice(0)) waiting.reject(error);
+        });
       });
     },
     async *history(name) {
