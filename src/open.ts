@@ -10,6 +10,7 @@ import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { createExpiryClock } from './registry/keys/expiry-clock.ts';
+import { createKept } from './registry/kept.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
 import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
@@ -66,12 +67,14 @@ export async function openRegistry(
     uniqueId: () => newId({ now, randomBytes: random }),
     failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
   });
+  const kept = createKept(refs);
   const remembering = hasSpare ? rememberResults(compiler) : null;
   return {
     config,
     bucket,
     objects,
     refs,
+    kept,
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
@@ -85,6 +88,7 @@ export async function openRegistry(
     caches: () => ({
       logs: refs.use(),
       objects: objects.use(),
+      answers: kept.use(),
       ...(remembering && { results: remembering.use() }),
     }),
     isolation: () => compiler.isolation(),

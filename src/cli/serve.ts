@@ -8,7 +8,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { openFollower } from '../registry/sites/open-follower.ts';
-import { openExpiry } from '../registry/expire.ts';
+import { openExpiry } from '../registry/keep/expire.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { Peers } from '../server/rate/counts.ts';
 import { openServer } from '../server/server.ts';

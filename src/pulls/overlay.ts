@@ -18,6 +18,7 @@ export function createOverlay(registry: Registry): Registry {
   const own = <T>(name: string) => written.get(name) as Generation<T> | undefined;
   return {
     ...registry,
+    kept: registry.kept.contentsOnly(),
     refs: {
       ...refs,
       read: async <T>(name: string) => own<T>(name) ?? refs.read<T>(name),

@@ -109,6 +109,7 @@ function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
   };
   return {
     ...registry,
+    kept: registry.kept.contentsOnly(),
     refs: { ...registry.refs, read, readFresh: read },
     objects: {
       ...registry.objects,

@@ -74,6 +74,7 @@ export async function authenticateKey(
 ): Promise<Extract<Principal, { kind: 'key' }> | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
+  const moment = await registry.kept.moment(['registry']);
   // A damaged key counts as unknown.
   const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
   const given = Buffer.from(digestOf(text));
@@ -82,40 +83,24 @@ export async function authenticateKey(
   if (key === null || !matches || !isUsable(key, registry.expiryTime)) return null;
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
-  keepPresented(registry, text, { key, principal });
+  registry.kept.keep(presentedKey(hashOfKey(text)), { key, principal }, moment, 1000);
   return principal;
 }
 
-/** A key that was presented before: its record then, and its principal. */
-export interface Presented {
-  key: Key;
-  principal: Extract<Principal, { kind: 'key' }>;
+/** The hash by which a key that was presented is remembered: its text is in memory no longer than its connection. */
+export function hashOfKey(text: string): string {
+  return hash('sha256', text, 'base64');
 }
 
-/** Keys that were presented, by a hash of their text, which is in memory no longer than its connection. */
-const presented = new WeakMap<Registry['refs'], LRUCache<string, Presented>>();
+const presentedKey = (hashed: string) => `key ${hashed}`;
 
-/** The key with this text, if it was presented before. */
-export function findPresented({ refs }: Pick<Registry, 'refs'>, text: string): Presented | null {
-  return presented.get(refs)?.get(hash('sha256', text, 'base64')) ?? null;
-}
-
-/**
- * As `authenticateKey` for a key that was presented before, without waiting. Null: its record is not
- * the same any more, so ask `authenticateKey`.
- */
-export function authenticateKeyAtHand(
-  registry: Pick<Registry, 'refs' | 'expiryTime'>,
-  { key, principal }: Presented,
+/** The principal of a key that was presented before, by its hash. Null: ask `authenticateKey`. */
+export function knownPrincipal(
+  { kept, expiryTime }: Pick<Registry, 'kept' | 'expiryTime'>,
+  hashed: string,
 ): Extract<Principal, { kind: 'key' }> | null {
-  const isSame = registry.refs.readAtHand<Key>(keyRef(key.id))?.value === key;
-  return isSame && isUsable(key, registry.expiryTime) ? principal : null;
-}
-
-function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Presented): void {
-  const all = presented.get(refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
-  presented.set(refs, all);
-  all.set(hash('sha256', text, 'base64'), known);
+  const known = kept.find<{ key: Key; principal: Extract<Principal, { kind: 'key' }> }>(presentedKey(hashed));
+  return known !== undefined && isUsable(known.key, expiryTime) ? known.principal : null;
 }
 
 /** Whether a key is neither revoked nor expired at that time. */

@@ -40,7 +40,7 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
   const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
   const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named), ...settings]));
   return {
-    registry: { ...registry, refs },
+    registry: { ...registry, refs, kept: registry.kept.scope(refs) },
     sites: sites.map(({ value }) => value),
     resources: all.filter(({ deletedAt }) => deletedAt === null),
     deleted: all.filter(({ deletedAt }) => deletedAt !== null).map(coordinateOf),
@@ -99,14 +99,14 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
   return {
     read,
     readFresh: read,
-    readAtHand: <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null,
+    tip: () => 0,
+    follow: async () => 0,
     async update() {
       throw new TypeError('A snapshot is not written to.');
     },
     async *history() {},
     all: async <T>(prefix: string) =>
       [...taken].flatMap(([name, found]) => (name.startsWith(prefix) ? [found as Generation<T>] : [])),
-    allAtHand: () => undefined,
     async *list(prefix, after = '') {
       for (const name of taken.keys()) if (name.startsWith(prefix) && name > after) yield name;
     },

@@ -12,7 +12,7 @@ import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { readableAtHand, readReadable } from './readable.ts';
+import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readManifestOf, readObject } from './stored.ts';
 
@@ -25,6 +25,8 @@ declare const proof: unique symbol;
 export interface Granted {
   readonly [proof]: true;
   readonly resource: Resource;
+  /** The generation of the resource's record: while it is the same, so is the resource. */
+  readonly generation: number;
 }
 
 /** A version of a granted resource. */
@@ -42,22 +44,13 @@ export async function grantRead(
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Granted | null> {
-  const resource = (await readReadable(registry, principal, coordinate))?.value;
-  if (resource === undefined) return null;
+  const found = await readReadable(registry, principal, coordinate);
+  if (found === null) return null;
+  const { value: resource, generation } = found;
   if (resource.deletedAt !== null) {
     throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
   }
-  return { resource } as unknown as Granted;
-}
-
-/** As `grantRead`, if that is known without waiting. Null: ask `grantRead`, which says why. */
-export function grantReadAtHand(
-  registry: Pick<Registry, 'refs'>,
-  principal: Principal,
-  coordinate: Coordinate,
-): Granted | null {
-  const resource = readableAtHand(registry, principal, coordinate);
-  return resource && ({ resource } as unknown as Granted);
+  return { resource, generation } as unknown as Granted;
 }
 
 /**

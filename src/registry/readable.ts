@@ -3,6 +3,7 @@ import { resourceTypes, type Coordinate, type ResourceType } from '../model/addr
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import { siteRef, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
+import { logsOf } from './kept.ts';
 import type { Registry } from './registry.ts';
 
 // Every read of a resource on behalf of a principal goes through this file. No other file asks the
@@ -41,19 +42,6 @@ export async function readReadable(
   // The policy is asked for an absent resource too, so that time does not tell it from a private one.
   const isReadable = mayRead(principal, generation?.value ?? { ...coordinate, visibility: 'private' });
   return isReadable ? generation : null;
-}
-
-/**
- * As `readReadable`, for an answer at once: null also if the resource was deleted, or if its record
- * would have to be waited for.
- */
-export function readableAtHand(
-  registry: Pick<Registry, 'refs'>,
-  principal: Principal,
-  coordinate: Coordinate,
-): Resource | null {
-  const resource = registry.refs.readAtHand<Resource>(resourceRef(coordinate))?.value;
-  return resource?.deletedAt === null && mayRead(principal, resource) ? resource : null;
 }
 
 /** As `readReadable`, but null for a deleted resource. */
@@ -110,31 +98,26 @@ function isListed(principal: Principal, resource: Resource): boolean {
 
 /**
  * Every resource that lists show to the principal (of one organization, of one type), by
- * organization, type and slug. Anonymous readers get the same array until one of the resources changes.
+ * organization, type and slug. Do not change the array.
  */
 export async function listReadable(
-  registry: Pick<Registry, 'refs' | 'log'>,
+  registry: Pick<Registry, 'refs' | 'log' | 'kept'>,
   principal: Principal,
   { org, type }: { org?: string; type?: ResourceType } = {},
 ): Promise<readonly Resource[]> {
-  const prefix = ['resources', ...(org === undefined ? [] : [org, ...(type === undefined ? [] : [type])])].join('/');
-  const all = await registry.refs.all<Resource>(`${prefix}/`);
-  const found = once(living, all, () =>
-    all.flatMap(({ value }) => (value.deletedAt === null ? [value] : [])).sort(inOrder),
+  const prefix = ['resources', ...(org === undefined ? [] : [org, ...(type === undefined ? [] : [type])]), ''].join(
+    '/',
   );
-  const listed = () => found.filter((resource) => isListed(principal, resource));
-  return principal.kind === 'anonymous' ? once(publicOnes, found, listed) : listed();
-}
-
-/** What lists are made of: the resources that are not deleted, in order, and those that everybody may read. */
-const living = new WeakMap<readonly Generation<Resource>[], readonly Resource[]>();
-const publicOnes = new WeakMap<readonly Resource[], readonly Resource[]>();
-
-/** What is kept with a key, or is made of it now. */
-function once<K extends object, V>(kept: WeakMap<K, V>, key: K, make: () => V): V {
-  let made = kept.get(key);
-  if (made === undefined) kept.set(key, (made = make()));
-  return made;
+  const logs = org === undefined ? 'all' : logsOf(org);
+  const list = (key: string, make: () => Promise<readonly Resource[]>) =>
+    registry.kept.answer(`${key} ${prefix}`, logs, make, ({ length }) => length * 16);
+  const living = () =>
+    list('living', async () => {
+      const all = await registry.refs.all<Resource>(prefix);
+      return all.flatMap(({ value }) => (value.deletedAt === null ? [value] : [])).sort(inOrder);
+    });
+  const listed = async () => (await living()).filter((resource) => isListed(principal, resource));
+  return principal.kind === 'anonymous' ? list('public', listed) : listed();
 }
 
 function inOrder(a: Resource, b: Resource): number {

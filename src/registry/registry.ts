@@ -7,6 +7,7 @@ import type { Cache } from '../store/cache.ts';
 import type { OwnKey } from '../store/own-key.ts';
 import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
+import type { Kept, MemoryUse } from './kept.ts';
 
 /** Writes one log line. Fields must not contain secrets or documents. */
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
@@ -43,12 +44,8 @@ export interface Registry {
   log: Log;
   /** What is kept in memory, by name. Absent where nobody asks. */
   caches?: () => Record<string, MemoryUse>;
-}
-
-/** How full something is that is kept in memory. Above the limit, what was used least recently goes. */
-export interface MemoryUse {
-  bytes: number;
-  limit: number;
+  /** Answers in memory. A view with other records has its own. */
+  kept: Kept;
 }
 
 /** Who makes a change and from where, as recorded with it. */

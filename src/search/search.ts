@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
+import { atAnyTime } from '../registry/kept.ts';
 import type { Registry } from '../registry/registry.ts';
 import { followRegistry, isServed } from './follow-registry.ts';
 import { parseQuery } from './ranking/words.js';
@@ -54,8 +54,8 @@ export interface Search {
 
 type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 
-/** Answers to anonymous readers that are kept until something changes. */
-const answersKept = 200;
+/** Bytes of a match in memory, roughly. */
+const foundSize = 200;
 
 /**
  * Creates a search over a registry. Does nothing before the first request. `patience`: milliseconds
@@ -64,7 +64,7 @@ const answersKept = 200;
 export function createSearch(registry: Registry, { patience = 250 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
   const followed = followRegistry(registry, index);
-  const answers = new LRUCache<string, { revision: number; answer: Answer }>({ max: answersKept });
+  const kept = registry.kept.scope();
 
   function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
     return mayRead(principal, { ...coordinate, visibility });
@@ -88,12 +88,12 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
 
   function answer(principal: Principal, request: SearchRequest): Answer {
     if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
-    const key = JSON.stringify([request.text, request.org, request.type]);
-    const revision = index.revision();
-    const kept = answers.get(key);
-    if (kept?.revision === revision) return kept.answer;
+    // The index may be behind the logs, so its own revision counts.
+    const key = JSON.stringify([request.text, request.org, request.type, index.revision()]);
+    const known = kept.find<Answer>(key);
+    if (known !== undefined) return known;
     const made = makeAnswer(principal, request);
-    answers.set(key, { revision, answer: made });
+    kept.keep(key, made, atAnyTime, made.found.length * foundSize);
     return made;
   }
 

@@ -47,11 +47,11 @@ export function createApp(given: ServerContext): App {
   const limit = createReadLimit(context);
   const base = basePathOf(given.url);
   const siteAt = createSiteAt(context.registry.config);
-  const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base, siteAt }) : null;
-  const metrics = createMetrics(context.queue, () => ({
-    ...context.registry.caches?.(),
-    ...(hits && { responses: hits.use() }),
-  }));
+  const hits =
+    limit === null
+      ? createHits(context.registry, { kept: site.kept, keepAlive: keepAliveTimeout, base, siteAt })
+      : null;
+  const metrics = createMetrics(context.queue, context.registry.caches);
   const observer = createObserver(context.registry, metrics);
   const everythingElse = faceOfApp(context, createOthers(context, authenticate, observer, limit));
   const read = createReads(context, authenticate, { limit, hits });

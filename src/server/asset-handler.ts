@@ -49,5 +49,5 @@ export async function sendAsset(
   const page = { digest: digestOf(bytes), size: bytes.byteLength, isLasting: true, open: async () => bytes };
   for (const name of ofPages) response.removeHeader(name);
   const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...assetHeaders };
-  await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
+  await sendPage({ request, response }, registry, page, { mediaType, headers });
 }

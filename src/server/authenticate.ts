@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import { authenticateKey, authenticateKeyAtHand, findPresented, noteKeyUse, type Presented } from '../registry/keys.ts';
+import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAllowance } from './rate/allowance.ts';
 import { limitedName } from './rate/client-address.ts';
@@ -73,25 +73,24 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
   };
 }
 
-/** What each connection presented last: most send the same again. */
-const lastOf = new WeakMap<Socket, { authorization: string; presented: Presented }>();
+/** What each connection presented last, and the key's hash: most send the same again. */
+const lastOf = new WeakMap<Socket, { authorization: string; hashed: string }>();
 
 /** The principal of an `Authorization` header, if that is known without waiting. Null: `Authenticate` decides. */
-export function authenticateAtHand(registry: Registry, authorization: string, socket: Socket): Principal | null {
-  const last = lastOf.get(socket);
-  const isSame = last?.authorization === authorization;
-  const presented = isSame ? last.presented : presentedIn(registry, authorization);
-  if (presented === null) return null;
-  if (!isSame) lastOf.set(socket, { authorization, presented });
-  const principal = authenticateKeyAtHand(registry, presented);
+export function knownReader(registry: Registry, authorization: string, socket: Socket): Principal | null {
+  let last = lastOf.get(socket);
+  if (last?.authorization !== authorization) {
+    const key = keyIn(authorization);
+    if (key === null) return null;
+    last = { authorization, hashed: hashOfKey(key) };
+  }
+  const principal = knownPrincipal(registry, last.hashed);
   if (principal === null) lastOf.delete(socket);
-  else noteUse(registry, principal.id);
+  else {
+    lastOf.set(socket, last);
+    noteUse(registry, principal.id);
+  }
   return principal;
-}
-
-function presentedIn(registry: Registry, authorization: string): Presented | null {
-  const key = keyIn(authorization);
-  return key === null ? null : findPresented(registry, key);
 }
 
 function noteUse(registry: Registry, id: string): void {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createDurations } from './hits/durations.ts';
-import type { MemoryUse } from '../registry/registry.ts';
+import type { MemoryUse } from '../registry/kept.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 
 /**

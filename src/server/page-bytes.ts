@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { promisify } from 'node:util';
 import {
   brotliCompress,
@@ -11,6 +10,7 @@ import {
 } from 'node:zlib';
 import type { Coding } from '../model/artifact.ts';
 import { hexOf, type Digest } from '../model/digest.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Cache } from '../store/cache.ts';
 
 /** Smallest size whose compressed bytes are in the cache. Those of smaller pages are kept in memory. */
@@ -48,60 +48,38 @@ const coders: Readonly<
   gzip: (bytes) => (bytes.byteLength <= atOnce ? gzipSync(bytes) : gzipped(bytes)),
 };
 
-/** Compressed small pages. One is the same for all who get it, since its digest names it. */
-const small = new LRUCache<string, Promise<Uint8Array>>({ max: 1000 });
-
 /**
- * A page's bytes in a coding: cached, or compressed off the main thread and cached. `open`
- * returns the plain bytes of the digest. `isLasting`: the same bytes are sent until the next update.
+ * A page's bytes in a coding: kept, or compressed off the main thread and kept; those of large pages
+ * are in the cache, too. `open` returns the plain bytes of the digest. `isLasting`: the same bytes
+ * are sent until the next update.
  */
 export async function codedPage(
-  cache: Cache,
+  memory: Memory,
   { digest, size, isLasting = false }: { digest: Digest; size: number; isLasting?: boolean },
   coding: Coding,
   open: () => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
   if (coding === 'identity') return open();
   const make = async () => coders[coding](await open(), isLasting);
-  const name = `${hexOf(digest)}.${coding}`;
-  if (size >= worthKeeping) return keptBytes(cache, name, make);
-  const found = small.get(name) ?? make();
-  small.set(name, found);
-  found.catch(() => small.delete(name));
-  return found;
+  return keptBytes(memory, `${hexOf(digest)}.${coding}`, make, size >= worthKeeping);
 }
 
-/** The plain bytes of a large page: cached, or made again by `make`. */
-export function keptPage(cache: Cache, digest: Digest, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
-  return keptBytes(cache, `${hexOf(digest)}.identity`, make);
+/** The plain bytes of a large page: kept, or made again by `make`. */
+export function keptPage(memory: Memory, digest: Digest, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  return keptBytes(memory, `${hexOf(digest)}.identity`, make, true);
 }
 
-const atHand = new WeakMap<Cache, LRUCache<string, Promise<Uint8Array> | WeakRef<Uint8Array>>>();
+type Memory = Pick<Registry, 'cache' | 'kept'>;
 
-/** Names in memory, each with a weak reference to its bytes. */
-const mostAtHand = 1000;
-
-/**
- * Returns cached bytes, or makes and caches them. Concurrent callers share one computation, and
- * responses in progress share the bytes, so that many slow readers of a large page need only the
- * memory of one.
- */
-async function keptBytes(cache: Cache, name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
-  const known = atHand.get(cache) ?? new LRUCache({ max: mostAtHand });
-  atHand.set(cache, known);
-  const found = known.get(name);
-  const bytes = found instanceof WeakRef ? found.deref() : found;
-  if (bytes !== undefined) return bytes;
-  const answer = readOrMake(cache, `pages/${name}`, make);
-  known.set(name, answer);
-  try {
-    const made = await answer;
-    known.set(name, new WeakRef(made));
-    return made;
-  } catch (error) {
-    known.delete(name);
-    throw error;
-  }
+/** Who asks at once shares one computation and its bytes. */
+function keptBytes(
+  { cache, kept }: Memory,
+  name: string,
+  make: () => Promise<Uint8Array>,
+  isCached: boolean,
+): Promise<Uint8Array> {
+  const bytes = isCached ? () => readOrMake(cache, `pages/${name}`, make) : make;
+  return kept.content(`page ${name}`, bytes, ({ byteLength }) => byteLength);
 }
 
 async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {

@@ -13,7 +13,7 @@ import { bytesOf, pageSharing, sendPage } from './send-page.ts';
  * HTML.
  */
 export function createProblemPages(site: Site): Router {
-  const { cache, config } = site.registry;
+  const { config } = site.registry;
   const codes = Object.keys(problemTypes).filter(isProblemCode);
   const headers = pageSharing(config, { isPublic: true });
   const shared = { 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' };
@@ -23,7 +23,7 @@ export function createProblemPages(site: Site): Router {
       return;
     }
     const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
-    await sendPage({ request, response }, cache, bytesOf(problemsPage(site, kinds)), { headers });
+    await sendPage({ request, response }, site.registry, bytesOf(problemsPage(site, kinds)), { headers });
   }
 
   async function sendOne(code: string, request: Request, response: Response): Promise<void> {
@@ -32,7 +32,7 @@ export function createProblemPages(site: Site): Router {
       response.set(shared).json(describe(code));
       return;
     }
-    await sendPage({ request, response }, cache, bytesOf(problemPage(site, { code, ...problemTypes[code] })), {
+    await sendPage({ request, response }, site.registry, bytesOf(problemPage(site, { code, ...problemTypes[code] })), {
       headers,
     });
   }

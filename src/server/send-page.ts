@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import type { Cache } from '../store/cache.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Sent } from './hits/hits.ts';
 import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, flatten, type Fields } from './headers.ts';
@@ -35,6 +35,11 @@ export function bytesOf(text: string): PageBytes {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
+}
+
+/** The bytes that a page takes in memory. */
+export function sizeOf({ size }: PageBytes): number {
+  return size;
 }
 
 /**
@@ -75,7 +80,7 @@ export function pageSharing(
  */
 export async function sendPage(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
-  cache: Cache,
+  memory: Pick<Registry, 'cache' | 'kept'>,
   page: PageBytes,
   { status = 200, mediaType = 'text/html; charset=utf-8', headers, keep }: PageOptions,
 ): Promise<void> {
@@ -91,7 +96,7 @@ export async function sendPage(
     response.writeHead(304, flatten(common)).end();
     return;
   }
-  const bytes = await codedPage(cache, page, coding, page.open);
+  const bytes = await codedPage(memory, page, coding, page.open);
   const content = {
     'Content-Type': mediaType,
     ...(coding !== 'identity' && { 'Content-Encoding': coding }),

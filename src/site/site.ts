@@ -1,3 +1,4 @@
+import type { Kept } from '../registry/kept.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
 import { readDocs, type DocPage } from './docs/docs.ts';
@@ -11,6 +12,8 @@ import { createTemplates } from './templates.ts';
  */
 export interface Site {
   registry: Registry;
+  /** What was made for these links and templates. */
+  kept: Kept;
   /** Public base URL without a trailing slash. */
   url: string;
   links: Links;
@@ -69,6 +72,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
   }
   return {
     registry,
+    kept: registry.kept.scope(),
     url: base,
     links,
     assets,

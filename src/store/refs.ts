@@ -1,9 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
-import { logOf } from './log/entry.ts';
-import { createLog, type Log } from './log/organization-logs.ts';
+import { createLog, type Log, type Logs } from './log/organization-logs.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -15,25 +13,19 @@ import { assertName, createWork, type Work } from './work.ts';
  */
 export interface Refs extends Records {
   /**
-   * What `read` would return, if that is known without waiting; undefined otherwise. For reads that
-   * are answered at once.
+   * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
+   * them. Null if what others appended is not known without waiting. For answers at once.
    */
-  readAtHand<T>(name: string): Generation<T> | null | undefined;
+  tip(logs: Logs): number | null;
+
+  /** As `tip`, after reading what others appended. */
+  follow(logs: Logs): Promise<number>;
 
   /** Yields the names with the prefix (after the name `after`) in order. */
   list(prefix: string, after?: string): AsyncIterable<string>;
 
-  /**
-   * Every record in logs with the prefix, which ends with a slash, by name. The same array until one
-   * of them changes, so that what is made of it can be kept with it. Do not change it.
-   */
+  /** Every record in logs with the prefix, which ends with a slash, by name. Do not change the array. */
   all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-
-  /**
-   * What `all` would return for records of one organization, if that is known without waiting;
-   * undefined otherwise.
-   */
-  allAtHand<T>(prefix: string): readonly Generation<T>[] | undefined;
 
   /**
    * Reads what other processes changed of records with the prefix a moment ago. Rejects with
@@ -73,9 +65,6 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
   const work = createWork(bucket, options, changed);
   const log = createLog(bucket, options, changed);
 
-  // Checking a name and finding its log takes longer than reading it. Not by `max`: that reserves memory for all of them at once.
-  const logs = new LRUCache<string, string>({ maxSize: 10_000, sizeCalculation: () => 1 });
-
   function recordsOf(name: string): Records {
     return placeOf(name).kept === 'days' ? work : log;
   }
@@ -85,16 +74,8 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       assertName(name);
       return recordsOf(name).read(name);
     },
-    readAtHand(name) {
-      let id = logs.get(name);
-      if (id === undefined) {
-        assertName(name);
-        if (placeOf(name).kept === 'days') return undefined;
-        id = logOf(name);
-        logs.set(name, id);
-      }
-      return log.readAtHand(name, id);
-    },
+    tip: log.tip,
+    follow: log.follow,
     async readFresh(name) {
       assertName(name);
       return recordsOf(name).readFresh(name);
@@ -116,7 +97,6 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       if (placeOf(prefix).kept === 'days') throw new TypeError(`Records that expire are not listed whole: ${prefix}`);
       return log.all<T>(prefix);
     },
-    allAtHand: log.allAtHand,
     refresh: log.refresh,
     trail: log.trail,
     watch(listener) {

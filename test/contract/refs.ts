@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { entryKey } from '../../src/store/log/entry.ts';
+import { entryKey, logOf } from '../../src/store/log/entry.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { workKey } from '../../src/store/work.ts';
 import { bytesOf, notKeys, type OpenedBucket } from './bucket.ts';
@@ -286,45 +286,55 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect((await first.read(one))?.value).toBe(3);
     });
 
-    test('at hand is what a read knows, until that is too old', async () => {
-      const refs = openRefs(500);
-      expect(refs.readAtHand(one)).toBeUndefined();
-      await increment(refs, one);
-      // What expires is always read.
-      const known = (value: number) => (isLogged ? value : undefined);
-      expect(refs.readAtHand(one)?.value).toBe(known(1));
-      expect(refs.readAtHand(two)).toBe(isLogged ? null : undefined);
-      await increment(openRefs(500), one);
-      expect(refs.readAtHand(one)?.value).toBe(known(1));
-      clock.advance(500);
-      expect(refs.readAtHand(one)).toBeUndefined();
-      await refs.read(one);
-      expect(refs.readAtHand(one)?.value).toBe(known(2));
-    });
+    if (isLogged)
+      test('the tip of a log is known without waiting until it is too old, and is the same until a record changes', async () => {
+        const refs = openRefs(500);
+        const logs = [logOf(one)];
+        expect(refs.tip(logs)).toBeNull();
+        await increment(refs, one);
+        const tip = await refs.follow(logs);
+        expect(refs.tip(logs)).toBe(tip);
+        await refs.read(two);
+        expect(refs.tip(logs)).toBe(tip);
+        await increment(refs, two);
+        const second = refs.tip(logs)!;
+        expect(second).toBeGreaterThan(tip);
+        await increment(openRefs(500), one);
+        expect(refs.tip(logs)).toBe(second);
+        clock.advance(500);
+        expect(refs.tip(logs)).toBeNull();
+        expect(await refs.follow(logs)).toBeGreaterThan(second);
+        expect((await refs.read(one))?.value).toBe(2);
+      });
 
     if (isLogged)
-      test('a list of records is as new as a read, and the same until one of them changes', async () => {
+      test('the tip of all logs moves with each of them, and with a new one', async () => {
+        const refs = openRefs(500);
+        let last = await refs.follow('all');
+        for (const record of [one, 'webhooks/acme/1', 'webhooks/beta/1', two]) {
+          await increment(refs, record);
+          expect(refs.tip('all')).not.toBe(last);
+          last = await refs.follow('all');
+          expect(refs.tip('all')).toBe(last);
+        }
+      });
+
+    if (isLogged)
+      test('a list of records is as new as a read', async () => {
         const [refs, other] = [openRefs(500), openRefs(500)];
         const prefix = `${kind}/`;
         const valuesOf = async () => (await refs.all<number>(prefix)).map(({ value }) => value);
-        expect([refs.allAtHand(prefix), await valuesOf()]).toEqual([undefined, []]);
+        expect(await valuesOf()).toEqual([]);
         await increment(refs, two);
         await increment(refs, one);
         const inOrder = [one, two].toSorted();
-        expect((await refs.all(prefix)).map((each) => each)).toEqual(
-          await Promise.all(inOrder.map((each) => refs.read(each))),
-        );
-        const kept = await refs.all(prefix);
-        expect(refs.allAtHand(prefix)).toBe(kept);
-        await increment(refs, 'others/acme/x');
-        expect(refs.allAtHand(prefix)).toBe(kept);
+        expect(await refs.all(prefix)).toEqual(await Promise.all(inOrder.map((each) => refs.read(each))));
+        const before = await refs.all<number>(prefix);
         await increment(other, one);
-        expect(refs.allAtHand(prefix)).toBe(kept);
+        expect(await valuesOf()).toEqual([1, 1]);
         clock.advance(500);
-        expect(refs.allAtHand(prefix)).toBeUndefined();
-        expect(await refs.all(prefix)).not.toBe(kept);
         expect(await valuesOf()).toEqual(inOrder.map((each) => (each === one ? 2 : 1)));
-        expect(kept.map(({ value }) => value)).toEqual([1, 1]);
+        expect(before.map(({ value }) => value)).toEqual([1, 1]);
       });
 
     test('a value changed by its holder is not changed for others', async () => {

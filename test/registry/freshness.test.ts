@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { anonymous } from '../../src/model/access.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
-import { grantRead, grantReadAtHand } from '../../src/registry/read.ts';
+import { logsOf } from '../../src/registry/kept.ts';
+import { grantRead } from '../../src/registry/read.ts';
 import { publishVersion } from '../server/registry.ts';
 import { createWorld } from './world.ts';
 
@@ -14,10 +15,13 @@ test('with the wall clock stepped back by an hour, what another process made pri
   const other = world.another();
   await publishVersion(other, '@acme/apis/pay', '1.0.0', { visibility: 'public' });
   expect(await grantRead(registry, anonymous, pay)).not.toBeNull();
-  expect(grantReadAtHand(registry, anonymous, pay)).not.toBeNull();
+  const { kept } = registry;
+  kept.keep('page', 'public', await kept.moment(logsOf('acme')), 6);
+  expect(kept.find('page')).toBe('public');
   await changeResource(other, pay, { visibility: 'private' }, { actor: 'operator:test', origin: null });
   world.step(-hour);
   world.pass(1000);
-  expect(grantReadAtHand(registry, anonymous, pay)).toBeNull();
+  expect(kept.find('page')).toBeUndefined();
   expect(await grantRead(registry, anonymous, pay)).toBeNull();
+  expect(kept.find('page')).toBeUndefined();
 });

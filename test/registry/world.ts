@@ -16,6 +16,7 @@ import type { Outline } from '../../src/model/outline.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
+import { createKept } from '../../src/registry/kept.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import type { Host } from '../../src/hosts/host.ts';
 import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
@@ -350,21 +351,25 @@ export function createWorld(
   const randomBytes = (length: number) =>
     new Uint8Array(createHash('sha512').update(`${process.pid} ${counter++}`).digest()).slice(0, length);
   const log: Registry['log'] = (level, event, fields = {}) => void events.push({ level, event, fields });
-  const open = (): Registry => ({
-    config,
-    bucket,
-    objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) }),
-    cache: createMemoryCache(),
-    source,
-    hosts,
-    compiler,
-    now,
-    monotonic,
-    expiryTime: createExpiryClock({ now, monotonic, log }),
-    randomBytes,
-    log,
-  });
+  const open = (): Registry => {
+    const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) });
+    return {
+      config,
+      bucket,
+      objects: createObjects(bucket),
+      refs,
+      kept: createKept(refs),
+      cache: createMemoryCache(),
+      source,
+      hosts,
+      compiler,
+      now,
+      monotonic,
+      expiryTime: createExpiryClock({ now, monotonic, log }),
+      randomBytes,
+      log,
+    };
+  };
   return {
     registry: open(),
     bucket: memory,

@@ -77,11 +77,11 @@ test('metrics say how full each cache is, and how full it may be', async () => {
   expect(text).toContain('stele_cache_limit_bytes{cache="objects"} 64\n');
 });
 
-test('a registry says what it keeps in memory: logs, objects, and results where it serves', async () => {
+test('a registry says what it keeps in memory: logs, objects, answers, and results where it serves', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stele-test-'));
   const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: folder });
   const registry = await openRegistry(config, undefined, { hasSpare: false });
-  expect(Object.keys(registry.caches!())).toEqual(['logs', 'objects']);
+  expect(Object.keys(registry.caches!())).toEqual(['logs', 'objects', 'answers']);
   const digest = await registry.objects.put('bytes');
   await registry.objects.get(digest);
   expect(registry.caches!().objects).toEqual({ bytes: 5, limit: 64 * 1024 * 1024 });

@@ -13,6 +13,7 @@ import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
 import { publish } from '../../src/registry/publish.ts';
+import { createKept } from '../../src/registry/kept.ts';
 import { newId, type Log, type Registry } from '../../src/registry/registry.ts';
 import type { Snapshot } from '../../src/source/snapshot.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -44,11 +45,13 @@ export function createTestRegistry(user: UserConfig = {}): TestRegistry {
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
+  const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 });
   return {
     config: checkConfig(user, { base: '/', data: '/nowhere' }),
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    refs,
+    kept: createKept(refs),
     cache: createMemoryCache(),
     source: unreachable,
     hosts: [],

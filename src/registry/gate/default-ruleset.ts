@@ -13,14 +13,3 @@ export async function defaultRuleset(registry: Pick<Registry, 'config' | 'refs'>
   if (configured !== null) return configured;
   return (await registry.refs.read<OrganizationSettings>(organizationRef(org)))?.value.ruleset ?? null;
 }
-
-/** As `defaultRuleset`, without waiting. Undefined: it is not at hand. */
-export function defaultRulesetAtHand(
-  registry: Pick<Registry, 'config' | 'refs'>,
-  org: string,
-): string | null | undefined {
-  const configured = ruleOfConfiguration(registry, org);
-  if (configured !== null) return configured;
-  const found = registry.refs.readAtHand<OrganizationSettings>(organizationRef(org));
-  return found === undefined ? undefined : (found?.value.ruleset ?? null);
-}

@@ -1,7 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import type { Digest } from '../../model/digest.ts';
 import type { Gate, Report } from '../../model/problem.ts';
 import { readReport, type GrantedVersion } from '../read.ts';
 import type { Registry } from '../registry.ts';
@@ -29,28 +27,29 @@ function namesIn({ ruleset, extended = {} }: Gate): string[] {
   return [ruleset.name, ...Object.keys(extended)];
 }
 
-const gateOf = new LRUCache<Digest, { gate?: Gate }>({ max: 5000 });
-
 /** As `mayReadFindings`, for the report of a published version. */
 export async function mayReadFindingsOf(
   registry: Registry,
   principal: Principal,
   granted: GrantedVersion,
 ): Promise<boolean> {
-  const { manifest } = granted.version;
-  let known = gateOf.get(manifest);
-  if (known === undefined) {
-    const { gate } = await readReport(registry, granted);
-    known = { ...(gate && { gate }) };
-    gateOf.set(manifest, known);
-  }
-  return mayReadFindings(registry, principal, known);
+  return mayReadFindings(registry, principal, await gateOf(registry, granted));
 }
 
-/** The rulesets that `mayReadFindingsOf` asks for. Null: that is not known without waiting. */
-export function gateNamesAtHand({ version }: GrantedVersion): string[] | null {
-  const known = gateOf.get(version.manifest);
-  return known === undefined ? null : known.gate === undefined ? [] : namesIn(known.gate);
+/** The organizations of the rulesets that `mayReadFindingsOf` asks for. */
+export async function gateOrganizations(registry: Registry, granted: GrantedVersion): Promise<string[]> {
+  const { gate } = await gateOf(registry, granted);
+  return gate === undefined ? [] : namesIn(gate).flatMap((name) => parseCoordinate(name)?.coordinate.org ?? []);
+}
+
+/** The gate in the version's report. It is asked for at each page, and a report may be long. */
+function gateOf(registry: Registry, granted: GrantedVersion): Promise<Pick<Report, 'gate'>> {
+  const make = async () => {
+    const { gate } = await readReport(registry, granted);
+    return { ...(gate && { gate }) };
+  };
+  const bytesOf = ({ gate }: Pick<Report, 'gate'>) => (gate === undefined ? 0 : 2 * JSON.stringify(gate).length);
+  return registry.kept.content(`gate ${granted.version.manifest}`, make, bytesOf);
 }
 
 /** The report without the ruleset's findings, of which only the number stays. */

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../model/access.ts';
 import type { Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
@@ -28,10 +27,6 @@ export interface GrantedSite {
   readonly deployment: Deployment;
   readonly contents: DeploymentContents;
 }
-
-/** As many as the largest sites have (`tooLarge`), three times: a few of those, or thousands of usual ones. */
-const mostKept = 600_000;
-const contentsKept = new WeakMap<Registry['bucket'], LRUCache<Digest, DeploymentContents>>();
 
 /**
  * The site as it is published, if it is and the principal may read it; else null: the caller cannot
@@ -63,20 +58,16 @@ async function grantDeployment(
   site: DocumentationSite,
   deployment: Deployment,
 ): Promise<GrantedSite> {
-  const kept =
-    contentsKept.get(registry.bucket) ??
-    new LRUCache<Digest, DeploymentContents>({
-      maxSize: mostKept,
-      sizeCalculation: ({ pages, files }) => 1 + factsIn(pages) + Object.keys(files).length,
-    });
-  contentsKept.set(registry.bucket, kept);
   const { manifest } = deployment;
-  let contents = kept.get(manifest);
-  if (contents === undefined) {
-    contents = await readContents(registry, manifest);
-    kept.set(manifest, contents);
-  }
+  const contents = await registry.kept.content(`site ${manifest}`, () => readContents(registry, manifest), bytesIn);
   return { site, deployment, contents } as unknown as GrantedSite;
+}
+
+/** Bytes of a fact of a deployment in memory, roughly. */
+const factSize = 200;
+
+function bytesIn({ pages, files }: DeploymentContents): number {
+  return factSize * (factsIn(pages) + Object.keys(files).length);
 }
 
 /** A page of a site, or null. */

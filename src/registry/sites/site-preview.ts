@@ -178,6 +178,7 @@ export async function openSitePreview(
   const own = new Set(parts);
   const view: Registry = {
     ...registry,
+    kept: registry.kept.contentsOnly(),
     ...(fresh && { refs: withFresh(registry.refs, site, fresh) }),
     objects: {
       ...registry.objects,

@@ -28,10 +28,11 @@ export interface ContentsIndex {
   holding(granted: Granted, digest: Digest): Promise<Contents | null>;
 }
 
-type Kept = Omit<Contents, 'granted'>;
+type Known = Omit<Contents, 'granted'>;
 
-/** Versions whose contents stay in memory, and digests whose version does. */
-const versionsKept = 2000;
+/** Bytes that a blob's digest and size take in memory, roughly. */
+const blobSize = 200;
+/** Digests whose version stays in memory. */
 const digestsKept = 50_000;
 /** Digests of resources that were looked through. */
 const searchedKept = 200_000;
@@ -52,7 +53,6 @@ interface Searched {
  * never changes, so a later search only looks through versions that no earlier one has seen.
  */
 export function createContentsIndex(registry: Registry): ContentsIndex {
-  const contents = new LRUCache<Digest, Kept>({ max: versionsKept });
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
   const searched = new LRUCache<string, Searched>({
     maxSize: searchedKept,
@@ -62,15 +62,18 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
 
   async function of(granted: GrantedVersion): Promise<Contents> {
     const { resource, version } = granted;
-    let kept = contents.get(version.manifest);
-    if (kept === undefined) {
+    const make = async (): Promise<Known> => {
       const blobs = await listBlobs(registry, granted);
       const [digest, size] = blobs.at(-1)!;
       const { byteLength } = await readStoredManifest(registry, granted);
       const named = { digest: version.manifest, size: byteLength };
-      kept = { blobs: new Map(blobs), report: reportArtifact(named, { digest, size }) };
-      contents.set(version.manifest, kept);
-    }
+      return { blobs: new Map(blobs), report: reportArtifact(named, { digest, size }) };
+    };
+    const kept = await registry.kept.content(
+      `blobs ${version.manifest}`,
+      make,
+      ({ blobs }) => (blobs.size + 2) * blobSize,
+    );
     const place = resourceRef(resource);
     for (const digest of [...kept.blobs.keys(), kept.report.descriptor.digest]) {
       holders.set(`${place} ${digest}`, version.manifest);

@@ -43,9 +43,9 @@ export async function sendDiff(
   const headers = pageSharing(registry.config, { isPublic: resource.visibility === 'public', keys });
   if (form === 'markdown') {
     const text = diffMarkdown(site, from, to, comparison);
-    return sendPage(read, registry.cache, bytesOf(text), { headers, mediaType: 'text/markdown; charset=utf-8' });
+    return sendPage(read, registry, bytesOf(text), { headers, mediaType: 'text/markdown; charset=utf-8' });
   }
-  return sendPage(read, registry.cache, bytesOf(await diffPage(site, from, to, comparison)), { headers });
+  return sendPage(read, registry, bytesOf(await diffPage(site, from, to, comparison)), { headers });
 }
 
 const forms: Readonly<Record<string, 'json' | 'markdown' | 'html'>> = {

@@ -46,7 +46,7 @@ export function createDiscovery(
       ...sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] }),
       ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),
     };
-    await sendPage({ request, response }, registry.cache, bytesOf(found.text), { mediaType: found.mediaType, headers });
+    await sendPage({ request, response }, registry, bytesOf(found.text), { mediaType: found.mediaType, headers });
   });
   router.all(discoveryPattern, onlyGet);
   return router;

@@ -22,13 +22,16 @@ export function createDocRoutes(site: Site, { commands = [] }: Pick<ServerContex
   );
   const management = () => ownDescription().document;
   const docs = createDocs(site, { problems, commands, management });
-  const { cache, config } = site.registry;
+  const { config } = site.registry;
   const headers = pageSharing(config, { isPublic: true });
 
   async function send(name: string, request: Request, response: Response, form: Form): Promise<void> {
     const text = form === 'text/markdown' ? docs.markdown(name) : docs.html(name);
     if (text === null) throw new RegistryError('not_found', nothingHere);
-    await sendPage({ request, response }, cache, bytesOf(text), { mediaType: `${form}; charset=utf-8`, headers });
+    await sendPage({ request, response }, site.registry, bytesOf(text), {
+      mediaType: `${form}; charset=utf-8`,
+      headers,
+    });
   }
 
   const router = Router({ caseSensitive: true, strict: true });

@@ -1,7 +1,6 @@
 import type { Fields } from '../headers.ts';
-import { LRUCache } from 'lru-cache';
 import { resourceKey } from '../../model/cache-key.ts';
-import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import type { Coding, Manifest } from '../../model/artifact.ts';
 import { formatReprDigest } from '../../model/digest.ts';
@@ -16,6 +15,7 @@ import {
 import { sharing, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
+import type { Site } from '../../site/site.ts';
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared, type Prepared } from './send-document.ts';
 
@@ -29,26 +29,14 @@ interface Ready {
   representation: Representation;
 }
 
-/** Versions with cached responses. */
-const versionsKept = 1000;
+/** Bytes of a prepared response, roughly. */
+const preparedSize = 2048;
 
 /**
- * Creates the sender of documents with its cache of prepared responses. While a version is in it,
- * its manifest is not read again. What it sends is kept for hits.
+ * Creates the sender of documents. It keeps prepared responses, so that the manifest is not read
+ * again, and what it sends, for hits.
  */
-export function createSendDocument(links: Links): SendDocument {
-  // A response depends on the whole resource (who may read it, which version comes next). A changed
-  // resource is another object, but may hold the same Version objects.
-  const kept = new LRUCache<Version, { resource: Resource; ready: Map<string, Ready> }>({ max: versionsKept });
-
-  function readyOf({ resource, version }: GrantedVersion): Map<string, Ready> {
-    const known = kept.get(version);
-    if (known?.resource === resource) return known.ready;
-    const ready = new Map<string, Ready>();
-    kept.set(version, { resource, ready });
-    return ready;
-  }
-
+export function createSendDocument({ links, kept }: Pick<Site, 'links' | 'kept'>): SendDocument {
   return async (read, granted, address) => {
     const { context, request, response } = read;
     const { type } = address.coordinate;
@@ -59,25 +47,25 @@ export function createSendDocument(links: Links): SendDocument {
     if (offer === null || coding === null)
       throw notAcceptable(read.links, granted, offer === null ? 'Accept' : 'Accept-Encoding');
     const lifetime: Lifetime = address.selector.kind === 'latest' ? 'latest' : 'pinned';
-    const ready = readyOf(granted);
-    const name = `${offer.mediaType} ${coding} ${lifetime}`;
-    let found = ready.get(name);
-    if (found === undefined) {
+    // It depends on the whole resource: who may read it, which version comes next.
+    const { resource, version, generation } = granted;
+    const name = `document ${nameOf(resource)} ${generation} ${version.label} ${offer.mediaType} ${coding} ${lifetime}`;
+    const prepareNow = async (): Promise<Ready> => {
       const manifest = await readManifest(context.registry, granted);
       const representation = pickRepresentation(manifest, offer.format, coding);
-      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime, {
-        keys: [resourceKey(granted.resource)],
+      const sharable = sharing(context.registry.config, resource.visibility, lifetime, {
+        keys: [resourceKey(resource)],
       });
-      found = { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
-      ready.set(name, found);
-    }
+      return { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
+    };
+    const found = await kept.answer(name, [], prepareNow, () => preparedSize);
     const { prepared, representation } = found;
     let bytes: Uint8Array | null = null;
     await sendPrepared(request, response, prepared, async () => {
       bytes = await openRepresentation(context.registry, granted, representation);
       return bytes;
     });
-    read.keep?.({ granted }, prepared, bytes);
+    read.keep?.(resource, prepared, bytes);
   };
 }
 

@@ -21,7 +21,7 @@ export async function sendEmbed(
   patience: number,
 ): Promise<void> {
   const { resource, version } = granted;
-  const { config, cache } = site.registry;
+  const { config } = site.registry;
   const asked = new URLSearchParams(read.query);
   const theme = asked.get('theme');
   const operation = asked.get('operation');
@@ -37,5 +37,5 @@ export async function sendEmbed(
     }),
     'Referrer-Policy': 'no-referrer',
   };
-  await sendPage(read, cache, bytesOf(html), { headers });
+  await sendPage(read, site.registry, bytesOf(html), { headers });
 }

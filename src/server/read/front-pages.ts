@@ -13,8 +13,7 @@ import { isOnThisMachine } from '../login/secure-url.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Login } from '../server-context.ts';
-import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
-import { createKeptPages } from './kept-pages.ts';
+import { bytesOf, pageSharing, sendPage, sizeOf, type PageBytes } from '../send-page.ts';
 
 /**
  * Milliseconds for which one walk over the registry answers all anonymous readers. With the age of
@@ -25,26 +24,17 @@ const sharedFor = 400;
 /** The home page and the page for signing in and out. */
 export function createFrontPages(site: Site, login?: Login): Router {
   const { registry } = site;
-  const kept = createKeptPages();
   const publicHome = shareWalk(
     sharedFor,
     () => registry.monotonic(),
-    () => homeFor(anonymous),
+    () => site.kept.answer('home', 'all', () => homeFor(anonymous), sizeOf),
   );
 
   async function homeFor(principal: Principal): Promise<PageBytes> {
     const resources = await listReadable(registry, principal);
     const sites = await publishedSites(site, principal);
-    return kept(principal, resources, sites, () =>
-      bytesOf(
-        homePage(
-          site,
-          resources,
-          sites,
-          principal.kind === 'anonymous' ? null : { mayPublish: mayPublishAnywhere(principal) },
-        ),
-      ),
-    );
+    const mayPublish = principal.kind === 'anonymous' ? null : { mayPublish: mayPublishAnywhere(principal) };
+    return bytesOf(homePage(site, resources, sites, mayPublish));
   }
 
   async function sendHome(request: Request, response: Response): Promise<void> {
@@ -56,7 +46,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     });
     await sendPage(
       { request, response },
-      registry.cache,
+      registry,
       await (principal.kind === 'anonymous' ? publicHome() : homeFor(principal)),
       { headers },
     );
@@ -76,7 +66,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
       returnTo: typeof returnTo === 'string' ? returnTo : site.links.path('/account'),
     });
     const headers = pageSharing(registry.config, { isPublic: false });
-    await sendPage({ request, response }, registry.cache, bytesOf(html), { headers });
+    await sendPage({ request, response }, registry, bytesOf(html), { headers });
   }
 
   /** Where the person has rights. An operator has them wherever there is something. */

@@ -37,7 +37,7 @@ export function createPreviewRoutes(context: ServerContext & { site: Site }, lim
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',
     };
-    await sendPage({ request, response }, registry.cache, bytesOf(text), { headers });
+    await sendPage({ request, response }, registry, bytesOf(text), { headers });
   }
 
   router.get(/^\/previews\/([^/]+)(?:\/.*)?$/, async (request, response) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../model/access.ts';
-import type { Basis, Sent } from '../hits/hits.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { Sent } from '../hits/hits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Links } from '../../site/links.ts';
 import type { Site } from '../../site/site.ts';
@@ -12,8 +13,8 @@ export interface ReadRequest {
   request: IncomingMessage;
   response: ServerResponse;
   principal: Principal;
-  /** Keeps what was sent, for later requests. Absent: nothing is kept. */
-  keep?: (basis: Omit<Basis, 'principal' | 'route'>, sent: Sent, bytes: Uint8Array | null) => void;
+  /** Keeps what was sent, for later requests. `resource`: see `Basis`. Absent: nothing is kept. */
+  keep?: (resource: Resource | null, sent: Sent, bytes: Uint8Array | null) => void;
   /** The raw query string, without `?`. */
   query: string;
 }

@@ -5,6 +5,7 @@ import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { logsOf } from '../../registry/kept.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { sendDiff } from './diff.ts';
@@ -14,7 +15,7 @@ import { sendProblem } from '../error-answers.ts';
 import { corsHeaders, flatten } from '../headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import type { Site } from '../../site/site.ts';
-import { createSendListing, type SendListing } from './listing-handler.ts';
+import { sendListing, type SendListing } from './listing-handler.ts';
 import { memoize } from '../memoize.ts';
 import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
@@ -49,9 +50,9 @@ export function createReads(
 ): Face {
   const { links } = context.site;
   const send = {
-    document: createSendDocument(links),
+    document: createSendDocument(context.site),
     page: createSendResourcePage(context.site, context.pagePatience),
-    listing: createSendListing(),
+    listing: sendListing,
   };
   const addressOf = memoize(parseAddress);
   return {
@@ -60,14 +61,19 @@ export function createReads(
       const address = addressOf(path);
       limit?.(request, response);
       const principal = await authenticate(request);
-      const keep: ReadRequest['keep'] = (basis, sent, bytes) =>
-        hits!.keep(request, { ...basis, principal, route: patternOf(address) }, sent, bytes);
-      const read = { context, links, request, response, principal, query, ...(hits && { keep }) };
+      const moment = hits && address && (await context.site.kept.moment(logsOf(organizationOf(address))));
+      const keep: ReadRequest['keep'] = (resource, sent, bytes) =>
+        hits!.keep(request, { route: patternOf(address), principal, resource, moment: moment! }, sent, bytes);
+      const read = { context, links, request, response, principal, query, ...(moment && { keep }) };
       await answer(read, address, send);
     },
     refuse: (request, response, error) => sendProblem(context, request, response, error),
     routeOf: (request) => patternOf(addressOf(splitTarget(request.url!).path)),
   };
+}
+
+function organizationOf(address: Address): string {
+  return address.kind === 'resource' ? address.coordinate.org : address.org;
 }
 
 /** Sends a version as a document or as pages, and lists. */
@@ -154,5 +160,5 @@ function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, pa
   const fields = flatten({ Location: location, 'Content-Length': '0', ...shared });
   read.response.writeHead(307, fields).end();
   const sent = { status: '307 Temporary Redirect', etag: null, size: 0, common: fields, full: fields } as const;
-  read.keep?.({ granted }, sent, new Uint8Array());
+  read.keep?.(resource, sent, new Uint8Array());
 }

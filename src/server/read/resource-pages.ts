@@ -1,13 +1,12 @@
-import { LRUCache } from 'lru-cache';
 import { resourceKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { digestOf } from '../../model/digest.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { digestOf, type Digest } from '../../model/digest.ts';
+import { coordinateOf, nameOf } from '../../model/resource.ts';
 import type { View } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
-import { relatedAtHand, relatedTo, type Related } from '../../site/pages/related.ts';
+import { relatedTo, type Related } from '../../site/pages/related.ts';
 import { partPage } from '../../site/pages/part-page.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
@@ -30,9 +29,6 @@ export type SendResourcePage = (
   part?: string,
 ) => Promise<void>;
 
-/** Number of pages whose digests are cached. */
-const pagesKept = 500;
-
 /** Milliseconds until an incomplete page is rendered again. */
 const unfinishedFor = 60_000;
 
@@ -47,41 +43,37 @@ interface Page extends PageBytes {
   isWhole: boolean;
 }
 
-interface Kept {
-  resource: Resource;
-  page: Promise<Page>;
-  /** When to render it again, by the monotonic clock. */
+/** A page that was made, or is in the cache. `until`: when to render it again, by the monotonic clock. */
+interface KeptPage extends Page {
   until: number;
 }
 
 /**
- * Creates the sender of pages. A rendered page is valid while the resource object is the same (a
- * change creates a new one): it depends only on the version's bytes and on what it shows of other
- * resources. `patience`: milliseconds until a reader gets an answer that the page is being made.
+ * Creates the sender of pages. A rendered page depends on the resource's record, and on what it shows
+ * of other resources. `patience`: milliseconds until a reader gets an answer that the page is being
+ * made.
  */
 export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
-  const { cache, config } = site.registry;
-  const kept = new LRUCache<string, Kept>({ max: pagesKept });
+  const { registry, kept } = site;
 
-  function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<Page> {
-    const { resource, version } = granted;
-    const name = `${nameOf(resource)}@${version.label} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
-    const now = site.registry.monotonic();
-    const known = kept.get(name);
-    if (known?.resource === resource && now < known.until) return known.page;
+  async function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<Page> {
+    const { resource, version, generation } = granted;
+    const of = `${nameOf(resource)} ${generation} ${version.label}`;
+    const name = `page ${of} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
     const make = async (): Promise<Made> => {
       if (part !== undefined) return partPage(site, granted, part);
       return related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
     };
-    const forget = () => void (kept.get(name) === entry && kept.delete(name));
-    const page = make().then(async ({ text, isWhole }) => {
-      if (!isWhole) entry.until = site.registry.monotonic() + unfinishedFor;
-      return { ...(await keepLarge(bytesOf(text), make, forget)), isWhole };
-    });
-    const entry: Kept = { resource, page, until: Infinity };
-    kept.set(name, entry);
-    page.catch(forget);
-    return page;
+    const render = async (): Promise<KeptPage> => {
+      const { text, isWhole } = await make();
+      const until = isWhole ? Infinity : registry.monotonic() + unfinishedFor;
+      return { ...(await keepLarge(bytesOf(text), make, () => kept.forget(name))), isWhole, until };
+    };
+    const bytesIn = ({ size }: KeptPage) => (size < worthKeeping ? size : 0);
+    const page = await kept.answer(name, [], render, bytesIn);
+    if (registry.monotonic() < page.until) return page;
+    kept.forget(name);
+    return kept.answer(name, [], render, bytesIn);
   }
 
   /**
@@ -90,7 +82,8 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
    */
   async function keepLarge(first: PageBytes, make: () => Promise<Made>, forget: () => void): Promise<PageBytes> {
     if (first.size < worthKeeping) return first;
-    await keptPage(cache, first.digest, first.open);
+    const pageBytes = (digest: Digest, open: () => Promise<Uint8Array>) => keptPage(registry, digest, open);
+    await pageBytes(first.digest, first.open);
     const { digest, size } = first;
     const again = async () => {
       const bytes = Buffer.from((await make()).text);
@@ -98,7 +91,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       forget();
       throw new RegistryError('unavailable', 'The page has just changed. Retry.', { retryAfter: 1 });
     };
-    return { digest, size, open: () => keptPage(cache, digest, again) };
+    return { digest, size, open: () => pageBytes(digest, again) };
   }
 
   return async (read, granted, view, part) => {
@@ -110,32 +103,38 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       const { html, servers } = await tryPage(site, granted);
       const headers = {
         ...about,
-        ...pageSharing(config, { isPublic, connect: servers, framedBy: ["'self'"], keys: [resourceKey(resource)] }),
+        ...pageSharing(registry.config, {
+          isPublic,
+          connect: servers,
+          framedBy: ["'self'"],
+          keys: [resourceKey(resource)],
+        }),
       };
-      return sendPage(read, cache, bytesOf(html), { headers });
+      return sendPage(read, registry, bytesOf(html), { headers });
     }
     if (view === 'embed') return sendEmbed(read, site, granted, patience);
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
-    const isCurrent = view === 'page' ? relatedAtHand(site, granted) : () => true;
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
     const page = await inTime(pageOf(granted, view, { related, part }), patience);
     if (page === null) return sendWaiting(read, site, view);
     const where = site.links.to(coordinate, { label: version.label, view, ...(part !== undefined && { part }) });
-    const sharing = pageSharing(config, {
+    const sharing = pageSharing(registry.config, {
       isPublic: isForAll,
       by: isReaders ? 'reader' : 'everyone',
-      images: view === 'markdown' ? [] : imageHosts(site.registry, resource.org),
+      images: view === 'markdown' ? [] : imageHosts(registry, resource.org),
       keys: [resourceKey(resource)],
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
     const headers = { 'Content-Location': where, ...about, ...sharing };
+    // A ruleset's page shows resources of all organizations.
+    const isOwn = resource.type !== 'rulesets' && (related?.organizations ?? []).every((org) => org === resource.org);
     // Large ones are in the cache.
     const isKept = isForAll && read.principal.kind === 'anonymous' && page.isWhole && page.size < worthKeeping;
     const keep = (sent: Sent, bytes: Uint8Array): void => {
-      if (isKept && isCurrent !== null) read.keep?.({ granted, isCurrent }, sent, bytes);
+      if (isKept && isOwn) read.keep?.(resource, sent, bytes);
     };
-    return sendPage(read, cache, page, { headers, ...mediaType, keep });
+    return sendPage(read, registry, page, { headers, ...mediaType, keep });
   };
 }
 
@@ -144,7 +143,7 @@ async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<v
   if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', beingMade, { retryAfter });
   const html = messagePage(site, { title: 'One moment', text: beingMade, reload: retryAfter });
   const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };
-  await sendPage(read, site.registry.cache, bytesOf(html), { status: 503, headers });
+  await sendPage(read, site.registry, bytesOf(html), { status: 503, headers });
 }
 
 /** Sends the page of a resource without a latest version. Its members read the reason there. */
@@ -158,5 +157,5 @@ export async function sendUnpublished(read: ReadRequest, granted: Granted): Prom
     'Content-Location': where,
     ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader', keys: [resourceKey(resource)] }),
   };
-  await sendPage(read, registry.cache, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
+  await sendPage(read, registry, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
 }

@@ -65,7 +65,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     );
     if (isPage) {
       const headers = whenComplete(found, pageSharing(registry.config, { isPublic, by: 'reader' }));
-      return sendPage({ request, response }, registry.cache, bytesOf(searchPage(site, { ...asked, ...found })), {
+      return sendPage({ request, response }, registry, bytesOf(searchPage(site, { ...asked, ...found })), {
         headers,
       });
     }
@@ -96,7 +96,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const page = pages.get(path) ?? pageOfShard(shards, path);
     pages.set(path, page);
     const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
-    await sendPage({ request, response }, registry.cache, page, { mediaType: 'application/json', headers });
+    await sendPage({ request, response }, registry, page, { mediaType: 'application/json', headers });
   });
   router.all(['/search', /^\/search\/.+\.json$/], onlyGet);
   return router;

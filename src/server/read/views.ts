@@ -146,7 +146,7 @@ async function sendRecordPage(
       ? { Link: versionLinks(read.links, resource, granted.version), ...statusHeaders(granted.version) }
       : {};
   const shared = pageSharing(registry.config, { isPublic, by, keys: [resourceKey(resource)] });
-  await sendPage(read, registry.cache, bytesOf(html), { headers: { ...about, ...shared } });
+  await sendPage(read, registry, bytesOf(html), { headers: { ...about, ...shared } });
 }
 
 /** Sends a JSON document. Throws `not_acceptable` if the client does not accept JSON. */

@@ -107,7 +107,7 @@ async function sendOwnPage(
     'Cache-Control': 'no-store',
     ...previewHeaders(placed),
   };
-  await sendPage({ request, response }, context.registry.cache, bytesOf(text), { status, headers });
+  await sendPage({ request, response }, context.registry, bytesOf(text), { status, headers });
 }
 
 /** Only to a path of this site. */
@@ -144,13 +144,13 @@ async function sendMade(
   mediaType: string,
   isPublicSite: boolean,
 ): Promise<void> {
-  const { config, cache } = context.registry;
+  const { config } = context.registry;
   const isShared = isPublic && placed.expires === undefined;
   const headers = {
     ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone', keys }),
     ...previewHeaders(placed),
   };
-  await sendPage({ request, response }, cache, bytesOf(text), { mediaType, headers });
+  await sendPage({ request, response }, context.registry, bytesOf(text), { mediaType, headers });
 }
 
 /** Types that a browser may show by themselves: whatever is in them, they run and load nothing. */
@@ -161,7 +161,7 @@ async function sendFile(
   file: NonNullable<ReturnType<typeof findFile>>,
 ): Promise<void> {
   const { context, request, response } = read;
-  const { config, cache } = context.registry;
+  const { config } = context.registry;
   const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
   const headers: Fields = {
@@ -172,7 +172,7 @@ async function sendFile(
   const bytes = await openFile(context.registry, granted, file);
   await sendPage(
     { request, response },
-    cache,
+    context.registry,
     { digest: digestOf(bytes), size: file.size, open: async () => bytes },
     { mediaType: file.mediaType, headers },
   );

@@ -1,10 +1,8 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
-import { organizationRef } from '../../model/gate.ts';
-import { resourceRef, type Resource } from '../../model/resource.ts';
-import { defaultRulesetAtHand } from '../../registry/gate/default-ruleset.ts';
+import type { Resource } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
-import { gateNamesAtHand, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
+import { gateOrganizations, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
@@ -18,6 +16,8 @@ export interface Related {
   areFindingsShown: boolean;
   /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
   users: object[] | null;
+  /** The organizations whose resources decide all this. */
+  organizations: string[];
 }
 
 /**
@@ -27,9 +27,12 @@ export interface Related {
 export async function relatedTo(site: Site, granted: GrantedVersion, reader: Principal): Promise<Related> {
   const { resource } = granted;
   const isForAll = isSameForAll(resource);
+  const checking = await rulesetName(site.registry, resource);
+  const named = checking === null ? null : parseCoordinate(checking);
   return {
     ...(await relatedResources(site, resource, reader)),
     areFindingsShown: await mayReadFindingsOf(site.registry, isForAll ? anonymous : reader, granted),
+    organizations: [...(named ? [named.coordinate.org] : []), ...(await gateOrganizations(site.registry, granted))],
   };
 }
 
@@ -37,33 +40,12 @@ function isSameForAll({ visibility, type }: Resource): boolean {
   return visibility === 'public' && type !== 'rulesets';
 }
 
-/**
- * Tells whether what `relatedTo` shows of other resources to anonymous readers is still that of now. Null: it is not at
- * hand, or there is too much of it.
- */
-export function relatedAtHand({ registry }: Site, granted: GrantedVersion): (() => boolean) | null {
-  const gate = gateNamesAtHand(granted);
-  if (gate === null || granted.resource.type === 'rulesets') return null;
-  const { org, type, ruleset } = granted.resource;
-  const inherited = type === 'apis' ? defaultRulesetAtHand(registry, org) : null;
-  if (inherited === undefined) return null;
-  const names = [ruleset ?? inherited ?? [], gate].flat();
-  const named = names.flatMap((name) => {
-    const parsed = parseCoordinate(name);
-    return parsed === null ? [] : [resourceRef(parsed.coordinate)];
-  });
-  const refs = [organizationRef(org), ...named];
-  const known = refs.map((ref) => registry.refs.readAtHand(ref));
-  if (known.includes(undefined)) return null;
-  return () => refs.every((ref, index) => registry.refs.readAtHand(ref) === known[index]);
-}
-
 /** What does not depend on the version. */
 export async function relatedResources(
   site: Site,
   resource: Resource,
   reader: Principal,
-): Promise<Omit<Related, 'areFindingsShown'>> {
+): Promise<Pick<Related, 'ruleset' | 'users'>> {
   const isForAll = isSameForAll(resource);
   return {
     ruleset: await rulesetLink(site, resource, isForAll ? anonymous : reader),

@@ -16,12 +16,12 @@ const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 
 /** The records that are kept in logs. */
 export interface Log extends Records {
-  /** See `Refs.readAtHand`. `id`: the log of the record (`logOf`). */
-  readAtHand<T>(name: string, id: string): Generation<T> | null | undefined;
+  /** See `Refs.tip`. */
+  tip(logs: Logs): number | null;
+  /** See `Refs.follow`. */
+  follow(logs: Logs): Promise<number>;
   /** See `Refs.all`. */
   all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-  /** See `Refs.allAtHand`. */
-  allAtHand<T>(prefix: string): readonly Generation<T>[] | undefined;
   history<T>(name: string): AsyncGenerator<Generation<T>>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
@@ -31,7 +31,8 @@ export interface Log extends Records {
   use(): { bytes: number; limit: number };
 }
 
-type List = readonly Generation<unknown>[];
+/** The names of logs, such as `@acme` and `registry`, or all that there are. */
+export type Logs = readonly string[] | 'all';
 
 /** A log in memory, or on its way there. */
 interface Opened {
@@ -63,8 +64,6 @@ export function createLog(
   let newest = shared;
   /** Of all opened logs, in bytes. */
   let total = 0;
-  /** Lists of several logs: what they were joined of, so that the same parts are the same list. */
-  const joined = new Map<string, { parts: List[]; all: List }>();
   const begun = new Set<string>([shared]);
   const damaged = new Set<string>();
 
@@ -153,28 +152,35 @@ export function createLog(
     begun.add(id);
   }
 
+  /** Some logs in this order, refreshed some at a time. */
+  async function* freshLogs(ids: readonly string[]): AsyncGenerator<Partition> {
+    for (let from = 0; from < ids.length; from += atOnce) {
+      yield* await Promise.all(ids.slice(from, from + atOnce).map((id) => fresh(id, maxAge)));
+    }
+  }
+
   /** The logs in which names with the prefix after a name can be, in the order of their names. */
   async function logsOf(prefix: string, after: string): Promise<string[]> {
     if (placeOf(prefix).kept === 'registry') return [shared];
     const [, org, more] = prefix.split('/');
     if (more !== undefined) return [`@${org}`];
-    const names = (await fresh(shared, maxAge)).names(`${organizations}/`);
     const from = `${logOf(after)}/`;
-    return names
-      .map((name) => name.slice(organizations.length + 1))
+    return namesOf(await fresh(shared, maxAge))
       .filter((id) => `${id}/` >= from)
       .sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
   }
 
-  /** One list of the lists of several logs: the same array until one of them changes. */
-  function join(prefix: string, parts: List[]): List {
-    if (parts.length === 1) return parts[0]!;
-    const known = joined.get(prefix);
-    if (known?.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]))
-      return known.all;
-    const all = parts.flat();
-    joined.set(prefix, { parts, all });
-    return all;
+  /** How far a log was read, if that is new enough; else null. */
+  function tipOf(id: string): number | null {
+    const opened = open.get(id)?.opened ?? null;
+    if (opened === null || !opened.isFresh(maxAge)) return null;
+    if (id !== newest && id !== shared) use(id);
+    return opened.sequence();
+  }
+
+  /** The names of all logs, without waiting; null: not known. */
+  function knownLogs(): string[] | null {
+    return tipOf(shared) === null ? null : [shared, ...namesOf(open.get(shared)!.opened!)];
   }
 
   return {
@@ -182,28 +188,29 @@ export function createLog(
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
     },
 
-    readAtHand<T>(name: string, id: string) {
-      const opened = open.get(id)?.opened ?? null;
-      if (opened === null || !opened.isFresh(maxAge)) return undefined;
-      if (id !== newest) use(id);
-      return opened.get(name) as Generation<T> | null;
+    tip(logs) {
+      const ids = logs === 'all' ? knownLogs() : logs;
+      if (ids === null) return null;
+      let sum = 0;
+      for (const id of ids) {
+        const tip = tipOf(id);
+        if (tip === null) return null;
+        sum += tip;
+      }
+      return sum;
+    },
+
+    async follow(logs) {
+      const ids = logs === 'all' ? [shared, ...namesOf(await fresh(shared, maxAge))] : logs;
+      let sum = 0;
+      for await (const log of freshLogs(ids)) sum += log.sequence();
+      return sum;
     },
 
     async all<T>(prefix: string) {
-      const ids = await logsOf(prefix, prefix);
-      const parts: List[] = [];
-      for (let from = 0; from < ids.length; from += atOnce) {
-        const logs = await Promise.all(ids.slice(from, from + atOnce).map((id) => fresh(id, maxAge)));
-        parts.push(...logs.map((log) => log.all(prefix)));
-      }
-      return join(prefix, parts) as readonly Generation<T>[];
-    },
-
-    allAtHand<T>(prefix: string) {
-      const id = logOf(prefix);
-      const opened = open.get(id)?.opened ?? null;
-      if (opened === null || !opened.isFresh(maxAge)) return undefined;
-      return opened.all(prefix) as readonly Generation<T>[];
+      const parts: (readonly Generation<unknown>[])[] = [];
+      for await (const log of freshLogs(await logsOf(prefix, prefix))) parts.push(log.all(prefix));
+      return (parts.length === 1 ? parts[0]! : parts.flat()) as readonly Generation<T>[];
     },
 
     async readFresh<T>(name: string) {
@@ -217,12 +224,8 @@ export function createLog(
     },
 
     async *newest(prefix, after) {
-      const ids = await logsOf(prefix, after ?? prefix);
-      for (let from = 0; from < ids.length; from += atOnce) {
-        const some = ids.slice(from, from + atOnce);
-        for (const log of await Promise.all(some.map((id) => fresh(id, maxAge)))) {
-          for (const name of log.names(prefix, after)) yield { name, generation: log.generation(name) };
-        }
+      for await (const log of freshLogs(await logsOf(prefix, after ?? prefix))) {
+        for (const name of log.names(prefix, after)) yield { name, generation: log.generation(name) };
       }
     },
 
@@ -240,4 +243,9 @@ export function createLog(
       yield* (await fresh(logOf(name), 0)).history(name) as AsyncGenerator<Generation<T>>;
     },
   };
+}
+
+/** The organizations' logs, which the registry's own names. */
+function namesOf(own: Partition): string[] {
+  return own.names(`${organizations}/`).map((name) => name.slice(organizations.length + 1));
 }

@@ -24,7 +24,9 @@ export interface Partition {
   generation(name: string): number;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
-  /** Every record with the prefix, by name. The same array until one of them changes. */
+  /** The number of the newest entry that was read. */
+  sequence(): number;
+  /** Every record with the prefix, by name. */
   all(prefix: string): readonly Generation<unknown>[];
   /** Whether what other processes appended was read within `maxAge` milliseconds. */
   isFresh(maxAge: number): boolean;
@@ -86,8 +88,7 @@ const largestBatch = frameSize;
 /** Milliseconds after another process's entry for which appends leave gaps for it. */
 const courtesy = 1000;
 /** Bytes of a change in the trail, and of a log without records, roughly. */
-const noteSize = 200;
-const ownSize = 8 * 1024;
+const [noteSize, ownSize] = [200, 8 * 1024];
 
 /** Opens the log of a partition: reads its newest checkpoint and what was appended since. */
 export async function openPartition(
@@ -110,7 +111,7 @@ export async function openPartition(
   let writer: string | null = null;
   /** When an entry of another process was read last. */
   let rivalAt = Number.NEGATIVE_INFINITY;
-  /** Milliseconds to wait after an append, so that another process gets its turn. */
+  /** Milliseconds to wait after an append for another process. */
   let pause = 0;
 
   async function follow(): Promise<void> {
@@ -153,7 +154,7 @@ export async function openPartition(
   async function commitAll(): Promise<void> {
     isCommitting = true;
     try {
-      // What is due is made before the first entry, so that this one names it: a process that writes once names it too.
+      // Overdue summaries come before the first entry, which then names them.
       if (!isPrepared) await summaries.make();
       isPrepared = true;
       while (queue.length > 0) {
@@ -266,6 +267,7 @@ export async function openPartition(
     },
     generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
+    sequence: () => state.sequence,
     all: lists.all,
     isFresh,
     refresh,

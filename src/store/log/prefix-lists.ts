@@ -5,7 +5,7 @@ import type { State } from './state.ts';
 
 /** The records of a state under some prefixes. */
 export interface PrefixLists {
-  /** Every record with the prefix, by name. The same array until one of them changes. */
+  /** Every record with the prefix, by name. Never changed: a later list is another array. */
   all(prefix: string): readonly Generation<unknown>[];
 }
 

@@ -7,6 +7,7 @@ import type { Visibility } from '../../../src/model/access.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { publish } from '../../../src/registry/publish.ts';
+import { createKept } from '../../../src/registry/kept.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
@@ -41,12 +42,14 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = createMemoryBucket();
+  const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 });
   const registry: Registry = {
     ...createWorld().registry,
     config: checkConfig(user, { base: '/', data: '/nowhere' }),
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    refs,
+    kept: createKept(refs),
     cache: createMemoryCache(),
     compiler,
     now,

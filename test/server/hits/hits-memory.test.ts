@@ -4,28 +4,31 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { anonymous } from '../../../src/model/access.ts';
-import type { Granted } from '../../../src/registry/read.ts';
+import type { Resource } from '../../../src/model/resource.ts';
+import { createKept } from '../../../src/registry/kept.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { createHits } from '../../../src/server/hits/hits.ts';
 import { prebuild } from '../../../src/server/hits/prebuilt.ts';
 import { prepare, type Prepared } from '../../../src/server/read/send-document.ts';
 import { bytesOf } from '../../../src/server/send-page.ts';
 
-const granted = { resource: { org: 'acme', type: 'apis', slug: 'pay' } } as unknown as Granted;
+const resource = { org: 'acme', type: 'apis', slug: 'pay' } as Resource;
+const moment = { logs: [], tip: 0 };
 /** As large as 1/16 of all hits. */
 const prepared = (): Prepared =>
   prepare({ etag: '"a"', size: 4 * 1024 * 1024, ranges: false }, { common: {}, content: {} });
 
 function openHits() {
-  const hits = createHits({} as Registry, { keepAlive: 5000, base: '' });
+  const kept = createKept({ tip: () => 0, follow: async () => 0 }, { limit: 64 * 1024 * 1024 });
+  const hits = createHits({} as Registry, { kept, keepAlive: 5000, base: '' });
   const keep = (url: string, sent: Prepared, bytes: Uint8Array | null) =>
     hits.keep(
       { url, headers: {} } as IncomingMessage,
-      { route: '/@{org}', principal: anonymous, granted },
+      { route: '/@{org}', principal: anonymous, resource, moment },
       sent,
       bytes,
     );
-  return { hits, keep };
+  return { kept, keep };
 }
 
 async function isFreed(bytes: WeakRef<Uint8Array>): Promise<boolean> {
@@ -37,7 +40,7 @@ async function isFreed(bytes: WeakRef<Uint8Array>): Promise<boolean> {
 }
 
 test('bytes are freed when no hit has them any more, also while what was prepared of them is kept elsewhere', async () => {
-  const { hits, keep } = openHits();
+  const { kept: all, keep } = openHits();
   const elsewhere = prepared();
   const bytes = (() => {
     const made = new Uint8Array(1024);
@@ -51,7 +54,7 @@ test('bytes are freed when no hit has them any more, also while what was prepare
   for (let n = 20; n < 40; n++) keep(`/other-${n}`, prepared(), null);
   expect(await isFreed(bytes)).toBe(true);
   expect(elsewhere.etag).toBe('"a"');
-  const { bytes: kept, limit } = hits.use();
+  const { bytes: kept, limit } = all.use();
   expect(kept).toBeLessThanOrEqual(limit);
   expect(kept).toBeGreaterThan(limit * 0.9);
 });

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
 import { brotliDecompressSync } from 'node:zlib';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Rendered } from '../../../src/compile/compile.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { codedPage } from '../../../src/server/page-bytes.ts';
-import { createMemoryCache } from '../../../src/store/cache.ts';
 import { ask } from '../http.ts';
-import { changeResource, publishVersion } from '../registry.ts';
+import { changeResource, createTestRegistry, publishVersion } from '../registry.ts';
 import { openServed } from '../served.ts';
 
 const html: [string, string] = ['Accept', 'text/html'];
@@ -25,14 +22,10 @@ const rendered: Rendered = {
   pages: null,
 };
 
-/** Empties the cache, and the memory of what is no longer being sent. */
-async function forget({ cache }: Registry): Promise<void> {
+/** Empties the cache, and the memory of pages' bytes as if others had taken their place. */
+async function forget({ cache, kept }: Registry): Promise<void> {
   await cache.clear();
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  // What a weak reference was asked for in this turn stays until the next.
-  await new Promise((resolve) => setImmediate(resolve));
-  collect();
+  kept.content = async (_key, make) => make();
 }
 
 test('what is public does not tell the name of the private ruleset that it is checked by', async () => {
@@ -111,7 +104,8 @@ test('a small page is compressed once for all its readers', async () => {
   const page = { digest: digestOf(bytes), size: bytes.byteLength };
   let opened = 0;
   const open = async () => (opened++, bytes);
-  const [first, second] = await Promise.all([1, 2].map(() => codedPage(createMemoryCache(), page, 'br', open)));
+  const memory = createTestRegistry();
+  const [first, second] = await Promise.all([1, 2].map(() => codedPage(memory, page, 'br', open)));
   expect(second).toBe(first);
   expect(brotliDecompressSync(first!).equals(bytes)).toBe(true);
   expect(opened).toBe(1);
@@ -123,7 +117,7 @@ test('what stays the same until the next update is compressed further than a pag
   const [page, lasting] = await Promise.all(
     [false, true].map((isLasting) => {
       const digest = digestOf(Buffer.concat([bytes, Buffer.from(String(isLasting))]));
-      return codedPage(createMemoryCache(), { digest, size, isLasting }, 'br', async () => bytes);
+      return codedPage(createTestRegistry(), { digest, size, isLasting }, 'br', async () => bytes);
     }),
   );
   expect(lasting!.byteLength).toBeLessThan(0.95 * page!.byteLength);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRefs } from '../../../src/store/refs.ts';
+import { createKept } from '../../../src/registry/kept.ts';
 import { newId } from '../../../src/registry/registry.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
@@ -126,10 +127,10 @@ test('a change of visibility and a revoked key hold in another process within a 
     monotonic: () => performance.now() + late,
   };
   // As the server has it: what it read is taken as the newest for a while.
-  const asServed = () => ({
-    ...registry,
-    refs: createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry) }),
-  });
+  const asServed = () => {
+    const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry) });
+    return { ...registry, refs, kept: createKept(refs) };
+  };
   await using one = await openApi(registry, asServed);
   await using two = await openApi(registry, asServed);
   await one.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });

@@ -1,5 +1,5 @@
-import { expiringKinds } from '../model/record-places.ts';
-import type { Registry } from './registry.ts';
+import { expiringKinds } from '../../model/record-places.ts';
+import type { Registry } from '../registry.ts';
 
 const day = 24 * 60 * 60_000;
 /** Milliseconds after the start until the first sweep, so that it slows no start. */
