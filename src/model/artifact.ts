@@ -93,7 +93,7 @@ export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
 }
 
 /** The images that the document shows, with their layers. */
-export function imageLayers(manifest: Manifest): { image: ShownImage; layer: Descriptor }[] {
+export function imageLayers(manifest: Pick<Manifest, 'layers'>): { image: ShownImage; layer: Descriptor }[] {
   return manifest.layers.flatMap((layer) => {
     const { [sourceAnnotation]: path, [imageAnnotation]: size } = layer.annotations ?? {};
     const extension = imageTypes[layer.mediaType as ImageType] as string | undefined;
@@ -108,7 +108,7 @@ export function imageLayers(manifest: Manifest): { image: ShownImage; layer: Des
  * format and the images. Codings are left out because a newer codec may compress the same bytes differently, and
  * provenance because the same document in a later commit is the same content.
  */
-export function contentDigest(manifest: Manifest): Digest {
+export function contentDigest(manifest: Pick<Manifest, 'layers'>): Digest {
   const lines = manifest.layers
     .filter(({ annotations }) => annotations?.[codingAnnotation] === 'identity')
     .map(({ digest, annotations }) => `${annotations![formatAnnotation]} ${digest}`);

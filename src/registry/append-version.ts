@@ -1,4 +1,3 @@
-import type { Coordinate } from '../model/address.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
 import type { Digest } from '../model/digest.ts';
@@ -15,7 +14,7 @@ import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
 import { newResource, withSummary, withTitle, type NewResource } from './create-resource.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
-import { addVersion, placeVersion } from './place-version.ts';
+import { addVersion, placeVersion, type Placed } from './place-version.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** What to publish, and how. */
@@ -46,9 +45,8 @@ export interface PublishRequest extends CompileRequest {
   author: Author;
 }
 
-/** What was made of a document. */
-export interface Made {
-  manifest: Digest;
+/** What a publish knows of a document once it is compiled: all that its label depends on, and what lists show. */
+export interface Draft {
   content: Digest;
   /** The version in the document, or null. */
   stated: string | null;
@@ -57,8 +55,13 @@ export interface Made {
   summary: string;
   /** How many problems its report has. */
   problems: { error: number; warning: number };
+}
+
+/** The bytes of a version, once they are stored. */
+export interface StoredVersion {
+  manifest: Digest;
   /** What changed since the version that was foreseen to be before it. */
-  changes?: VersionChanges | null;
+  changes: VersionChanges | null;
 }
 
 /** The resource that a publish makes. */
@@ -69,11 +72,31 @@ export function createFor(registry: Registry, { coordinate, create }: PublishReq
   });
 }
 
-/** The resource, or null if it does not exist. The name of a deleted one is never used again. */
-export async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
-  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
-  assertPublishable(resource);
+/** The resource, or null if it does not exist. Throws what `assertTarget` does. */
+export async function readTarget(registry: Registry, request: PublishRequest): Promise<Resource | null> {
+  const resource = (await registry.refs.read<Resource>(resourceRef(request.coordinate)))?.value ?? null;
+  assertTarget(resource, request);
   return resource;
+}
+
+/** Throws `conflict` for a resource that was deleted, is a copy, or is connected to another repository. */
+function assertTarget(resource: Resource | null, { connection }: PublishRequest): void {
+  assertPublishable(resource);
+  if (resource !== null && connection !== undefined) assertConnectable(resource, connection);
+}
+
+/** What becomes of a draft in a resource: its label, or why it has none. */
+export function placeDraft(resource: Resource, request: PublishRequest, { stated, content }: Draft): Placed {
+  return placeVersion(resource, {
+    version: request.version,
+    isTag: request.isTag ?? false,
+    stated,
+    content,
+    onConflict: request.onConflict,
+    commit: request.snapshot.origin.commit,
+    isPast: request.isPast ?? false,
+    committedAt: request.snapshot.committedAt,
+  });
 }
 
 /** How an append ended. Only `published` is a new version. */
@@ -82,78 +105,81 @@ export type Appended =
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
 /**
- * The commit point: appends one generation, decided from the newest. Writes nothing and returns
- * null if this would be a new version and `mayPublish` says no to it.
+ * The resource after the draft is published to it. `stored` null: its bytes are not, so it cannot be
+ * a new version, and the result is null if it would be one.
+ */
+export function appendDraft(
+  registry: Registry,
+  request: PublishRequest,
+  current: Resource | null,
+  draft: Draft,
+  stored: StoredVersion | null,
+): Appended | null {
+  const { connection, snapshot } = request;
+  const named = current === null ? createFor(registry, request, draft.title) : withTitle(current, draft.title);
+  const resource = connection === undefined ? named : { ...named, connection };
+  const placed = placeDraft(resource, request, draft);
+  if (placed.outcome === 'conflict') return placed;
+  if (placed.outcome === 'unchanged') {
+    const { label } = placed.version;
+    const next = connection === undefined ? resource : withBranchAt(resource, label);
+    return { outcome: 'unchanged', resource: next, version: findVersion(next, label)! };
+  }
+  if (stored === null) return null;
+  const { label } = placed;
+  const { manifest, changes } = stored;
+  const { content, stated, problems } = draft;
+  const version: Version = {
+    label,
+    manifest,
+    content,
+    publishedAt: registry.now().toISOString(),
+    ...(snapshot.committedAt !== null && { createdAt: snapshot.committedAt }),
+    status: { state: 'active' },
+    ...(stated !== null && stated !== label && { original: stated }),
+    ...(snapshot.note && { commit: snapshot.note }),
+    ...(problems.error + problems.warning > 0 && { problems }),
+  };
+  const from = connection === undefined ? resource : { ...resource, onBranch: label };
+  const added = addVersion(from, version, request);
+  const next = withChanges(withSummary(added, version, draft.summary), label, changes);
+  return { outcome: 'published', resource: next, version: findVersion(next, label)! };
+}
+
+/**
+ * The commit point: appends one generation, decided from the newest. Writes nothing and returns null
+ * if this would be a new version and its bytes are not stored, or `mayPublish` says no to it.
  */
 export async function appendVersion(
   registry: Registry,
   request: PublishRequest,
-  made: Made,
-  mayPublish: (current: Resource | null, label: string) => boolean = () => true,
+  draft: Draft,
+  stored: StoredVersion | null,
+  mayPublish: (current: Resource | null, label: string) => boolean,
 ): Promise<Appended | null> {
   let result: Appended | null = null;
-  const at = registry.now().toISOString();
-  const decide = (current: Resource | null): Resource | null => {
-    assertPublishable(current);
-    if (current !== null && request.connection !== undefined) assertConnectable(current, request.connection);
-    const resource = current === null ? createFor(registry, request, made.title) : withTitle(current, made.title);
-    const placed = placeVersion(resource, {
-      version: request.version,
-      isTag: request.isTag ?? false,
-      stated: made.stated,
-      content: made.content,
-      onConflict: request.onConflict,
-      commit: request.snapshot.origin.commit,
-      isPast: request.isPast ?? false,
-      committedAt: request.snapshot.committedAt,
-    });
-    if (placed.outcome === 'published' && !mayPublish(current, placed.label)) {
-      result = null;
-      return null;
-    }
-    if (placed.outcome === 'conflict') {
-      result = placed;
-      return null;
-    }
-    const connected = request.connection === undefined ? resource : { ...resource, connection: request.connection };
-    if (placed.outcome === 'unchanged') {
-      const { label } = placed.version;
-      const next = request.connection === undefined ? connected : withBranchAt(connected, label);
-      result = { outcome: 'unchanged', resource: next, version: findVersion(next, label)! };
-      const isSame = JSON.stringify(next.connection) === JSON.stringify(current?.connection);
-      return isSame && next === connected ? null : next;
-    }
-    const version: Version = {
-      label: placed.label,
-      manifest: made.manifest,
-      content: made.content,
-      publishedAt: at,
-      ...(request.snapshot.committedAt !== null && { createdAt: request.snapshot.committedAt }),
-      status: { state: 'active' },
-      ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
-      ...(request.snapshot.note && { commit: request.snapshot.note }),
-      ...(made.problems.error + made.problems.warning > 0 && { problems: made.problems }),
-    };
-    const from = request.connection === undefined ? connected : { ...connected, onBranch: version.label };
-    const added = addVersion(from, version, request);
-    const next = withChanges(withSummary(added, version, made.summary), version.label, made.changes ?? null);
-    result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
-    return next;
-  };
-  if (request.dryRun) {
-    decide(await currentResource(registry, request.coordinate));
-    return result;
-  }
   await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
-    const value = decide(generation?.value ?? null);
-    if (value === null) return null;
-    return { value, change: { ...request.author, action: actionOf(result, generation?.value ?? null) } };
+    const current = generation?.value ?? null;
+    assertTarget(current, request);
+    const appended = appendDraft(registry, request, current, draft, stored);
+    const isHeld = appended?.outcome === 'published' && !mayPublish(current, appended.version.label);
+    result = isHeld ? null : appended;
+    if (result === null || result.outcome === 'conflict' || isAsBefore(result, current)) return null;
+    return { value: result.resource, change: { ...request.author, action: actionOf(result, current) } };
   });
   return result;
 }
 
-function actionOf(appended: Appended | null, before: Resource | null): string {
-  if (appended?.outcome === 'published') return `publish ${appended.version.label}`;
-  const isBranch = appended?.outcome === 'unchanged' && appended.resource.versions !== before?.versions;
-  return isBranch ? `go back to ${appended.version.label}` : 'connect';
+type Changed = Extract<Appended, { resource: Resource }>;
+
+/** Whether an unchanged version leaves the connection, and what its branch has, as they were. */
+function isAsBefore({ outcome, resource }: Changed, before: Resource | null): boolean {
+  if (outcome === 'published') return false;
+  const isConnected = JSON.stringify(resource.connection) === JSON.stringify(before?.connection);
+  return isConnected && resource.onBranch === before?.onBranch && resource.versions === before?.versions;
+}
+
+function actionOf({ outcome, resource, version }: Changed, before: Resource | null): string {
+  if (outcome === 'published') return `publish ${version.label}`;
+  return resource.versions === before?.versions ? 'connect' : `go back to ${version.label}`;
 }

@@ -1,6 +1,6 @@
 import { types } from '../model/kinds.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
-import type { Coordinate } from '../model/address.ts';
+import type { Coordinate, ResourceType } from '../model/address.ts';
 import {
   codingAnnotation,
   contentDigest,
@@ -39,7 +39,6 @@ export interface Built {
   /** Other files and images, which other versions may have too. */
   shared: Uint8Array[];
   manifest: Uint8Array;
-  content: Digest;
 }
 
 /**
@@ -85,12 +84,33 @@ export function buildArtifact({
     report: digestOf(reportBytes),
   };
   const configBytes = encodeJson(config);
-  const own = [reportBytes, configBytes];
+  const { layers, own, shared } = layersOf(coordinate.type, entry, compiled);
+  const manifest: Manifest = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    artifactType: types[type].artifactType,
+    config: describe('application/vnd.stele.config.v1+json', configBytes),
+    layers,
+  };
+  return { own: [reportBytes, configBytes, ...own], shared, manifest: encodeJson(manifest) };
+}
+
+/** Identifies the content of a compiled document, whatever its provenance and report (design §7). */
+export function contentOf(type: ResourceType, entry: string, compiled: Compiled): Digest {
+  return contentDigest(layersOf(type, entry, compiled));
+}
+
+/** The layers of a version: one for each representation, and for each file that was read. */
+function layersOf(
+  type: ResourceType,
+  entry: string,
+  { artifact, files }: Compiled,
+): Pick<Built, 'own' | 'shared'> & { layers: Descriptor[] } {
+  const own = artifact!.representations.map(({ bytes }) => bytes);
   const shared: Uint8Array[] = [];
-  const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) => {
-    own.push(bytes);
-    return describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
-  });
+  const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) =>
+    describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding }),
+  );
   const isKept = createImageLimit();
   for (const { path, bytes } of files) {
     if (bytes === null) continue;
@@ -101,14 +121,7 @@ export function buildArtifact({
     const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
     layers.push(describe(image?.type ?? 'application/octet-stream', bytes, about));
   }
-  const manifest: Manifest = {
-    schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    artifactType: types[type].artifactType,
-    config: describe('application/vnd.stele.config.v1+json', configBytes),
-    layers,
-  };
-  return { own, shared, manifest: encodeJson(manifest), content: contentDigest(manifest) };
+  return { layers, own, shared };
 }
 
 /** Whether an image is small enough to be part of the version, beside those that were asked for before. */

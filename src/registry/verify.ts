@@ -8,7 +8,7 @@ import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Gate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { buildArtifact } from './store-artifact.ts';
+import { buildArtifact, contentOf } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
 import { knownFindings } from './gate/relint.ts';
@@ -98,7 +98,8 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   });
   const derived = digestOf(built.manifest);
   if (derived === version.manifest) return { ...found, outcome: 'same', derived };
-  if (built.content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
+  const content = contentOf(coordinate.type, path, compiled);
+  if (content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
   return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
 }
 
