@@ -31,6 +31,9 @@ export interface OpenRegistry extends Registry {
   close(): Promise<void>;
 }
 
+/** Milliseconds between two notes of how far the logs reach. */
+const headEvery = 5000;
+
 /**
  * Opens the registry of a configuration. Only this file names backends and hosts. `hasSpare`: a sandbox
  * is started in advance and results are remembered, for a process that serves many requests.
@@ -65,6 +68,7 @@ export async function openRegistry(
     now,
     monotonic,
     uniqueId: () => newId({ now, randomBytes: random }),
+    headEvery,
     failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
   });
   const kept = createKept(refs);
@@ -92,7 +96,10 @@ export async function openRegistry(
       ...(remembering && { results: remembering.use() }),
     }),
     isolation: () => compiler.isolation(),
-    close: () => compiler.close(),
+    async close() {
+      await refs.settle();
+      await compiler.close();
+    },
   };
 }
 

@@ -88,6 +88,8 @@ async function serveOnce(
   const background = isAnswerOnly ? null : await openBackground(registry, queue, config.url ?? server.url);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
+  // Damage is logged, and `/readyz` tells of it. A store that does not answer says so elsewhere.
+  registry.refs.examine().catch(() => undefined);
   await warnOfOpenFolders(registry);
   await logIsolation(registry);
   announce(server.url, server.signInUrl());

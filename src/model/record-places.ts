@@ -35,6 +35,8 @@ const places: Readonly<Record<string, Place>> = {
   owners: daysFor(90),
   'event-marks': daysFor(90),
   'key-uses': daysFor(400),
+  // How far each log reached (`store/log/heads.ts`). A log that is used gets a new one.
+  heads: daysFor(400),
   idempotency: daysFor(2),
   tokens: daysFor(2),
   sessions: daysFor(60),

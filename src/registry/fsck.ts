@@ -2,13 +2,16 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import type { Version } from '../model/resource.ts';
 import { isDraftRef, type Draft } from '../model/sites/documentation-site.ts';
-import { listAll } from '../store/bucket.ts';
+import { listAll, type Bucket } from '../store/bucket.ts';
+import { isBeingUpdated } from '../store/format.ts';
 import { checkLog, entriesAfter, itemsIn, listLogs } from '../store/log/check-log.ts';
-import type { SealedEntry } from '../store/log/entry.ts';
+import { entryKey, type SealedEntry } from '../store/log/entry.ts';
+import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './keep/references.ts';
+import { createWitnesses, headsIn, type Witnesses } from './keep/witnesses.ts';
 import type { Registry } from './registry.ts';
 
 /** One thing that is not as it was written. */
@@ -20,6 +23,8 @@ export interface Damage {
   version?: LostVersion;
   /** The version whose comparison with the one before it cannot be read because of it. */
   comparison?: LostComparison;
+  /** The log that lost its newest entries, the first of which the key is. */
+  lostOf?: string;
 }
 
 export interface LostVersion {
@@ -51,20 +56,39 @@ export interface Checked {
    * entries of a log are lost.
    */
   unnamed: Digest[];
+  /** The newest entry of each log, of a damaged one the last before the damage. Kept elsewhere, they show later that none was lost. */
+  heads: Head[];
+  /** Logs that the registry names and that have no entries: their first change did not end, or they are lost. */
+  empty: string[];
 }
 
 /**
  * Reads everything that is stored: hashes every object again, follows every log from its first
- * entry, compares its checkpoint with what its entries lead to, and follows every version that is
- * not withdrawn down to its last byte. Changes nothing, and what others write meanwhile is no damage. Calls `progress` now and then.
+ * entry, compares its checkpoint with what its entries lead to and its newest entry with what tells of
+ * it elsewhere (also `expected`), and follows every version that is not withdrawn down to its last
+ * byte. Changes nothing, and what others write meanwhile is no damage. Calls `progress` now and then.
  */
 export async function fsck(
   registry: Registry,
   progress: (checked: Checked) => void = () => undefined,
+  expected: readonly Head[] = [],
 ): Promise<Checked> {
   const { bucket, objects } = registry;
-  const checked: Checked = { objects: 0, bytes: 0, entries: 0, records: 0, versions: 0, damages: [], unnamed: [] };
+  const checked: Checked = {
+    objects: 0,
+    bytes: 0,
+    entries: 0,
+    records: 0,
+    versions: 0,
+    damages: [],
+    unnamed: [],
+    heads: [],
+    empty: [],
+  };
   const damaged = (key: string, detail: string): void => void checked.damages.push({ key, detail });
+  // Before the logs: what they get meanwhile is in none of these records.
+  const witnesses = await readWork(bucket, damaged);
+  for (const head of expected) witnesses.add(head, 'What you expect');
   const sound = new Set<Digest>();
   for await (const digest of objects.list()) {
     const bytes = await bucket.get(objectKey(digest));
@@ -92,12 +116,17 @@ export async function fsck(
   for await (const manifest of objects.listPacks()) await readPack(manifest);
   const named = new Set<Digest>();
   const reached = new Map<string, number>();
-  for await (const log of listLogs(bucket)) {
+  const there = await Array.fromAsync(listLogs(bucket));
+  const begun: string[] = [];
+  for (const log of new Set([...there, ...witnesses.logs()])) {
     // Of all entries, also of those behind a damaged one.
     const owners = new Map<string, Map<string, Version>>();
     const entry = (found: SealedEntry): void => {
       checked.entries++;
       reached.set(log, found.sequence);
+      const against = witnesses.against(log, found);
+      if (against !== null)
+        damaged(entryKey(log, found.sequence), `${against} tells of another entry ${found.sequence}.`);
       for (const { name, owner, value } of itemsIn(found)) {
         const version = value as Version;
         const versions = owners.get(owner) ?? new Map<string, Version>();
@@ -106,8 +135,17 @@ export async function fsck(
       }
       progress(checked);
     };
-    const records = await checkLog(bucket, objects, log, { entry, damaged });
+    const { records, head, newest } = await checkLog(bucket, objects, log, { entry, damaged });
     checked.records += records.size;
+    if (head !== null) checked.heads.push(head);
+    for (const name of records.keys()) if (name.startsWith('logs/')) begun.push(name.slice('logs/'.length));
+    const beyond = witnesses.beyond(log, newest);
+    if (beyond !== null)
+      checked.damages.push({
+        key: entryKey(log, newest + 1),
+        detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
+        lostOf: log,
+      });
     for (const [owner, versions] of owners) {
       const standing = standingOf(versions.values());
       for (const version of standing.values()) {
@@ -135,18 +173,29 @@ export async function fsck(
         damaged(objectKey(bundle), `The file of a site in ${name} is missing or damaged. Send it again.`);
     }
   }
-  for await (const key of listAll(bucket, 'work/')) {
-    if (parseWorkKey(key) === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
-    const bytes = await bucket.get(key);
-    // Null: it was replaced or expired since it was listed.
-    if (bytes !== null && parseJson(bytes) === undefined) damaged(key, 'The record is not JSON.');
-  }
+  checked.empty = begun.filter((log) => !there.includes(log));
   // Publishes that ended since the logs were read.
   for await (const log of listLogs(bucket))
     for await (const entry of entriesAfter(bucket, log, reached.get(log) ?? 0))
       for (const { value } of itemsIn(entry)) named.add((value as Version).manifest);
   checked.unnamed = [...missing].flatMap(([digest, found]) => (found !== null && !named.has(digest) ? [digest] : []));
   return checked;
+}
+
+/** Reads the records that expire. Returns what they tell of logs. */
+async function readWork(bucket: Bucket, damaged: (key: string, detail: string) => void): Promise<Witnesses> {
+  const witnesses = createWitnesses();
+  // The records of a copy that is being brought up to date are newer than its logs.
+  const isAhead = await isBeingUpdated(bucket);
+  for await (const key of listAll(bucket, 'work/')) {
+    if (parseWorkKey(key) === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
+    const bytes = await bucket.get(key);
+    // Null: it was replaced or expired since it was listed.
+    const record = bytes && parseJson(bytes);
+    if (record === undefined) damaged(key, 'The record is not JSON.');
+    else if (!isAhead) for (const head of headsIn(key, record)) witnesses.add(head, key);
+  }
+  return witnesses;
 }
 
 /** What a manifest leads to and cannot be read: neither in its pack nor by itself. */

@@ -5,6 +5,7 @@ import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } fro
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
 import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
 import type { Generation } from '../store/generations.ts';
+import type { Head } from '../store/log/heads.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** A request with an idempotency key. */
@@ -39,6 +40,8 @@ interface Attempt extends Worker {
   at: number;
   /** Base64 of nonce, tag and ciphertext. */
   sealed: string | null;
+  /** How far the logs reached when it was done. Absent in records of older programs. */
+  heads?: readonly Head[];
 }
 
 const lifetime = 24 * 60 * 60 * 1000;
@@ -90,8 +93,11 @@ async function performAs<T>(
   const claimed = await claim(registry, name, repeatable, author, worker);
   // Stored encrypted, so that reading the store reveals no secret in a response.
   const cipherKey = deriveKey(secret, key, 'stele idempotency');
-  if (claimed.state === 'done')
+  if (claimed.state === 'done') {
+    // What the answer tells of may be lost.
+    await registry.refs.assertReached(claimed.heads ?? []);
     return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
+  }
 
   /**
    * An ending that could not be recorded is only logged: the response stays as it is, and a
@@ -102,7 +108,10 @@ async function performAs<T>(
     const work = registry.refs.update<Attempt>(name, (current) =>
       // If another process took over because this one seemed dead, its result counts.
       current?.value.holder === worker.holder
-        ? { value: { ...current.value, state, sealed }, change: { ...author, action: state } }
+        ? {
+            value: { ...current.value, state, sealed, heads: registry.refs.heads(org) },
+            change: { ...author, action: state },
+          }
         : null,
     );
     await work.catch((error: unknown) => registry.log('warn', 'answer not kept', { error: inspect(error) }));

@@ -118,6 +118,10 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
     refresh: async () => {},
     trail: async () => [],
     sweep: async () => 0,
+    damages: () => [],
+    examine: async () => {},
+    heads: () => [],
+    assertReached: async () => {},
     watch: () => () => undefined,
   };
 }

@@ -1,8 +1,11 @@
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
-import { Router } from 'express';
+import { Router, type Request } from 'express';
+import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
+import { principalOf } from './authenticate.ts';
+import { isLocal } from './metrics-access.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
@@ -14,23 +17,37 @@ const sharedFor = 1000;
 
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
- * and while the store is not writable.
+ * and while the store is not writable. Damaged logs are told with 200: the others are served.
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
-  const { bucket, monotonic } = registry;
+  const { bucket, config, monotonic, refs } = registry;
   const storeIsWell = shareWalk(sharedFor, monotonic, () => bucket.check());
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
   });
-  router.get('/readyz', async (_request, response) => {
+  router.get('/readyz', async (request, response) => {
     if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
     // Fails if the process has no file descriptors left.
     await (await open(devNull)).close();
     await storeIsWell();
-    response.set('Cache-Control', 'no-store').json({ status: 'ready' });
+    const damages = refs.damages();
+    const damaged = damages.length > 0 && {
+      damagedLogs: damages.length,
+      logs: damages.filter(({ log }) => mayKnow(request, log, config.proxies)),
+    };
+    response.set('Cache-Control', 'no-store').json({ status: 'ready', ...damaged });
   });
   router.all(['/healthz', '/readyz'], onlyGet);
   return router;
+}
+
+/** Whether the caller may know that there is an organization with this log: a program on this machine, or its administrator. */
+function mayKnow(request: Request, log: string, proxies: number): boolean {
+  if (isLocal(request, proxies)) return true;
+  const principal = principalOf(request);
+  return (
+    principal.kind === 'key' && log === `@${principal.org}` && isAllowed(principal, 'admin', { org: principal.org })
+  );
 }

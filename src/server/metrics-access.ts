@@ -14,7 +14,7 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
  */
 export function assertMayReadMetrics(request: IncomingMessage, principal: Principal, proxies: number): void {
   if (principal.kind === 'key' && isAllowed(principal, 'admin', { org: principal.org })) return;
-  if (proxies === 0 && isLocal(request)) return;
+  if (isLocal(request, proxies)) return;
   if (principal.kind === 'anonymous')
     throw new RegistryError(
       'unauthenticated',
@@ -23,8 +23,10 @@ export function assertMayReadMetrics(request: IncomingMessage, principal: Princi
   throw new RegistryError('forbidden', 'Metrics need a key with the scope admin for its whole organization.');
 }
 
-function isLocal({ socket, headers }: IncomingMessage): boolean {
+/** Whether a request comes from a program on this machine, as far as `proxies` and headers tell. */
+export function isLocal({ socket, headers }: IncomingMessage, proxies: number): boolean {
   return (
+    proxies === 0 &&
     loopbackAddress.test(socket.remoteAddress ?? '') &&
     loopbackName.test(headers.host ?? '') &&
     proxyFields.every((name) => headers[name] === undefined)

@@ -53,6 +53,8 @@ export interface RecordsOptions {
   maxAge?: number;
   /** Bytes of logs that are kept in memory, roughly. */
   memory?: number;
-  /** Called when a summary of a log cannot be written, and when a log is damaged. */
+  /** Milliseconds between two writes of how far logs reach (`Heads`). Without it nothing is written. */
+  headEvery?: number;
+  /** Called when a summary or a head of a log cannot be written, and once when a log is damaged. */
   failed?: (error: unknown) => void;
 }

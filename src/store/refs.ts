@@ -1,7 +1,8 @@
 import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
-import { createLog, type Log, type Logs } from './log/organization-logs.ts';
+import type { Head } from './log/heads.ts';
+import { createLog, type DamagedLog, type Log, type Logs } from './log/organization-logs.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -52,12 +53,27 @@ export interface Refs extends Records {
    */
   watch(listener: (name: string) => void): () => void;
 
+  /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
+  damages(): readonly DamagedLog[];
+
+  /** Looks at every log, so that `damages` knows of all. For the start of a server. */
+  examine(): Promise<void>;
+
+  /**
+   * How far an organization's log and the registry's reach, as far as they are in memory. Kept with an
+   * answer, it shows later whether the logs still have what the answer tells of.
+   */
+  heads(organization: string): readonly Head[];
+
+  /** Rejects with `corrupt` if a log does not reach as far as one of these heads. */
+  assertReached(heads: readonly Head[]): Promise<void>;
+
   /** Deletes expired records (`Work.sweep`). */
   sweep: Work['sweep'];
 }
 
 /** Creates the records on a bucket. */
-export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick<Log, 'use'> {
+export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick<Log, 'use' | 'settle'> {
   const listeners = new Set<(name: string) => void>();
   const changed = (name: string): void => {
     for (const listener of listeners) listener(name);
@@ -104,6 +120,11 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       return () => void listeners.delete(listener);
     },
     sweep: work.sweep,
+    damages: log.damages,
+    examine: log.examine,
+    heads: log.heads,
+    assertReached: log.assertReached,
+    settle: log.settle,
     use: log.use,
   };
 }

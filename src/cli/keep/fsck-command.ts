@@ -1,17 +1,24 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
+import { parseJson } from '../../model/json.ts';
 import type { Checked } from '../../registry/fsck.ts';
+import type { LogEndPoint } from '../../registry/keep/accept-loss.ts';
 import type { Repaired } from '../../registry/keep/give-up.ts';
+import { isHead } from '../../registry/keep/witnesses.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { Head } from '../../store/log/heads.ts';
 import { operator, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
+import { endIn } from './log-point.ts';
 
 interface FsckOptions extends CommonOptions {
   repair?: boolean;
   from?: string;
   giveUp?: boolean;
+  acceptLoss: LogEndPoint[];
+  expect?: string;
 }
 
 /** `stele fsck`: reads the whole store and reports what is missing or damaged. Repairs it if that is asked for. */
@@ -21,18 +28,29 @@ export function fsckCommand(): Command {
     .option('--repair', 'repair what is damaged, from quarantine, from the copy, or by giving it up')
     .option('--from <folder>', 'a copy of the store to repair from, such as a backup')
     .option('--give-up', 'withdraw versions whose bytes no copy has, and delete what is damaged')
+    .option(
+      '--accept-loss <point>',
+      'go on with a log that lost its newest entries: its name and last entry, such as @acme:120 (repeatable)',
+      (point: string, points: LogEndPoint[]) => [...points, endIn(point)],
+      [],
+    )
+    .option(
+      '--expect <file>',
+      'a JSON file with `heads`, such as the output of `stele backup --json`: no log may end before',
+    )
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<FsckOptions>();
-      const { json = false, repair = false, from, giveUp } = options;
-      if (!repair && (from !== undefined || giveUp))
-        throw new RegistryError('malformed', '--from and --give-up need --repair.');
+      const { json = false, repair = false, from, giveUp, acceptLoss, expect } = options;
+      if (!repair && (from !== undefined || giveUp || acceptLoss.length > 0))
+        throw new RegistryError('malformed', '--from, --give-up and --accept-loss need --repair.');
       if (from !== undefined && !existsSync(join(from, 'format')))
         throw new RegistryError('malformed', `${from} holds no store. Name a folder of \`stele backup\`.`);
+      const heads = expect === undefined ? [] : readHeads(expect);
       const { checked, repairs } = await withStore(command, async (registry) => {
-        if (repair) return checkAndRepair(registry, options);
-        return { checked: await checkStore(registry, json), repairs: [] };
+        if (repair) return checkAndRepair(registry, options, heads);
+        return { checked: await checkStore(registry, json, heads), repairs: [] };
       });
-      const { objects, bytes, entries, records, versions, damages, unnamed } = checked;
+      const { objects, bytes, entries, records, versions, damages, unnamed, empty } = checked;
       if (json) printJson(repair ? { ...checked, repairs } : checked);
       else {
         printDamages(damages);
@@ -41,6 +59,10 @@ export function fsckCommand(): Command {
             `${unnamed.length} manifests are named by no version. They are left from publishes that did not end, or the newest log entries are lost: compare with a backup.`,
           );
         }
+        for (const log of empty)
+          complain(
+            `The registry names the log ${log}, which has no entries. Its first change did not end, or the log is lost: compare with a backup.`,
+          );
         print(
           `${objects} objects (${bytes} bytes), ${entries} log entries, ${records} records, ${versions} versions: ${damages.length} damaged`,
         );
@@ -52,32 +74,45 @@ export function fsckCommand(): Command {
 /** Repairs the store, and prints a line for each thing that is done or left. */
 async function checkAndRepair(
   registry: Registry,
-  { json = false, from, giveUp = false }: FsckOptions,
+  { json = false, from, giveUp = false, acceptLoss }: FsckOptions,
+  heads: readonly Head[],
 ): Promise<{ checked: Checked; repairs: Repaired[] }> {
-  const [{ repairStore }, { openBucket }] = await Promise.all([
+  const [{ repairStore }, { acceptLoss: accept }, { openBucket }] = await Promise.all([
     import('../../registry/keep/repair.ts'),
+    import('../../registry/keep/accept-loss.ts'),
     import('../../open.ts'),
   ]);
   const repairs: Repaired[] = [];
-  const checked = await repairStore(registry, () => checkStore(registry, json), {
+  const report = (repaired: Repaired): void => {
+    repairs.push(repaired);
+    if (!json) print(`${repaired.outcome}: ${repaired.what}. ${repaired.detail}`);
+  };
+  for (const point of acceptLoss) await accept(registry, point, { author: operator, report });
+  const checked = await repairStore(registry, () => checkStore(registry, json, heads), {
     from: from === undefined ? null : await openBucket({ kind: 'fs', path: from }),
     giveUp,
     author: operator,
-    report(repaired) {
-      repairs.push(repaired);
-      if (!json) print(`${repaired.outcome}: ${repaired.what}. ${repaired.detail}`);
-    },
+    report,
   });
   return { checked, repairs };
 }
 
 /** Checks the whole store and shows how far it is. */
-export async function checkStore(registry: Registry, json: boolean): Promise<Checked> {
+export async function checkStore(registry: Registry, json: boolean, heads: readonly Head[] = []): Promise<Checked> {
   const { fsck } = await import('../../registry/fsck.ts');
-  return withProgress(
-    'Checking',
-    (say) => fsck(registry, ({ objects, entries }) => say(`Checking: ${objects} objects, ${entries} log entries`)),
-    json ? null : process.stderr,
+  const show = (say: (text: string) => void) => (checked: Checked) =>
+    say(`Checking: ${checked.objects} objects, ${checked.entries} log entries`);
+  return withProgress('Checking', (say) => fsck(registry, show(say), heads), json ? null : process.stderr);
+}
+
+/** The heads in a file: a list of them, or the output of a backup or a check. Throws `malformed`. */
+function readHeads(file: string): Head[] {
+  const value = existsSync(file) ? parseJson(readFileSync(file)) : undefined;
+  const heads = Array.isArray(value) ? value : (value as { heads?: unknown } | null | undefined)?.heads;
+  if (Array.isArray(heads) && heads.every(isHead)) return heads;
+  throw new RegistryError(
+    'malformed',
+    `${file} has no heads. Name a file with the output of \`stele backup --json\` or \`stele fsck --json\`.`,
   );
 }
 

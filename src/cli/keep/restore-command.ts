@@ -7,6 +7,7 @@ import { readConfig, withRegistry, type CommonOptions } from '../command-context
 import { withProgress } from '../output.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printDamages } from './fsck-command.ts';
+import { parseLogEnd } from './log-point.ts';
 
 interface RestoreOptions extends CommonOptions {
   to: string[];
@@ -52,8 +53,8 @@ export function restoreCommand(): Command {
 
 /** Parses a point to restore to. Throws `malformed`. */
 function pointIn(text: string): Until {
-  const [, log, sequence] = /^(@[a-z0-9-]+|registry):(\d{1,15})$/.exec(text) ?? [];
-  if (log !== undefined) return { log, sequence: Number(sequence) };
+  const end = parseLogEnd(text);
+  if (end !== null) return end;
   const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return { at: new Date(time).toISOString() };
   throw new RegistryError(

@@ -155,6 +155,8 @@ async function markLive(registry: Registry): Promise<Set<string>> {
   const { bucket, objects } = registry;
   const live = new Set<string>();
   const add = (digest: Digest): void => void live.add(compact(digest));
+  // Also a log that is gone wholly, or that lost its newest entries.
+  await registry.refs.refresh('resources/');
   for (const { kind } of expiringKinds()) {
     if (withoutObjects.includes(kind)) continue;
     for await (const key of listAll(bucket, `work/${kind}/`)) {

@@ -55,7 +55,8 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
     }
   }
   for (const log of logs) {
-    await repairLog(bucket, from, log, (what, isRepaired, detail) =>
+    const isShort = damages.some(({ lostOf }) => lostOf === log);
+    await repairLog(bucket, from, { log, isShort }, (what, isRepaired, detail) =>
       report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
     );
   }

@@ -3,7 +3,8 @@ import { parseJson } from '../../model/json.ts';
 import { expiringKinds } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import { beginCopy, beginUpdate, finishCopy, hasFormat } from '../format.ts';
-import type { SealedEntry } from '../log/entry.ts';
+import { entryIn, entryKey, type SealedEntry } from '../log/entry.ts';
+import { listHeadKeys, parseHeadKey, type Head } from '../log/heads.ts';
 import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
 import { previewPart } from '../previews.ts';
@@ -21,6 +22,8 @@ export interface Copied {
   entries: number;
   /** Records that expire. */
   records: number;
+  /** The newest entry of each log of the copy. Kept elsewhere, they show later that none was lost. */
+  heads: Head[];
   /** What is not as it was written, and was not copied. `key`: of the bucket. */
   damages: { key: string; detail: string }[];
 }
@@ -41,8 +44,8 @@ export interface CopyOptions {
 
 /** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
 const lasting = ['sessions', 'tokens'];
-/** Who works on what means nothing in a copy. */
-const running = ['leases'];
+/** Who works on what means nothing in a copy. Heads are copied last: none tells of an entry that the copy lacks. */
+const notCopied = ['leases', 'heads'];
 
 /**
  * Copies a store into an empty bucket, or what is new into an earlier copy. It may be written to
@@ -59,7 +62,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     await assertSameStore(from, into);
     await beginUpdate(into);
   }
-  const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, damages: [] };
+  const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, heads: [], damages: [] };
   const listener = (count: (bytes: number) => void): CopyListener => ({
     copied(_key, bytes) {
       count(bytes);
@@ -69,7 +72,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   });
   const record = listener(() => void copied.records++);
   const kinds = expiringKinds().map(({ kind }) => kind);
-  const kept = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !running.includes(kind)));
+  const kept = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
   for (const prefix of [...kept.map((kind) => `work/${kind}/`), 'previews/']) {
     await deleteOthers(from, into, prefix);
     await copyKeys(from, into, prefix, faultOfRecord, record);
@@ -92,8 +95,33 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   });
   const entry = listener(() => void copied.entries++);
   for (const [log, tip] of tips) await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
+  copied.heads = await readHeads(into);
+  if (!isAhead) await copyHeads(from, into, copied.heads);
   await finishCopy(into);
   return copied;
+}
+
+/** The newest entry of each log of a bucket. */
+async function readHeads(bucket: Bucket): Promise<Head[]> {
+  const heads: Head[] = [];
+  for (const [log, sequence] of await readTips(bucket)) {
+    const key = entryKey(log, sequence);
+    const bytes = await bucket.get(key);
+    const entry = bytes && entryIn(bytes, sequence, key);
+    if (entry) heads.push({ log, sequence, digest: entry.digest });
+  }
+  return heads;
+}
+
+/** Copies the records that tell how far the logs reached, as far as they do in the copy. */
+async function copyHeads(from: Bucket, into: Bucket, heads: readonly Head[]): Promise<void> {
+  const reached = new Map(heads.map(({ log, sequence }) => [log, sequence]));
+  for await (const key of listHeadKeys(from)) {
+    const { log, sequence } = parseHeadKey(key) ?? { log: '', sequence: 0 };
+    const bytes = sequence <= (reached.get(log) ?? 0) ? await from.get(key) : null;
+    if (bytes !== null) await into.putIfAbsent(key, bytes);
+  }
+  for await (const key of listHeadKeys(into)) if ((await from.get(key)) === null) await into.delete(key);
 }
 
 function takes(log: string, until: readonly Until[]): (entry: SealedEntry) => boolean {

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRegistryError } from '../../model/errors.ts';
 import { listAll, type Bucket } from '../bucket.ts';
 import type { Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import {
-  decodeEntry,
+  entryIn,
   entryKey,
   isItem,
   logFolder,
@@ -13,6 +12,7 @@ import {
   type ItemChange,
   type SealedEntry,
 } from './entry.ts';
+import type { Head } from './heads.ts';
 import { generationOf } from './held.ts';
 import { openState } from './open-state.ts';
 import { createState, type State } from './state.ts';
@@ -36,17 +36,26 @@ export async function* listLogs(bucket: Bucket): AsyncGenerator<string> {
   }
 }
 
+/** What a check of a log found. */
+export interface CheckedLog {
+  /** The newest generation of each record, up to the first damaged entry. */
+  records: Map<string, Generation<unknown>>;
+  /** The last entry before the first damaged one; null if there is none. */
+  head: Head | null;
+  /** The number of the newest entry that is there. */
+  newest: number;
+}
+
 /**
  * Reads a whole log: every entry must be as it was written and follow the one before, and its
- * summary must lead to the same records as its entries. Returns the newest generation of each
- * record, up to the first damaged entry.
+ * summary must lead to the same records as its entries.
  */
 export async function checkLog(
   bucket: Bucket,
   objects: Objects,
   log: string,
   { entry: found, damaged }: LogCheckListener,
-): Promise<Map<string, Generation<unknown>>> {
+): Promise<CheckedLog> {
   const state = createState({ records: new Map(), sequence: 0, digest: null, index: null, size: 0 });
   let isSound = true;
   let previous: SealedEntry['previous'] = null;
@@ -61,7 +70,7 @@ export async function checkLog(
       [isSound, previous] = [false, null];
     }
     const bytes = await bucket.get(key);
-    const entry = bytes === null ? null : decoded(bytes, sequence, key);
+    const entry = bytes === null ? null : entryIn(bytes, sequence, key);
     if (entry === null) damaged(key, bytes === null ? 'The entry is missing.' : 'The entry was changed or is damaged.');
     else {
       const isNext = entry.previous === previous || (previous === null && sequence > 1);
@@ -76,11 +85,16 @@ export async function checkLog(
     previous = entry?.digest ?? null;
     last = sequence;
   }
-  const summary = await openState(bucket, objects, log);
+  const { state: summary } = await openState(bucket, objects, log);
   if (!isSame(state, summary)) {
     damaged(logFolder(log), 'Its checkpoint or a segment leads to other records than its entries.');
   }
-  return new Map(state.records().map(([name, held]) => [name, generationOf(held)]));
+  const { sequence, digest } = state;
+  return {
+    records: new Map(state.records().map(([name, held]) => [name, generationOf(held)])),
+    head: digest && { log, sequence, digest },
+    newest: last,
+  };
 }
 
 /** The numbers of the entries that are there, oldest first. */
@@ -99,18 +113,9 @@ export async function* entriesAfter(bucket: Bucket, log: string, sequence: numbe
   for (let next = sequence + 1; ; next++) {
     const key = entryKey(log, next);
     const bytes = await bucket.get(key);
-    const entry = bytes && decoded(bytes, next, key);
+    const entry = bytes && entryIn(bytes, next, key);
     if (!entry) return;
     yield entry;
-  }
-}
-
-function decoded(bytes: Uint8Array, sequence: number, key: string): SealedEntry | null {
-  try {
-    return decodeEntry(bytes, sequence, key);
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return null;
-    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { placeOf } from '../../model/record-places.ts';
 import { corrupt } from '../generations.ts';
@@ -113,6 +114,16 @@ export function decodeEntry(bytes: Uint8Array, sequence: number, where: string):
     throw corrupt(`${where} does not hold entry ${sequence}.`);
   }
   return decoded as SealedEntry;
+}
+
+/** As `decodeEntry`, but null for other bytes. */
+export function entryIn(bytes: Uint8Array, sequence: number, where: string): SealedEntry | null {
+  try {
+    return decodeEntry(bytes, sequence, where);
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return null;
+    throw error;
+  }
 }
 
 export function isItem(change: Change): change is ItemChange {

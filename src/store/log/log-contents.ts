@@ -5,7 +5,7 @@ import { corrupt } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import { logFolder } from './entry.ts';
 import { generationOf } from './held.ts';
-import { newestSequence, openState } from './open-state.ts';
+import { openState } from './open-state.ts';
 import { readIndex } from './summary.ts';
 
 /** What a log holds now. */
@@ -18,9 +18,9 @@ export interface LogContents {
 
 /** Reads a whole log. Rejects with `corrupt` if one of its entries is damaged: then not all of it is known. */
 export async function readLogContents(bucket: Bucket, objects: Objects, log: string): Promise<LogContents> {
-  const newest = await newestSequence(bucket, log);
-  const state = await openState(bucket, objects, log);
-  if (state.sequence < newest) throw corrupt(`${logFolder(log)} has a damaged entry after ${state.sequence}.`);
+  const { state, newest } = await openState(bucket, objects, log);
+  if (state.sequence < newest)
+    throw corrupt(`${logFolder(log)} has a damaged or missing entry after ${state.sequence}.`);
   const records = state.records().map(([name, held]) => ({ name, value: generationOf(held).value }));
   return { records, summaries: await summariesOf(objects, state.index) };
 }

@@ -1,16 +1,20 @@
 import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Objects } from '../objects.ts';
-import { decodeEntry, entryKey, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
+import { entryIn, entryKey, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
 import { generationOf } from './held.ts';
 import { createState, type State } from './state.ts';
 import { createPacer, readEntries, readFrames, readIndex, readSegment } from './summary.ts';
 
 /**
  * Opens the state of a log: the newest checkpoint, the segments after it, and the entries after
- * those. Stops before a damaged entry.
+ * those. Stops before an entry that is damaged or missing. `newest`: the number of the newest entry.
  */
-export async function openState(bucket: Bucket, objects: Objects, partition: string): Promise<State> {
+export async function openState(
+  bucket: Bucket,
+  objects: Objects,
+  partition: string,
+): Promise<{ state: State; newest: number }> {
   const { newest, tip } = await findTip(bucket, partition);
   const state = await openSummary(objects, tip);
   const pace = createPacer();
@@ -22,7 +26,7 @@ export async function openState(bucket: Bucket, objects: Objects, partition: str
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
-  return state;
+  return { state, newest };
 }
 
 /** Makes, in frames, what the first list of all records would make in one go. */
@@ -63,11 +67,8 @@ async function findTip(bucket: Bucket, partition: string): Promise<{ newest: num
     newest ||= sequence;
     const key = entryKey(partition, sequence);
     const bytes = await bucket.get(key);
-    try {
-      if (bytes !== null) return { newest, tip: decodeEntry(bytes, sequence, key) };
-    } catch (error) {
-      if (!isRegistryError(error, 'corrupt')) throw error;
-    }
+    const tip = bytes && entryIn(bytes, sequence, key);
+    if (tip !== null) return { newest, tip };
   }
   return { newest, tip: null };
 }

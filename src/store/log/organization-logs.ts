@@ -5,6 +5,9 @@ import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
 import type { Records, RecordsOptions, UpdateOptions } from '../records.ts';
 import { logOf, shared } from './entry.ts';
+import type { LogDamage } from './follow-log.ts';
+import { createHeads, type Head } from './heads.ts';
+import { createOpenLogs } from './open-logs.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { Noted } from './trail.ts';
 
@@ -27,6 +30,16 @@ export interface Log extends Records {
   refresh(prefix: string): Promise<void>;
   /** All changes of an organization's log, or of the registry's (null), oldest first. */
   trail(organization: string | null): Promise<readonly Noted[]>;
+  /** See `Refs.damages`. */
+  damages(): readonly DamagedLog[];
+  /** See `Refs.examine`. */
+  examine(): Promise<void>;
+  /** See `Refs.heads`. */
+  heads(organization: string): Head[];
+  /** See `Refs.assertReached`. */
+  assertReached(heads: readonly Head[]): Promise<void>;
+  /** Writes what is known of how far the logs reach. Call it before the process ends. */
+  settle(): Promise<void>;
   /** Bytes of the logs in memory, roughly, and how many they may be. */
   use(): { bytes: number; limit: number };
 }
@@ -34,14 +47,9 @@ export interface Log extends Records {
 /** The names of logs, such as `@acme` and `registry`, or all that there are. */
 export type Logs = readonly string[] | 'all';
 
-/** A log in memory, or on its way there. */
-interface Opened {
-  partition: Promise<Partition>;
-  opened: Partition | null;
-  /** Bytes, when they were counted last. */
-  size: number;
-  /** How many changes of it are under way. */
-  changes: number;
+/** A log that is damaged, with the first entry that is damaged or missing. */
+export interface DamagedLog extends LogDamage {
+  log: string;
 }
 
 /**
@@ -49,78 +57,60 @@ interface Opened {
  * what they lead to in memory, least recently used out. `changed` is called with each name that was
  * changed through this object.
  */
-export function createLog(
-  bucket: Bucket,
-  { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined, ...options }: RecordsOptions,
-  changed: (name: string) => void,
-): Log {
+export function createLog(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void): Log {
+  const { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined } = options;
   const objects = createObjects(bucket, { cacheBytes: 0 });
   const publicChange = (name: string): void => {
     if (!name.startsWith(`${organizations}/`)) changed(name);
   };
-  /** In order of use, the least recent first. */
-  const open = new Map<string, Opened>();
-  /** The one that was used last. */
-  let newest = shared;
-  /** Of all opened logs, in bytes. */
-  let total = 0;
   const begun = new Set<string>([shared]);
-  const damaged = new Set<string>();
+  const damaged = new Map<string, LogDamage>();
+  const heads = createHeads(bucket, options);
 
-  function use(id: string): Opened {
-    const found = open.get(id) ?? begin(id);
-    open.delete(id);
-    open.set(id, found);
-    newest = id;
-    return found;
-  }
+  const open = createOpenLogs(async (id) => {
+    const opened = await openPartition(bucket, objects, id, {
+      ...options,
+      changed: publicChange,
+      failed,
+      expected: heads.newest,
+      appended: (log, head) => heads.reached({ log, ...head }),
+    });
+    // An older program wrote the log, or its head expired.
+    const { sequence, digest } = opened.head();
+    if (digest !== null && sequence > (await heads.newest(id))) heads.reached({ log: id, sequence, digest });
+    return opened;
+  }, memory);
+  const { use, measure } = open;
 
-  function begin(id: string): Opened {
-    const opening = openPartition(bucket, objects, id, { ...options, changed: publicChange, failed });
-    const made: Opened = { partition: opening, opened: null, size: 0, changes: 0 };
-    opening.then(
-      (opened) => {
-        made.opened = opened;
-        measure(id, made);
-      },
-      () => void (open.get(id) === made && open.delete(id)),
-    );
-    return made;
-  }
-
-  /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
-  function measure(id: string, used: Opened): void {
-    if (used.opened === null || open.get(id) !== used) return;
-    const size = used.opened.size();
-    total += size - used.size;
-    used.size = size;
-    for (const [other, each] of open) {
-      if (total <= memory) return;
-      if (other === id || each.opened === null || each.changes > 0) continue;
-      total -= each.size;
-      open.delete(other);
-    }
+  /** Notes whether a log is damaged, and says so once. */
+  function noteDamage(id: string, opened: Partition, error: unknown): void {
+    const damage = opened.damage();
+    if (damage !== null && !damaged.has(id)) failed(error);
+    if (damage === null) damaged.delete(id);
+    else damaged.set(id, damage);
   }
 
   /** The log with what others appended at most `age` milliseconds ago. Rejects with `corrupt` at a damaged entry. */
   async function exact(id: string, age: number): Promise<Partition> {
     const used = use(id);
     const opened = await used.partition;
-    await opened.refresh(age);
+    try {
+      await opened.refresh(age);
+      noteDamage(id, opened, null);
+    } catch (error) {
+      noteDamage(id, opened, error);
+      throw error;
+    }
     measure(id, used);
     return opened;
   }
 
-  /** As `exact`, but at a damaged entry it stops, and says so once. */
+  /** As `exact`, but at a damaged entry it stops. */
   async function fresh(id: string, age: number): Promise<Partition> {
     try {
-      const opened = await exact(id, age);
-      damaged.delete(id);
-      return opened;
+      return await exact(id, age);
     } catch (error) {
       if (!isRegistryError(error, 'corrupt')) throw error;
-      if (!damaged.has(id)) failed(error);
-      damaged.add(id);
       return use(id).partition;
     }
   }
@@ -134,16 +124,23 @@ export function createLog(
   ): Promise<Generation<unknown> | null> {
     const used = use(id);
     used.changes++;
+    const opened = await used.partition.catch((error: unknown) => {
+      used.changes--;
+      throw error;
+    });
     try {
       const own = fence && logOf(fence.name) === id ? fence : undefined;
-      return await (await used.partition).update(name, decide, own);
+      return await opened.update(name, decide, own);
+    } catch (error) {
+      if (isRegistryError(error, 'corrupt')) noteDamage(id, opened, error);
+      throw error;
     } finally {
       used.changes--;
       measure(id, used);
     }
   }
 
-  /** Notes that an organization has a log, before it has one. */
+  /** Notes that an organization has a log, before it gets its first entry. */
   async function note(id: string): Promise<void> {
     if (begun.has(id)) return;
     await change(shared, `${organizations}/${id}`, (current) =>
@@ -172,15 +169,20 @@ export function createLog(
 
   /** How far a log was read, if that is new enough; else null. */
   function tipOf(id: string): number | null {
-    const opened = open.get(id)?.opened ?? null;
+    const opened = open.atHand(id);
     if (opened === null || !opened.isFresh(maxAge)) return null;
-    if (id !== newest && id !== shared) use(id);
+    if (id !== shared) use(id);
     return opened.sequence();
   }
 
   /** The names of all logs, without waiting; null: not known. */
   function knownLogs(): string[] | null {
-    return tipOf(shared) === null ? null : [shared, ...namesOf(open.get(shared)!.opened!)];
+    return tipOf(shared) === null ? null : [shared, ...namesOf(open.atHand(shared)!)];
+  }
+
+  /** The registry's log, and those that it or a head names, whether they are there or not. */
+  async function everyLog(): Promise<Set<string>> {
+    return new Set([shared, ...namesOf(await fresh(shared, maxAge)), ...(await heads.logs())]);
   }
 
   return {
@@ -219,8 +221,12 @@ export function createLog(
 
     async update<T>(name: string, decide: Decide<T>, { fence }: UpdateOptions = {}) {
       const id = logOf(name);
-      await note(id);
-      return (await change(id, name, decide as Decide<unknown>, fence)) as Generation<T> | null;
+      const decideFirst = async (current: Generation<unknown> | null) => {
+        const decision = await (decide as Decide<unknown>)(current);
+        if (decision !== null) await note(id);
+        return decision;
+      };
+      return (await change(id, name, decideFirst, fence)) as Generation<T> | null;
     },
 
     async *newest(prefix, after) {
@@ -230,14 +236,39 @@ export function createLog(
     },
 
     async refresh(prefix) {
-      for (const id of [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
+      const isOfAll = placeOf(prefix).kept === 'organization' && prefix.split('/')[1] === '';
+      for (const id of isOfAll ? await everyLog() : [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
     },
+
+    damages: () => Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
+
+    async examine() {
+      for (const id of await everyLog()) await fresh(id, maxAge);
+    },
+
+    heads(organization) {
+      return [shared, `@${organization}`].flatMap((log) => {
+        const { sequence = 0, digest = null } = open.atHand(log)?.head() ?? {};
+        return digest === null ? [] : [{ log, sequence, digest }];
+      });
+    },
+
+    async assertReached(witnesses) {
+      for (const { log, sequence } of witnesses) {
+        const opened = await use(log).partition;
+        if (opened.head().sequence >= sequence) continue;
+        opened.expect(sequence);
+        await exact(log, 0);
+      }
+    },
+
+    settle: heads.settle,
 
     async trail(organization) {
       return (await fresh(organization === null ? shared : `@${organization}`, maxAge)).trail();
     },
 
-    use: () => ({ bytes: total, limit: memory }),
+    use: () => ({ bytes: open.bytes(), limit: memory }),
 
     async *history<T>(name: string) {
       yield* (await fresh(logOf(name), 0)).history(name) as AsyncGenerator<Generation<T>>;

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { putOwn } from '../put-own.ts';
-import { corrupt, type Decide, type Generation } from '../generations.ts';
+import type { Decide, Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type Held } from './held.ts';
+import { followLog, type LogDamage } from './follow-log.ts';
 import { historyOf } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
 import { createPrefixLists } from './prefix-lists.ts';
@@ -32,9 +33,15 @@ export interface Partition {
   isFresh(maxAge: number): boolean;
   /**
    * Reads what other processes appended, unless that was done within `maxAge` milliseconds. Rejects
-   * with `corrupt` at a damaged entry.
+   * with `corrupt` at an entry that is damaged or missing.
    */
   refresh(maxAge: number): Promise<void>;
+  /** Where the log is damaged, as far as it was read; null if it is not. */
+  damage(): LogDamage | null;
+  /** Notes that an entry was written: if it is missing, the log is damaged. */
+  expect(sequence: number): void;
+  /** The newest entry that was read. */
+  head(): { sequence: number; digest: Digest | null };
   /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
   update(name: string, decide: Decide<unknown>, fence?: UpdateOptions['fence']): Promise<Generation<unknown> | null>;
   /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
@@ -54,6 +61,10 @@ export interface PartitionOptions {
   changed: (name: string) => void;
   /** Called when a segment or a checkpoint cannot be written. The log itself is not affected. */
   failed: (error: unknown) => void;
+  /** The number of the newest entry of a log that is known to have been written; 0 if none is. */
+  expected: (log: string) => Promise<number>;
+  /** Called after each own append. */
+  appended: (log: string, head: { sequence: number; digest: Digest }) => void;
 }
 
 /** A change that somebody waits for. */
@@ -95,61 +106,30 @@ export async function openPartition(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-  { now, monotonic, uniqueId, changed, failed }: PartitionOptions,
+  { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended }: PartitionOptions,
 ): Promise<Partition> {
-  let checkedAt = monotonic();
-  const state = await openState(bucket, objects, partition);
+  const openedAt = monotonic();
+  const [{ state, newest }, expected] = await Promise.all([
+    openState(bucket, objects, partition),
+    expectedOf(partition),
+  ]);
   await prepareLists(state);
+  const read = ({ writer: theirs }: Entry): void => {
+    if (theirs !== writer) rivalAt = monotonic();
+  };
+  const follower = followLog(bucket, partition, state, { monotonic, openedAt, newest, expected, read });
   const trail = createTrail(bucket, objects, partition, state);
   const lists = createPrefixLists(state);
   const summaries = createSummaries(bucket, objects, partition, state, failed);
   const queue: Waiting[] = [];
   let isCommitting = false;
   let isPrepared = false;
-  let following: { startedAt: number; answer: Promise<void> } | null = null;
   /** Names the own entry that is being appended. */
   let writer: string | null = null;
   /** When an entry of another process was read last. */
   let rivalAt = Number.NEGATIVE_INFINITY;
   /** Milliseconds to wait after an append for another process. */
   let pause = 0;
-
-  async function follow(): Promise<void> {
-    for (;;) {
-      const startedAt = monotonic();
-      const sequence = state.sequence + 1;
-      const key = entryKey(partition, sequence);
-      const bytes = await bucket.get(key);
-      // An own append, or another reader, may have been faster.
-      if (state.sequence >= sequence) continue;
-      if (bytes === null) {
-        checkedAt = startedAt;
-        return;
-      }
-      const entry = decodeEntry(bytes, sequence, key);
-      if (entry.previous !== state.digest) throw corrupt(`${key} does not follow the entry before it.`);
-      state.apply(entry, bytes.byteLength);
-      if (entry.writer !== writer) rivalAt = monotonic();
-    }
-  }
-
-  function isFresh(maxAge: number): boolean {
-    return monotonic() - checkedAt < maxAge;
-  }
-
-  /** Readers share a running read, unless it started more than `maxAge` ago. */
-  function refresh(maxAge: number): Promise<void> {
-    if (isFresh(maxAge)) return Promise.resolve();
-    const time = monotonic();
-    if (following && time - following.startedAt < maxAge) return following.answer;
-    const answer = follow();
-    following = { startedAt: time, answer };
-    // A damaged entry is not read again for each reader. What could not be read is.
-    answer.catch((error: unknown) => {
-      if (following?.answer === answer && !isRegistryError(error, 'corrupt')) following = null;
-    });
-    return answer;
-  }
 
   async function commitAll(): Promise<void> {
     isCommitting = true;
@@ -172,7 +152,7 @@ export async function openPartition(
     try {
       for (let lost = 0; left.length > 0;) {
         if (lost === attempts) throw tooManyRivals(partition);
-        await follow();
+        await follower.follow();
         const draft = await decideAll(left);
         left = [...draft.depending.map(({ waiting }) => waiting), ...draft.left];
         if (draft.changes.length === 0 && draft.depending.length === 0) continue;
@@ -251,8 +231,8 @@ export async function openPartition(
     if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
     // A reader may have met it in the bucket already.
     if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
-    // The answer may have taken long, and others may have appended meanwhile.
-    checkedAt = Math.max(checkedAt, startedAt);
+    follower.wasAtEnd(startedAt);
+    appended(partition, { sequence, digest });
     for (const name of records.keys()) changed(name);
     summaries.make().catch(failed);
     const endedAt = monotonic();
@@ -269,8 +249,11 @@ export async function openPartition(
     names: state.names,
     sequence: () => state.sequence,
     all: lists.all,
-    isFresh,
-    refresh,
+    isFresh: follower.isFresh,
+    refresh: follower.refresh,
+    damage: follower.damage,
+    expect: follower.expect,
+    head: () => ({ sequence: state.sequence, digest: state.digest }),
     update(name, decide, fence) {
       return new Promise((resolve, reject) => {
         queue.push({ name, decide, fence, resolve, reject });

@@ -1,17 +1,16 @@
-import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
-import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
+import { entryIn, entryKey, type SealedEntry } from './entry.ts';
 import { newestSequence } from './open-state.ts';
 
 /**
  * Writes the entries of a log that are damaged or missing again, out of a copy, also those after the
- * newest one. An entry of the copy is taken only if it is whole and stands between its neighbours.
+ * newest one. `isShort`: some of those are known to be lost. An entry of the copy is taken only if it is whole and stands between its neighbours.
  * Reports for each whether it is repaired, and why not.
  */
 export async function repairLog(
   bucket: Bucket,
   from: Bucket | null,
-  log: string,
+  { log, isShort }: { log: string; isShort: boolean },
   report: (key: string, isRepaired: boolean, detail: string) => void,
 ): Promise<void> {
   const newest = await newestSequence(bucket, log);
@@ -38,6 +37,11 @@ export async function repairLog(
     report(key, isOurs, isOurs ? 'Replaced from the copy.' : 'A server wrote another entry. Stop all servers first.');
     previous = isOurs ? known : null;
   }
+  if (isShort && end === newest) report(entryKey(log, end + 1), false, lostFor(log, end));
+}
+
+function lostFor(log: string, end: number): string {
+  return `No copy has it. To go on without it and what came after it, stop all servers and use --accept-loss ${log}:${end}.`;
 }
 
 function nowhere(log: string, sequence: number): string {
@@ -54,10 +58,5 @@ function follows(previous: SealedEntry | null, entry: SealedEntry): boolean {
 async function read(bucket: Bucket, log: string, sequence: number): Promise<SealedEntry | null> {
   const key = entryKey(log, sequence);
   const bytes = await bucket.get(key);
-  try {
-    return bytes && decodeEntry(bytes, sequence, key);
-  } catch (error) {
-    if (isRegistryError(error, 'corrupt')) return null;
-    throw error;
-  }
+  return bytes && entryIn(bytes, sequence, key);
 }

@@ -1,0 +1,64 @@
+import { RegistryError } from '../../model/errors.ts';
+import { parseJson } from '../../model/json.ts';
+import { listAll } from '../../store/bucket.ts';
+import { entryIn, entryKey } from '../../store/log/entry.ts';
+import type { Head } from '../../store/log/heads.ts';
+import { newestSequence } from '../../store/log/open-state.ts';
+import type { Author, Registry } from '../registry.ts';
+import type { Repaired } from './give-up.ts';
+import { headsIn } from './witnesses.ts';
+
+/** The end of a log that somebody accepts. */
+export interface LogEndPoint {
+  log: string;
+  /** Number of the last entry; 0 if all are lost. */
+  sequence: number;
+}
+
+/**
+ * Accepts that a log lost its entries after one: deletes the heads that tell of them, and the answers
+ * to requests whose changes were in them, so that these are made again when they are repeated. Notes
+ * it in the log of the registry. Rejects with `conflict` if the log does not end there, or if nothing
+ * is known to be lost. No server may run on the store.
+ */
+export async function acceptLoss(
+  registry: Registry,
+  { log, sequence }: LogEndPoint,
+  { author, report }: { author: Author; report: (repaired: Repaired) => void },
+): Promise<void> {
+  const { bucket, refs } = registry;
+  const newest = await newestSequence(bucket, log);
+  if (newest !== sequence)
+    throw new RegistryError(
+      'conflict',
+      `The log ${log} ends with entry ${newest}: use --accept-loss ${log}:${newest}.`,
+    );
+  const isKept = async (head: Head): Promise<boolean> => {
+    const key = entryKey(log, head.sequence);
+    const bytes = await bucket.get(key);
+    return bytes !== null && entryIn(bytes, head.sequence, key)?.digest === head.digest;
+  };
+  let until = 0;
+  let answers = 0;
+  for (const kind of ['heads', 'idempotency']) {
+    for await (const key of listAll(bucket, `work/${kind}/`)) {
+      const bytes = await bucket.get(key);
+      for (const head of headsIn(key, bytes && parseJson(bytes))) {
+        if (head.log !== log || (await isKept(head))) continue;
+        until = Math.max(until, head.sequence);
+        if (kind === 'idempotency') answers++;
+        await bucket.delete(key);
+      }
+    }
+  }
+  if (until === 0)
+    throw new RegistryError('conflict', `Nothing tells that the log ${log} lost entries after ${sequence}.`);
+  const lost = `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`;
+  await refs.update<object>(`logs/${log}`, (current) => ({
+    value: { ...current?.value, lost: { after: sequence, until } },
+    change: { ...author, action: `accept the loss of ${lost}` },
+  }));
+  const about =
+    answers === 0 ? '' : ` ${answers} answers to requests were in them: repeated, these are performed again.`;
+  report({ outcome: 'given up', what: log, detail: `The ${lost} are lost for good.${about}` });
+}

@@ -1,0 +1,50 @@
+import { isDigest } from '../../model/digest.ts';
+import type { SealedEntry } from '../../store/log/entry.ts';
+import { headIn, type Head } from '../../store/log/heads.ts';
+
+/** The heads of logs in a record that expires: of a head, or of the answer to a repeatable request. */
+export function headsIn(key: string, record: unknown): Head[] {
+  const head = headIn(key, record);
+  if (head !== null) return [head];
+  if (!key.startsWith('work/idempotency/')) return [];
+  const heads = (record as { value?: { heads?: unknown } } | null)?.value?.heads;
+  return Array.isArray(heads) ? heads.filter(isHead) : [];
+}
+
+/** Whether a value is a head, such as one out of a file. */
+export function isHead(value: unknown): value is Head {
+  const { log, sequence, digest } = (value ?? {}) as Partial<Record<keyof Head, unknown>>;
+  return typeof log === 'string' && Number.isInteger(sequence) && typeof digest === 'string' && isDigest(digest);
+}
+
+/** What is known outside of logs of how far they reached. */
+export interface Witnesses {
+  /** `where`: what tells of it, for messages. */
+  add(head: Head, where: string): void;
+  logs(): Iterable<string>;
+  /** What tells of another entry with this number; null if nothing does. */
+  against(log: string, entry: Pick<SealedEntry, 'sequence' | 'digest'>): string | null;
+  /** The newest entry that something tells of, if it is after this one. */
+  beyond(log: string, sequence: number): { sequence: number; where: string } | null;
+}
+
+export function createWitnesses(): Witnesses {
+  const byLog = new Map<string, Map<number, { digest: string; where: string }>>();
+  return {
+    add({ log, sequence, digest }, where) {
+      const known = byLog.get(log) ?? new Map<number, { digest: string; where: string }>();
+      byLog.set(log, known.set(sequence, { digest, where }));
+    },
+    logs: () => byLog.keys(),
+    against(log, { sequence, digest }) {
+      const known = byLog.get(log)?.get(sequence);
+      return known === undefined || known.digest === digest ? null : known.where;
+    },
+    beyond(log, sequence) {
+      let newest: { sequence: number; where: string } | null = null;
+      for (const [number, { where }] of byLog.get(log) ?? [])
+        if (number > (newest?.sequence ?? sequence)) newest = { sequence: number, where };
+      return newest;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { isRegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import { corrupt } from '../generations.ts';
+import { entryIn, entryKey, type SealedEntry } from './entry.ts';
+import { newestSequence } from './open-state.ts';
+import type { State } from './state.ts';
+
+/** An entry of a log that is damaged or missing. Nothing after it is known. */
+export interface LogDamage {
+  entry: number;
+  detail: string;
+}
+
+/** Reads what is appended to a log by other processes. */
+export interface Follower {
+  /** Reads to the end. Rejects with `corrupt` at an entry that is damaged or missing. */
+  follow(): Promise<void>;
+  /** Whether that was done within `maxAge` milliseconds. */
+  isFresh(maxAge: number): boolean;
+  /** As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young. */
+  refresh(maxAge: number): Promise<void>;
+  /** Notes that nothing else had been appended at a time. */
+  wasAtEnd(time: number): void;
+  /** Notes that an entry was written: if it is missing, the log is damaged. */
+  expect(sequence: number): void;
+  /** Where the last read had to stop; null if it reached the end. */
+  damage(): LogDamage | null;
+}
+
+/** Milliseconds between two lists of the newest entry, and of a log that lost its newest: it may be repaired. */
+const pause = 60_000;
+const shortPause = 1000;
+
+/**
+ * Follows a log from its state on. A missing entry is not taken for the end: `newest`, the number of
+ * the newest entry that is there, and `expected`, of the newest that others know of, say how far the
+ * log reaches, and so does a list now and then.
+ */
+export function followLog(
+  bucket: Bucket,
+  log: string,
+  state: State,
+  {
+    monotonic,
+    openedAt,
+    newest,
+    expected,
+    read,
+  }: {
+    monotonic: () => number;
+    openedAt: number;
+    newest: number;
+    expected: number;
+    /** Called with each entry that was read. */
+    read: (entry: SealedEntry) => void;
+  },
+): Follower {
+  let lookedAt = openedAt;
+  /** The newest entry that was ever written, as far as is known here. */
+  let end = Math.max(newest, expected);
+  /** The first of the newest entries that were read and are not there any more. */
+  let lost = lostOf(newest, state.sequence);
+  let checkedAt = state.sequence < end || lost !== null ? Number.NEGATIVE_INFINITY : openedAt;
+  let damage: LogDamage | null = null;
+  let following: { startedAt: number; answer: Promise<void> } | null = null;
+
+  /** Lists the newest entry, if that is due. */
+  async function look(): Promise<void> {
+    const time = monotonic();
+    if (time - lookedAt < (lost === null ? pause : shortPause)) return;
+    lookedAt = time;
+    // What is appended while the list runs may not be in it.
+    const reached = state.sequence;
+    const found = await newestSequence(bucket, log);
+    end = Math.max(end, found);
+    lost = lostOf(found, reached);
+  }
+
+  /** Reads on. Returns where it has to stop before the end. */
+  async function readOn(): Promise<LogDamage | null> {
+    for (;;) {
+      const startedAt = monotonic();
+      const sequence = state.sequence + 1;
+      const key = entryKey(log, sequence);
+      const bytes = await bucket.get(key);
+      // An own append, or another reader, may have been faster.
+      if (state.sequence >= sequence) continue;
+      if (bytes === null) {
+        const missing = lost ?? (sequence <= end ? sequence : null);
+        if (missing !== null) return { entry: missing, detail: 'It is missing.' };
+        checkedAt = startedAt;
+        return null;
+      }
+      const entry = entryIn(bytes, sequence, key);
+      if (entry === null) return { entry: sequence, detail: 'It was changed or is damaged.' };
+      if (entry.previous !== state.digest) return { entry: sequence, detail: 'It does not follow the one before it.' };
+      state.apply(entry, bytes.byteLength);
+      read(entry);
+    }
+  }
+
+  async function follow(): Promise<void> {
+    // Where the bucket cannot be listed, reading it says so.
+    const looked = look().catch(() => undefined);
+    if (lost !== null) await looked;
+    damage = await readOn();
+    if (damage !== null) throw corrupt(`Entry ${damage.entry} of the log ${log}: ${damage.detail}`);
+  }
+
+  const isFresh = (maxAge: number): boolean => monotonic() - checkedAt < maxAge;
+
+  return {
+    follow,
+    isFresh,
+    refresh(maxAge) {
+      if (isFresh(maxAge)) return Promise.resolve();
+      const time = monotonic();
+      if (following && time - following.startedAt < maxAge) return following.answer;
+      const answer = follow();
+      following = { startedAt: time, answer };
+      // A damaged entry is not read again for each reader. What could not be read is.
+      answer.catch((error: unknown) => {
+        if (following?.answer === answer && !isRegistryError(error, 'corrupt')) following = null;
+      });
+      return answer;
+    },
+    // The answer to an append may have taken long, and others may have appended meanwhile.
+    wasAtEnd: (time) => void (checkedAt = Math.max(checkedAt, time)),
+    expect(sequence) {
+      end = Math.max(end, sequence);
+      // Nothing that was read before counts as the end any more.
+      if (sequence > state.sequence) checkedAt = Number.NEGATIVE_INFINITY;
+    },
+    damage: () => damage,
+  };
+}
+
+function lostOf(newest: number, reached: number): number | null {
+  return newest < reached ? newest + 1 : null;
+}

@@ -1,0 +1,142 @@
+import { isDigest, type Digest } from '../../model/digest.ts';
+import { encodeJson } from '../../model/json.ts';
+import { listAll, type Bucket } from '../bucket.ts';
+import type { Generation } from '../generations.ts';
+import type { RecordsOptions } from '../records.ts';
+import { parseWorkKey, workKey } from '../work.ts';
+
+/** How far a log reached once: kept outside of it, a head shows that the log lost its newest entries. */
+export interface Head {
+  log: string;
+  /** Number and digest of the newest entry. */
+  sequence: number;
+  digest: Digest;
+}
+
+/** The heads of logs that are kept under `work/heads/`, written some seconds after the entries that they name. */
+export interface Heads {
+  /** The number of the newest entry of a log that is known to have been written; 0 if none is. */
+  newest(log: string): Promise<number>;
+  /** The logs that have a head. */
+  logs(): Promise<string[]>;
+  /** Notes how far a log reaches. */
+  reached(head: Head): void;
+  /** Writes what waits. */
+  settle(): Promise<void>;
+}
+
+const kind = 'heads';
+
+/** The record of a head. Its generation is the number of the entry, so that a list tells how far a log reached. */
+export function headKey({ log, sequence }: Pick<Head, 'log' | 'sequence'>): string {
+  return workKey(`${kind}/${log}`, sequence);
+}
+
+/** The log and the number in the key of a head; null for any other key. */
+export function parseHeadKey(key: string): Pick<Head, 'log' | 'sequence'> | null {
+  const { name, generation } = parseWorkKey(key) ?? {};
+  return name?.startsWith(`${kind}/`) ? { log: name.slice(kind.length + 1), sequence: generation! } : null;
+}
+
+/** The keys of the heads of a bucket, those of a log in a row, the newest first. */
+export function listHeadKeys(bucket: Bucket): AsyncGenerator<string> {
+  return listAll(bucket, `work/${kind}/`);
+}
+
+/** The head in the record under a key; null for any other record. */
+export function headIn(key: string, record: unknown): Head | null {
+  const named = parseHeadKey(key);
+  const digest = (record as Partial<Generation<Partial<Head>>> | null | undefined)?.value?.digest;
+  return named !== null && typeof digest === 'string' && isDigest(digest) ? { ...named, digest } : null;
+}
+
+/**
+ * Creates the heads of a bucket. `headEvery`: milliseconds between two writes; without it nothing is
+ * written. Failures are reported and change nothing else: the next head is as good.
+ */
+export function createHeads(
+  bucket: Bucket,
+  { now, uniqueId, headEvery, failed = () => undefined }: RecordsOptions,
+): Heads {
+  /** The newest head of each log, as far as is known here. */
+  const newest = new Map<string, number>();
+  /** Heads that are stored, and older than the newest. */
+  const stored = new Map<string, string[]>();
+  const waiting = new Map<string, Head>();
+  let loading: Promise<void> | null = null;
+  let writing: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function note({ log, sequence }: Pick<Head, 'log' | 'sequence'>): void {
+    newest.set(log, Math.max(newest.get(log) ?? 0, sequence));
+  }
+
+  async function load(): Promise<void> {
+    for await (const key of listHeadKeys(bucket)) {
+      const found = parseHeadKey(key);
+      if (found === null) continue;
+      note(found);
+      stored.set(found.log, [...(stored.get(found.log) ?? []), key]);
+    }
+  }
+
+  /** One list for all logs. */
+  function loaded(): Promise<void> {
+    loading ??= load().catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  }
+
+  async function write(head: Head): Promise<void> {
+    const { log, sequence, digest } = head;
+    const record: Generation<Pick<Head, 'digest'>> = {
+      generation: sequence,
+      writeId: uniqueId(),
+      at: now().toISOString(),
+      actor: 'operator:store',
+      origin: null,
+      action: 'note head',
+      value: { digest },
+    };
+    const key = headKey(head);
+    await bucket.putIfAbsent(key, encodeJson(record));
+    const older = stored.get(log) ?? [];
+    stored.set(log, [key]);
+    // Newer keys sort first.
+    for (const other of older) if (other > key) await bucket.delete(other);
+  }
+
+  async function writeAll(): Promise<void> {
+    for (const [log, head] of waiting) {
+      waiting.delete(log);
+      await write(head).catch(failed);
+    }
+  }
+
+  function settle(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing = (writing ?? Promise.resolve()).then(writeAll);
+    return writing;
+  }
+
+  return {
+    async newest(log) {
+      await loaded();
+      return newest.get(log) ?? 0;
+    },
+    async logs() {
+      await loaded();
+      return [...newest.keys()];
+    },
+    reached(head) {
+      note(head);
+      if (headEvery === undefined) return;
+      waiting.set(head.log, head);
+      timer ??= setTimeout(() => void settle(), headEvery).unref();
+    },
+    settle,
+  };
+}
