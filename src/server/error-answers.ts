@@ -108,9 +108,10 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
     meaning: 'A bug in the registry. It was logged under the request id in `instance`: send that id to the operator.',
   },
   corrupt: {
-    status: 500,
+    status: 503,
     title: 'Stored bytes do not match their digest',
-    meaning: 'Stored data is missing or damaged. Damaged bytes are never served. The operator should run `stele fsck`.',
+    meaning:
+      'Stored data is missing or damaged. Damaged bytes are never served. The operator should run `stele fsck`; once it is repaired, the same request succeeds.',
   },
   unreachable: {
     status: 502,

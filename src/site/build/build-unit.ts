@@ -173,7 +173,9 @@ async function ask({ answers, signal }: Making, asked: Asked, { status = 200 }: 
     signal.throwIfAborted();
     const answer = await answers.ask(asked);
     if (answer.status === status) return answer;
-    if (answer.status !== 503 || waited >= patience) throw unexpected(asked, answer);
+    // Damage in the store is a 503 too, and does not pass.
+    const mayPass = answer.status === 503 && answer.headers['retry-after'] !== undefined;
+    if (!mayPass || waited >= patience) throw unexpected(asked, answer);
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
 }

@@ -157,7 +157,7 @@ describe('a damaged entry', () => {
     expect((await call('GET', '/@acme/apis/pay', { key: null })).status).toBe(404);
     expect((await call('GET', '/@acme/apis/pay')).status).toBe(200);
     const refused = await call('POST', '/v1/apis', { body: { name: 'B', slug: 'b' } });
-    expect([refused.status, problemOf(refused)]).toEqual([500, 'corrupt']);
+    expect([refused.status, problemOf(refused)]).toEqual([503, 'corrupt']);
     expect(refused.text).not.toMatch(/log\/|resources\//);
     const other = await api.makeKey({ org: 'evil', scopes: ['read', 'publish', 'admin'] });
     const answer = await call('POST', '/v1/apis', { body: { name: 'B', slug: 'b' }, key: other });
