@@ -1,5 +1,6 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
@@ -36,6 +37,8 @@ export interface AuditFilter {
 export interface AuditPosition {
   own: number;
   keys: number;
+  /** The time of the last of `own`, by which it is recognized; absent where nobody kept it. */
+  at?: string;
 }
 
 /** An entry, and the position after it. */
@@ -54,8 +57,7 @@ export async function* readAudit(
   filter: AuditFilter = {},
   position: AuditPosition | null = null,
 ): AsyncGenerator<AuditStep> {
-  const own = await registry.refs.trail(org);
-  const keys = filter.resource ? [] : await changesOfKeys(registry, org);
+  const { own, keys } = await changesOf(registry, org, position, !filter.resource);
   let [a, b] = [
     Math.min(position?.own ?? own.length, own.length),
     Math.min(position?.keys ?? keys.length, keys.length),
@@ -98,11 +100,11 @@ export async function readChanges(
   limit: number,
 ): Promise<ChangesPage> {
   const isAdmin = isAllowed(principal, 'admin', { org });
-  const own = await registry.refs.trail(org);
-  const keys = isAdmin ? await changesOfKeys(registry, org) : [];
+  const { own, keys } = await changesOf(registry, org, position, isAdmin);
   const entries: AuditEntry[] = [];
   let { own: a, keys: b } = position ?? { own: 0, keys: 0 };
-  let reached: AuditPosition = { own: a, keys: b };
+  const here = (): AuditPosition => ({ own: a, keys: b, ...(a > 0 && { at: own[a - 1]!.at }) });
+  let reached = here();
   while (a < own.length || b < keys.length) {
     const isOwn = b >= keys.length || (a < own.length && own[a]!.at <= keys[b]!.at);
     const noted = isOwn ? own[a++]! : keys[b++]!;
@@ -110,11 +112,47 @@ export async function readChanges(
     if (subject === null || !(isAdmin || (await isSeen(registry, principal, noted.name)))) continue;
     // Only what may be seen counts as more: the rest would tell that something happens.
     if (entries.length === limit) return { entries, position: reached, hasMore: true };
-    reached = { own: a, keys: b };
+    reached = here();
     const { at, actor, origin, action, generation } = noted;
     entries.push({ at, actor: isAdmin ? actor : null, origin: isAdmin ? origin : null, action, subject, generation });
   }
-  return { entries, position: { own: a, keys: b }, hasMore: false };
+  return { entries, position: here(), hasMore: false };
+}
+
+interface Changes {
+  own: readonly Noted[];
+  keys: readonly Noted[];
+}
+
+/**
+ * The changes of an organization, and of its keys, as far as a position in them at least. Rejects with
+ * `gone` if they do not reach as far, and with `corrupt` if that is because a log is damaged.
+ */
+async function changesOf(
+  registry: Registry,
+  org: string,
+  position: AuditPosition | null,
+  hasKeys: boolean,
+): Promise<Changes> {
+  const read = async (): Promise<Changes> => ({
+    own: await registry.refs.trail(org),
+    keys: hasKeys ? await changesOfKeys(registry, org) : [],
+  });
+  const isIn = ({ own, keys }: Changes): boolean =>
+    position === null ||
+    (position.own <= own.length &&
+      (position.keys <= keys.length || !hasKeys) &&
+      (position.at === undefined || own[position.own - 1]?.at === position.at));
+  const found = await read();
+  if (isIn(found)) return found;
+  // Another process may be ahead of this one.
+  await registry.refs.refresh(`resources/${org}/`);
+  const newest = await read();
+  if (isIn(newest)) return newest;
+  throw new RegistryError(
+    'gone',
+    'This registry does not have the changes before this cursor any more: it was set back to an earlier state. Start again without a cursor, and read everything anew.',
+  );
 }
 
 async function isSeen(registry: Registry, principal: Principal, name: string): Promise<boolean> {

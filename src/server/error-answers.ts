@@ -64,7 +64,7 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
     status: 410,
     title: 'Withdrawn or deleted',
     meaning:
-      'The version was withdrawn, or the resource was deleted. Its name is never used again. `detail` gives the reason.',
+      'The version was withdrawn, or the resource was deleted: its name is never used again. Or the registry no longer has the changes before a cursor. `detail` gives the reason.',
   },
   precondition_failed: {
     status: 412,

@@ -63,6 +63,7 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
       );
     }
     if (response.status === 400) throw new RegistryError('malformed', String(body['detail']));
+    if (response.status === 410 && path.startsWith('/v1/changes')) throw new RegistryError('gone', String(body['detail']));
     if (response.status === 429 || response.status >= 500)
       throw new RegistryError('unreachable', String(body['detail']));
     if (response.status >= 400) throw refusalOf({ status: response.status, body });
@@ -73,8 +74,9 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
     const response = await ask(`/v2/${org}/${type}/${slug}/${kind}/${digest}`, '*/*');
     if (response.ok) return readBody(response, `${kind}/${digest}`);
     await response.body?.cancel();
-    // The others may be had.
-    const isGone = response.status < 429 || response.status === 500;
+    // The others may be had. Without `Retry-After`, what it has is damaged.
+    const isDamaged = response.status === 503 && !response.headers.has('retry-after');
+    const isGone = response.status < 429 || response.status === 500 || isDamaged;
     const what = `${kind}/${digest} of @${org}/${type}/${slug}`;
     throw new RegistryError(isGone ? 'refused' : 'unreachable', `${url} returned ${response.status} for ${what}.`);
   }

@@ -72,8 +72,9 @@ export async function mirrorChanges(
   const name = `mirrors/${hexOf(digestOf(`${remote.url} ${org}`)).slice(0, 32)}`;
   const { after = null, held = {} } = (await registry.refs.read<Followed>(name))?.value ?? {};
   const page = await remote.changes(after, wait).catch((error: unknown) => {
-    // Of another key, or the other registry has another key of its own now.
-    if (after !== null && isRegistryError(error, 'malformed')) return remote.changes(null, 0);
+    // Of another key, or the other registry has another key of its own now, or was set back.
+    const isOver = isRegistryError(error, 'malformed') || isRegistryError(error, 'gone');
+    if (after !== null && isOver) return remote.changes(null, 0);
     throw error;
   });
   const now = registry.now();

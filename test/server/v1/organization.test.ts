@@ -170,6 +170,27 @@ test('a ruleset gates what is published, and must be there to be named', async (
   expect((await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } })).status).toBe(201);
 });
 
+test('a cursor that counts changes which the registry lost is 410, and not the end', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  for (const label of ['1.0.0', '1.1.0'])
+    await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf(label) } });
+  const { next } = (await api.call('GET', '/v1/changes')).json as { next: string };
+  const page = (await api.call('GET', '/v1/audit?limit=1')).json as { next: string };
+  const paths = [`/v1/changes?after=${next}`, `/v1/audit?cursor=${page.next}`];
+  const { registry } = api;
+  const answers = async () => {
+    // Another process, without what this one has in memory.
+    const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 0 });
+    await using other = await openApi({ ...registry, refs, kept: createKept(refs) });
+    return await Promise.all(paths.map(async (path) => (await other.call('GET', path, { key: api.admin })).status));
+  };
+  expect(await answers()).toEqual([200, 200]);
+  const entries = await registry.bucket.list('log/@acme/', { limit: 2 });
+  for (const key of entries) await registry.bucket.delete(key);
+  expect(await answers()).toEqual([410, 410]);
+});
+
 test('changes are followed: each once, in order, and only what the key may read', async () => {
   await using api = await openApi();
   await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
