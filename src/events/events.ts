@@ -84,6 +84,8 @@ export function eventsOfRepository(
   const [old, repository] = [before?.value ?? null, after.value];
   const name = repositoryName(repository.url);
   const all = Object.values(repository.documents).map(({ resource }) => resource);
+  // It goes on under another name, and nothing happened to what it publishes.
+  if (repository.formerId !== old?.formerId || repository.renamed !== undefined) return [];
   const found: Happened[] = [];
   const add = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
     const source = { repository: name, branch: repository.branch, commit: repository.commit };

@@ -1,6 +1,6 @@
 import { azureNameOn } from './azure-name.ts';
 import type { Delivery, Hint } from './host.ts';
-import { isBranch, malformedPayload, pullIn, readPayload, textAt, valueAt } from './payload.ts';
+import { idMember, isBranch, malformedPayload, pullIn, readPayload, textAt, valueAt } from './payload.ts';
 
 /**
  * Parses a delivery of Azure DevOps
@@ -15,10 +15,11 @@ export function readAzureHint(delivery: Delivery, base: string): Hint {
   if (!isPull && !isRepository && event !== 'git.push') return { kind: 'nothing', event };
   const about = valueAt(payload, 'resource');
   const repository = repositoryAt(about, base);
-  if (!isPull) return { kind: isRepository ? 'repository' : 'push', repository };
+  const id = idMember(valueAt(about, 'repository', 'id'));
+  if (!isPull) return { kind: isRepository ? 'repository' : 'push', repository, ...id };
   const target = branchOf(valueAt(about, 'targetRefName'));
   const pull = pullIn(valueAt(about, 'pullRequestId'), target, () => refOf(about));
-  return { kind: 'pull', repository, pull, isOpen: valueAt(about, 'status') === 'active' };
+  return { kind: 'pull', repository, ...id, pull, isOpen: valueAt(about, 'status') === 'active' };
 }
 
 function repositoryAt(resource: unknown, base: string): string {

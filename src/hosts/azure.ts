@@ -5,7 +5,7 @@ import { inTime } from './host-fetch.ts';
 import { branchOf, readAzureHint, refOf } from './azure-hint.ts';
 import type { Delivery, FoundRepository, Host, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
-import { asFound, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { asFound, askForOne, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, textAt, valueAt } from './payload.ts';
 import { basic, ownGitCredential, type ApiCredential, type HostSettings } from './host-settings.ts';
@@ -76,6 +76,14 @@ export function createAzure(settings: HostSettings): Host {
           return { items, isLast: true };
         }),
       ),
+    findRepository: (repository, id) =>
+      inTime('Azure DevOps', second, (signal) => {
+        const [organization] = repository.name.split('/');
+        const path =
+          id === null ? pathOf(repository) : `/${organization}/_apis/git/repositories/${encodeURIComponent(id)}`;
+        const read = (item: unknown) => foundIn(url, organization!, item);
+        return askForOne(ask, repository, `${path}?${version}`, read, signal);
+      }),
     async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const body = {
@@ -121,7 +129,7 @@ function foundIn(base: string, organization: string, item: unknown): FoundReposi
   const parts = [organization, textAt(item, 'project', 'name') ?? '', '_git', textAt(item, 'name') ?? ''];
   if (!parts.every((part) => part.isWellFormed())) return null;
   const url = `${base}/${parts.map(encodeURIComponent).join('/')}`;
-  const about = { isArchived: valueAt(item, 'isDisabled'), isFork: valueAt(item, 'isFork') };
+  const about = { id: valueAt(item, 'id'), isArchived: valueAt(item, 'isDisabled'), isFork: valueAt(item, 'isFork') };
   return asFound(url, azureNameOn(base, url), about);
 }
 

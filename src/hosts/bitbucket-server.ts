@@ -4,10 +4,10 @@ import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { pathOn } from './name.ts';
-import { asFound, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { asFound, askForOne, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
 import type { Page } from './read-pages.ts';
 import { listPages } from './pull-pages.ts';
-import { asPull, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
+import { asPull, idMember, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
 import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
@@ -71,6 +71,11 @@ export function createBitbucketServer(settings: HostSettings): Host {
           ),
         );
       }),
+    // Bitbucket finds none by its id. It redirects from former names.
+    findRepository: (repository) =>
+      inTime('Bitbucket', second, (signal) =>
+        askForOne(ask, repository, pathOf(repository), (item) => foundIn(url, item), signal),
+      ),
     async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const [project, slug] = repository.name.split('/');
@@ -96,7 +101,7 @@ function foundIn(base: string, item: unknown): FoundRepository | null {
   if (project === null || slug === null) return null;
   const url = `${base}/scm/${project}/${slug}.git`;
   const isFork = (valueAt(item, 'origin') ?? null) !== null;
-  return asFound(url, nameOn(base, url), { isArchived: valueAt(item, 'archived'), isFork });
+  return asFound(url, nameOn(base, url), { id: valueAt(item, 'id'), isArchived: valueAt(item, 'archived'), isFork });
 }
 
 function pathOf({ name }: HostRepository): string {
@@ -133,18 +138,27 @@ function nameOn(base: string, url: string): string | null {
 function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-event-key');
   const payload = readPayload(delivery.body);
-  if (event === 'repo:refs_changed') return { kind: 'push', repository: repositoryAt(payload, 'repository') };
+  if (event === 'repo:refs_changed')
+    return { kind: 'push', repository: repositoryAt(payload, 'repository'), ...idAt(payload, 'repository') };
   // The repository may be followed under its old name.
-  if (event === 'repo:modified') return { kind: 'repository', repository: repositoryAt(payload, 'old') };
+  if (event === 'repo:modified') {
+    const [repository, now] = [repositoryAt(payload, 'old'), repositoryAt(payload, 'new')];
+    return { kind: 'repository', repository, ...idAt(payload, 'new'), ...(now !== repository && { now }) };
+  }
   const isOpen = opening.includes(event);
   if (!isOpen && !closing.includes(event)) return { kind: 'nothing', event };
   const pull = valueAt(payload, 'pullRequest');
   return {
     kind: 'pull',
     repository: repositoryAt(pull, 'toRef', 'repository'),
+    ...idAt(pull, 'toRef', 'repository'),
     pull: pullIn(valueAt(pull, 'id'), branchOf(valueAt(pull, 'toRef', 'id')), refOf),
     isOpen,
   };
+}
+
+function idAt(payload: unknown, ...names: string[]): { id?: string } {
+  return idMember(valueAt(payload, ...names, 'id'));
 }
 
 function repositoryAt(payload: unknown, ...names: string[]): string {

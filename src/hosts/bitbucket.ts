@@ -6,9 +6,20 @@ import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { asFound, asRepository, listOwned, repositoriesIn } from './owner-pages.ts';
+import { asFound, askForOne, asRepository, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
-import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import {
+  asPull,
+  idMember,
+  isBranch,
+  nowMember,
+  pullIn,
+  readEvent,
+  readPayload,
+  repositoryIn,
+  textAt,
+  valueAt,
+} from './payload.ts';
 import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
@@ -59,6 +70,12 @@ export function createBitbucket(settings: HostSettings): Host {
           return { items, isLast: valueAt(json, 'next') === undefined };
         }),
       ),
+    findRepository: (repository, id) =>
+      inTime('Bitbucket', second, (signal) => {
+        // A uuid needs no workspace, whose place must not be empty.
+        const path = `/repositories/${id === null ? repository.name : `%7B%7D/${encodeURIComponent(id)}`}`;
+        return askForOne(ask, repository, path, (item) => foundIn(url, item), signal);
+      }),
     async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
@@ -94,7 +111,7 @@ export function createBitbucket(settings: HostSettings): Host {
 function foundIn(url: string, item: unknown): FoundRepository | null {
   const clone = `${url}/${textAt(item, 'full_name')}.git`;
   const isFork = (valueAt(item, 'parent') ?? null) !== null;
-  return asFound(clone, nameOn(url, clone, false), { isArchived: false, isFork });
+  return asFound(clone, nameOn(url, clone, false), { id: valueAt(item, 'uuid'), isArchived: false, isFork });
 }
 
 /**
@@ -117,12 +134,15 @@ function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-event-key');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
-  if (event === 'repo:push') return { kind: 'push', repository: repositoryIn(name) };
+  const id = idMember(valueAt(payload, 'repository', 'uuid'));
+  if (event === 'repo:push') return { kind: 'push', repository: repositoryIn(name), ...id };
   if (event === 'repo:created' || event === 'repo:deleted')
-    return { kind: 'repository', repository: repositoryIn(name) };
+    return { kind: 'repository', repository: repositoryIn(name), ...id };
   // The repository may be followed under its old name.
-  if (event === 'repo:updated' || event === 'repo:transfer')
-    return { kind: 'repository', repository: repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name) };
+  if (event === 'repo:updated' || event === 'repo:transfer') {
+    const repository = repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name);
+    return { kind: 'repository', repository, ...id, ...nowMember(repository, name) };
+  }
   const isOpen = event === 'pullrequest:created' || event === 'pullrequest:updated';
   if (!isOpen && event !== 'pullrequest:fulfilled' && event !== 'pullrequest:rejected')
     return { kind: 'nothing', event };
@@ -130,6 +150,7 @@ function readHint(delivery: Delivery): Hint {
   return {
     kind: 'pull',
     repository: repositoryIn(name),
+    ...id,
     pull: pullIn(valueAt(pull, 'id'), valueAt(pull, 'destination', 'branch', 'name'), () => refOf(pull)),
     isOpen,
   };

@@ -5,9 +5,9 @@ import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { askEither, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { askEither, askForOne, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
-import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import { asPull, idMember, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
@@ -60,6 +60,11 @@ export function createGitea(settings: HostSettings): Host {
           return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
         });
       }),
+    findRepository: (repository, id) =>
+      inTime('Gitea', second, (signal) => {
+        const path = id === null ? `/repos/${repository.name}` : `/repositories/${encodeURIComponent(id)}`;
+        return askForOne(ask, repository, path, (item) => foundOn(url, item), signal);
+      }),
     async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repos/${repository.name}/statuses/${check.commit}`;
@@ -97,8 +102,9 @@ function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-gitea-event', 'x-forgejo-event');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
-  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name) };
-  if (event === 'repository') return { kind: 'repository', repository: repositoryIn(name) };
+  const id = idMember(valueAt(payload, 'repository', 'id'));
+  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name), ...id };
+  if (event === 'repository') return { kind: 'repository', repository: repositoryIn(name), ...id };
   const action = textAt(payload, 'action') ?? '';
   const isOpen = opening.includes(action);
   const isPull = event === 'pull_request' || event === 'pull_request_sync';
@@ -107,6 +113,7 @@ function readHint(delivery: Delivery): Hint {
   return {
     kind: 'pull',
     repository: repositoryIn(name),
+    ...id,
     pull: pullIn(about('number'), about('base', 'ref'), refOf),
     isOpen,
   };

@@ -1,8 +1,10 @@
 import type { Delivery, Hint } from './host.ts';
 import {
   commitIn,
+  idMember,
   isBranch,
   malformedPayload,
+  nowMember,
   pullIn,
   readEvent,
   readPayload,
@@ -18,21 +20,27 @@ const opening = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_revie
 export function readGitHubHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-github-event');
   const payload = readPayload(jsonOf(delivery));
+  const id = idMember(valueAt(payload, 'repository', 'id'));
+  const name = textAt(payload, 'repository', 'full_name');
   if (event === 'push' || event === 'create' || event === 'delete')
-    return { kind: 'push', repository: repositoryIn(textAt(payload, 'repository', 'full_name')) };
-  if (event === 'repository') return { kind: 'repository', repository: repositoryIn(formerName(payload)) };
+    return { kind: 'push', repository: repositoryIn(name), ...id };
+  if (event === 'repository') {
+    const repository = repositoryIn(formerName(payload));
+    return { kind: 'repository', repository, ...id, ...nowMember(repository, name) };
+  }
   if (event === 'installation_repositories') return installed(event, payload);
   const action = textAt(payload, 'action') ?? '';
   if (event === 'merge_group') return readGroup(payload, action);
   if ((event === 'check_run' || event === 'check_suite') && action === 'rerequested') {
     const commit = commitIn(textAt(payload, event, 'head_sha'));
-    return { kind: 'again', repository: repositoryIn(textAt(payload, 'repository', 'full_name')), commit };
+    return { kind: 'again', repository: repositoryIn(name), commit };
   }
   const isOpen = opening.includes(action);
   if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
   return {
     kind: 'pull',
-    repository: repositoryIn(textAt(payload, 'repository', 'full_name')),
+    repository: repositoryIn(name),
+    ...id,
     pull: pullIn(
       valueAt(payload, 'number'),
       valueAt(payload, 'pull_request', 'base', 'ref'),

@@ -1,7 +1,7 @@
-import type { FoundRepositories, HostOwner } from './host.ts';
+import type { FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
 import { asRepository, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { valueAt } from './payload.ts';
-import { isRefusal, type Speakers } from './github-client.ts';
+import { isRefusal, ownerOf, type Speakers } from './github-client.ts';
 
 const pageLength = 100;
 
@@ -40,4 +40,28 @@ export async function listGitHubRepositories(
     const items = repositoriesIn('GitHub', await speakers.ask(asked, () => pageOf(page)));
     return { items: items.map((item) => foundOn(url, item)), isLast: items.length < pageLength };
   });
+}
+
+/** One repository on GitHub, by its id or else by its name. Null where there is none that the credential can see. */
+export async function findGitHubRepository(
+  speakers: Speakers,
+  url: string,
+  repository: HostRepository,
+  id: string | null,
+  signal: AbortSignal,
+): Promise<FoundRepository | null> {
+  const { owner, repo } = ownerOf(repository.name);
+  // The installation of an app is looked for by the owner's name: that of the repository may be a former one.
+  const speaker = await speakers.find({ ...repository, name: `${owner}/*` }, signal);
+  const client = speaker?.client ?? (await speakers.nobody());
+  const item = await speakers.ask(repository, async () => {
+    try {
+      const path = id === null ? 'GET /repos/{owner}/{repo}' : 'GET /repositories/{id}';
+      return (await client.request(path, { id, owner, repo, request: { signal } })).data as unknown;
+    } catch (error) {
+      if ([404, 410].includes((error as { status?: number }).status!)) return null;
+      throw error;
+    }
+  });
+  return item === null ? null : foundOn(url, item);
 }

@@ -2,7 +2,7 @@ import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { writeCheckRun, writeStatus } from './github-checks.ts';
 import { commentOnPull } from './comments/github-comments.ts';
 import { readGitHubHint } from './github-hint.ts';
-import { listGitHubRepositories } from './github-repositories.ts';
+import { findGitHubRepository, listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';
 import type { Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
@@ -44,6 +44,8 @@ export function createGitHub(settings: HostSettings): Host {
       }),
     listRepositories: (owner) =>
       inTime('GitHub', second, (signal) => listGitHubRepositories(speakers, url, owner, signal)),
+    findRepository: (repository, id) =>
+      inTime('GitHub', second, (signal) => findGitHubRepository(speakers, url, repository, id, signal)),
     reportCheck: (repository, check) =>
       inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('GitHub', second, async (signal) => {

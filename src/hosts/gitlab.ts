@@ -4,11 +4,21 @@ import { createAsk } from './ask.ts';
 import { commentOnMergeRequest } from './comments/gitlab-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
-import { asFound, askEither, listOwned, repositoriesIn } from './owner-pages.ts';
+import { asFound, askEither, askForOne, listOwned, repositoriesIn } from './owner-pages.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pull-pages.ts';
-import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import {
+  asPull,
+  idMember,
+  nowMember,
+  pullIn,
+  readEvent,
+  readPayload,
+  repositoryIn,
+  textAt,
+  valueAt,
+} from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { fitsSome, hmacOf, isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
@@ -69,6 +79,11 @@ export function createGitLab(settings: HostSettings): Host {
           return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
         });
       }),
+    findRepository: (repository, id) =>
+      inTime('GitLab', second, (signal) => {
+        const path = `/projects/${encodeURIComponent(id ?? repository.name)}`;
+        return askForOne(ask, repository, path, (item) => foundIn(url, item), signal);
+      }),
     async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
@@ -99,7 +114,7 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
   // A project that will be deleted is as good as archived.
   const isArchived = valueAt(item, 'archived') === true || textAt(item, 'marked_for_deletion_on') !== null;
   const isFork = (valueAt(item, 'forked_from_project') ?? null) !== null;
-  return asFound(clone, nameOn(url, clone, true), { isArchived, isFork });
+  return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork });
 }
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;
@@ -143,16 +158,19 @@ function readHint(delivery: Delivery): Hint {
   const said = textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field;
   const event = field === 'System Hook' ? said.slice(0, 100) : (events.get(field) ?? field);
   const name = textAt(payload, 'project', 'path_with_namespace') ?? textAt(payload, 'path_with_namespace');
+  const id = idMember(valueAt(payload, 'project_id') ?? valueAt(payload, 'project', 'id'));
   if (['push', 'tag_push', 'repository_update'].includes(event))
-    return { kind: 'push', repository: repositoryIn(name) };
+    return { kind: 'push', repository: repositoryIn(name), ...id };
   if (['project_create', 'project_destroy', 'project_update'].includes(event))
-    return { kind: 'repository', repository: repositoryIn(name) };
+    return { kind: 'repository', repository: repositoryIn(name), ...id };
   // The repository may be followed under its old name.
-  if (['project_rename', 'project_transfer'].includes(event))
-    return { kind: 'repository', repository: repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name) };
+  if (['project_rename', 'project_transfer'].includes(event)) {
+    const repository = repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name);
+    return { kind: 'repository', repository, ...id, ...nowMember(repository, name) };
+  }
   if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))
     return { kind: 'nothing', event };
   const about = (member: string) => valueAt(payload, 'object_attributes', member);
   const pull: Pull = pullIn(about('iid'), about('target_branch'), refOf);
-  return { kind: 'pull', repository: repositoryIn(name), pull, isOpen: about('state') === 'opened' };
+  return { kind: 'pull', repository: repositoryIn(name), ...id, pull, isOpen: about('state') === 'opened' };
 }

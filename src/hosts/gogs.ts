@@ -2,8 +2,8 @@ import { createAsk } from './ask.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { nameOn } from './name.ts';
-import { askEither, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
-import { pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import { askEither, askForOne, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { idMember, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
 
@@ -37,6 +37,11 @@ export function createGogs(settings: HostSettings): Host {
           return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
         });
       }),
+    // Gogs finds none by its id.
+    findRepository: (repository) =>
+      inTime('Gogs', second, (signal) =>
+        askForOne(ask, repository, `/repos/${repository.name}`, (item) => foundOn(url, item), signal),
+      ),
     async reportCheck({ credential }) {
       settings.credential(credential);
     },
@@ -51,13 +56,15 @@ function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-gogs-event');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
-  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name) };
+  const id = idMember(valueAt(payload, 'repository', 'id'));
+  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name), ...id };
   const action = textAt(payload, 'action') ?? '';
   const isOpen = opening.includes(action);
   if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
   return {
     kind: 'pull',
     repository: repositoryIn(name),
+    ...id,
     pull: pullIn(valueAt(payload, 'number'), valueAt(payload, 'pull_request', 'base_branch'), refOf),
     isOpen,
   };

@@ -7,23 +7,40 @@ const patience = 20;
 /** Seconds for all requests of a call, including waits. */
 const deadline = 60;
 
+/** Redirects that are followed for one request. A repository may have been renamed more than once. */
+const mostRedirects = 3;
+/** What hosts answer for a repository that was renamed. The same request is sent again, with its method and body. */
+const moved = [301, 307, 308];
+
 /**
  * Creates a `fetch` for one API. It rejects other origins, so that credentials stay with their
- * host; does not follow redirects and treats them as 404 (a renamed repository); times out after 20
- * s; and reads at most 16 MiB.
+ * host; follows the redirects of a renamed repository within the API and treats others as 404; times
+ * out after 20 s; and reads at most 16 MiB.
  */
 export function createFetch(apiUrl: string, second: number): typeof fetch {
-  const { origin } = new URL(apiUrl);
+  const api = new URL(apiUrl);
   return async (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    if (url.origin !== origin) throw new TypeError(`${url.origin} is not ${origin}.`);
+    let url = new URL(input instanceof Request ? input.url : input);
+    if (url.origin !== api.origin) throw new TypeError(`${url.origin} is not ${api.origin}.`);
     const signals = [AbortSignal.timeout(patience * second), ...(init.signal ? [init.signal] : [])];
-    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
-    const { status, headers } = response;
-    const body = await readBody(response);
-    if (status >= 300 && status < 400) return new Response(null, { status: 404 });
-    return new Response(body.byteLength === 0 ? null : body, { status, headers });
+    const signal = AbortSignal.any(signals);
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(url, { ...init, redirect: 'manual', signal });
+      const { status, headers } = response;
+      const body = await readBody(response);
+      if (status < 300 || status >= 400) return new Response(body.byteLength === 0 ? null : body, { status, headers });
+      const target = moved.includes(status) ? targetOf(headers.get('location'), url, api) : null;
+      if (target === null || redirects === mostRedirects) return new Response(null, { status: 404 });
+      url = target;
+    }
   };
+}
+
+/** Where a redirect leads, if that is in the same API: elsewhere on the host are pages for people. */
+function targetOf(location: string | null, from: URL, api: URL): URL | null {
+  const target = location === null ? null : URL.parse(location, from.href);
+  if (target === null || target.origin !== api.origin || target.username !== '' || target.password !== '') return null;
+  return target.pathname.startsWith(`${api.pathname.replace(/\/$/, '')}/`) ? target : null;
 }
 
 async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {

@@ -34,17 +34,24 @@ export interface Pull {
   ref: string | null;
 }
 
+/** How a delivery names a repository. */
+interface Named {
+  repository: string;
+  /** The host's id of it, which stays when it is renamed. Absent: the delivery does not say. */
+  id?: string;
+}
+
 /**
  * What a delivery is about. It is only a hint: names are compared with the followed repositories,
  * numbers and refs are asked from the remote again, and URLs in a payload are never used.
  */
 export type Hint =
   /** Branches or tags of the repository changed. */
-  | { kind: 'push'; repository: string }
+  | ({ kind: 'push' } & Named)
   /** The repository was created, renamed, moved, archived or deleted. A moved one by its former name. */
-  | { kind: 'repository'; repository: string }
+  | ({ kind: 'repository'; /** Its name now, if it was moved. */ now?: string } & Named)
   /** A pull request was opened, pushed to, reopened or closed. */
-  | { kind: 'pull'; repository: string; pull: Pull; isOpen: boolean }
+  | ({ kind: 'pull'; pull: Pull; isOpen: boolean } & Named)
   /** Somebody asked the host to repeat the checks of this commit. */
   | { kind: 'again'; repository: string; commit: string }
   /** Nothing that a registry needs (ping, a comment, …). `event` is its name. */
@@ -68,8 +75,10 @@ export interface HostOwner {
   credential: string | null;
 }
 
-/** A repository of an owner. */
+/** A repository, as a host describes it. */
 export interface FoundRepository {
+  /** The host's id of it, which stays when it is renamed or moved. Null: the host did not say. */
+  id: string | null;
   /** As returned by `nameOf` for the URL. */
   name: string;
   /** https URL to clone it, below the host's own. */
@@ -128,6 +137,12 @@ export interface Host {
    * names. Items that are invalid are left out.
    */
   listRepositories(owner: HostOwner): Promise<FoundRepositories>;
+
+  /**
+   * The repository with this id (`FoundRepository.id`), or without one, with this name or formerly
+   * with it, as the host has it now. Null where the host has none that the credential can see.
+   */
+  findRepository(repository: HostRepository, id: string | null): Promise<FoundRepository | null>;
 
   /**
    * Reports the state of a check. A repeated report has no further effect; of several, the last

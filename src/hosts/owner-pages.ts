@@ -3,7 +3,7 @@ import type { Answer, Ask } from './ask.ts';
 import type { FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
 import { nameOn } from './name.ts';
 import { readPages, type Page } from './read-pages.ts';
-import { textAt, valueAt } from './payload.ts';
+import { idIn, textAt, valueAt } from './payload.ts';
 
 /** The most repositories of one owner that are listed. */
 const most = 2000;
@@ -55,15 +55,32 @@ export function askEither(ask: Ask, owner: HostOwner, paths: readonly [string, s
 export function asFound(
   url: string,
   name: string | null,
-  { isArchived, isFork }: { isArchived: unknown; isFork: unknown },
+  { id, isArchived, isFork }: { id: unknown; isArchived: unknown; isFork: unknown },
 ): FoundRepository | null {
-  return name === null ? null : { url, name, isArchived: isArchived === true, isFork: isFork === true };
+  if (name === null) return null;
+  return { id: idIn(id) ?? null, url, name, isArchived: isArchived === true, isFork: isFork === true };
+}
+
+/**
+ * Asks for one repository. Null where the host has none that the credential can see.
+ */
+export async function askForOne(
+  ask: Ask,
+  repository: HostRepository,
+  path: string,
+  read: (item: unknown) => FoundRepository | null,
+  signal: AbortSignal,
+): Promise<FoundRepository | null> {
+  const isDone = (status: number) => status === 404 || status === 410;
+  const { status, json } = await ask(repository, { method: 'GET', path, isDone }, signal);
+  return status >= 400 ? null : read(json);
 }
 
 /** A repository as GitHub, Gitea and Gogs describe it. */
 export function foundOn(base: string, item: unknown): FoundRepository | null {
   const url = `${base}/${textAt(item, 'full_name')}.git`;
   return asFound(url, nameOn(base, url, false), {
+    id: valueAt(item, 'id'),
     isArchived: valueAt(item, 'archived'),
     isFork: valueAt(item, 'fork'),
   });

@@ -61,6 +61,24 @@ export function repositoryIn(text: string | null): string {
   return name;
 }
 
+/** A host's id of a repository as text; undefined when it cannot be one. */
+export function idIn(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? String(value) : undefined;
+  return typeof value === 'string' && /^[\w{}-]{1,64}$/.test(value) ? value.toLowerCase() : undefined;
+}
+
+/** The id in a payload as a member of a hint, or nothing. */
+export function idMember(value: unknown): { id?: string } {
+  const id = idIn(value);
+  return id === undefined ? {} : { id };
+}
+
+/** The name that a moved repository has now as a member of a hint, or nothing. */
+export function nowMember(repository: string, name: string | null): { now?: string } {
+  const now = name === null ? null : asRepositoryName(name);
+  return now === null || now === repository ? {} : { now };
+}
+
 /** The text as a commit id. Throws `malformed` if it is not one. */
 export function commitIn(text: string | null): string {
   if (text === null || !/^[0-9a-f]{40}$/.test(text)) throw malformedPayload('it does not name a commit');

@@ -133,6 +133,17 @@ export interface Repository {
    * then not synced. Null or absent: it is followed.
    */
   gone?: string | null;
+  /**
+   * The host that it is on, as the configuration names it, and the host's id of it, which stays when
+   * it is renamed: `github:1296269`. Absent: not known.
+   */
+  hostId?: string;
+  /** The URL that it is followed under since it was renamed on its host. This record says nothing else. */
+  renamed?: string;
+  /** `repositoryId` of the record under its former name, which this one continues. */
+  formerId?: string;
+  /** Set while it is not synced because it belongs to another owner on its host: its name there. */
+  movedTo?: string;
   /** Secrets that sign its hooks, sealed. */
   hookSecrets?: string[];
   /** What a person should know about the state. One sentence; null when it is healthy. */

@@ -35,12 +35,15 @@ export async function savePull(
     return null;
   }
   const key = pullRef(org, id, { number, ref });
+  // The comment of before a rename is edited, too.
+  const { formerId } = repository;
+  const former = formerId && (await registry.refs.read<PullCheck>(pullRef(org, formerId, { number, ref })))?.value;
   await registry.refs.update<PullCheck>(key, (current) => {
     const known = current?.value;
     const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref;
     if (isSame && !(isPushed && known.state === 'checked')) return null;
     const state = isOpen ? 'wanted' : 'closed';
-    const mark = newId(registry);
+    const mark = (former && former.mark) || newId(registry);
     const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null, mark };
     const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
     return { value: { ...fresh, ...known, ref, state }, change };

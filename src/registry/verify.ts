@@ -14,6 +14,7 @@ import { withApproved } from './gate/compatibility.ts';
 import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
 import { readRecorded } from './gate/extended.ts';
+import { urlNow } from './host-of.ts';
 import { readJson, readManifestOf } from './stored.ts';
 import { remoteOf } from './remote.ts';
 
@@ -61,7 +62,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   }
   const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
   await assertGateThere(registry, version.label, config.ruleset, passed);
-  const remote = await remoteOf(registry, whereFrom(resource, config));
+  const remote = await remoteOf(registry, await whereFrom(registry, resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
   const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, passed);
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
@@ -131,11 +132,12 @@ async function gateAgain(
 }
 
 /** Where to read the version's commit: the connected repository, else the one in its provenance. */
-function whereFrom(
+async function whereFrom(
+  registry: Registry,
   { org, connection }: Resource,
   { provenance }: ArtifactConfig,
-): Pick<Repository, 'org' | 'url' | 'branch' | 'credential'> {
-  const named = provenance.repository!;
+): Promise<Pick<Repository, 'org' | 'url' | 'branch' | 'credential'>> {
+  const named = await urlNow(registry, org, provenance.repository!);
   if (connection && repositoryName(connection.repository) === named) {
     return { org, url: connection.repository, branch: connection.branch, credential: connection.credential };
   }

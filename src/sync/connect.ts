@@ -153,7 +153,8 @@ export async function followByHand(
   { reason, hookSecret, isKnown, isDetached = () => false }: FollowedFor,
 ): Promise<void> {
   const sealed = hookSecret && sealSecret(registry, hookSecret);
-  await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
+  await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (newest) => {
+    const current = newest?.value.renamed === undefined ? newest : null;
     const change = { ...author, action: `follow for ${reason}` };
     if (current === null) {
       const fresh = {
@@ -173,6 +174,7 @@ export async function followByHand(
       delete value.owner;
       Object.assign(value, { gone: null, discover: null } satisfies Partial<Repository>);
     }
+    delete value.movedTo;
     // The configuration decides about the repositories that it lists.
     if (value.discover === null) value.credential = credential;
     if (!isKnown(value)) value.commit = null;

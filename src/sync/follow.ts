@@ -18,18 +18,35 @@ export function versionsOf({ versions }: Pick<RepositoryConfig, 'versions'>): Re
   return versions === 'tags' ? 'tags' : undefined;
 }
 
-/** Follows a repository and branch, or changes how. Keeps what was synced from it. */
+/**
+ * Follows a repository and branch, or changes how. Keeps what was synced from it. One that was renamed
+ * is followed under its new name, unless a host says that another repository has the former one now
+ * (`hostId`), or the configuration lists the new name as well. Resolves to its id.
+ */
 export async function follow(
   registry: Registry,
   org: string,
   given: Pick<
     Repository,
-    'url' | 'branch' | 'credential' | 'discover' | 'visibility' | 'validation' | 'versions' | 'owner' | 'gone'
+    | 'url'
+    | 'branch'
+    | 'credential'
+    | 'discover'
+    | 'visibility'
+    | 'validation'
+    | 'versions'
+    | 'owner'
+    | 'gone'
+    | 'hostId'
   >,
   author: Author = { actor: 'operator:configuration', origin: null },
 ): Promise<string> {
   const id = repositoryId(given.url, given.branch);
-  await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
+  const known = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+  if (known?.renamed !== undefined && given.hostId === undefined && !isListed(registry.config, org, known.renamed))
+    return follow(registry, org, { ...given, url: known.renamed }, author);
+  await registry.refs.update<Repository>(repositoryRef(org, id), (newest) => {
+    const current = newest?.value.renamed === undefined ? newest : null;
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
     // Somebody had stopped following it.
@@ -38,10 +55,23 @@ export async function follow(
     const isOther = current && (current.value.discover !== given.discover || current.value.versions !== given.versions);
     if (current && isOther)
       Object.assign(value, { commit: null, trusted: trustedCommit(current.value) } satisfies Partial<Repository>);
+    if (current && given.hostId !== undefined && isReplaced(current.value, given.hostId)) {
+      const detail = 'Another repository has its name on the host now.';
+      Object.assign(value, { state: 'detached', detail, held: null } satisfies Partial<Repository>);
+    }
     if (current && JSON.stringify(value) === JSON.stringify(current.value)) return null;
     return { value, change: { ...author, action: 'follow' } };
   });
   return id;
+}
+
+/** Whether the host says that another repository has the name of one that was synced. */
+function isReplaced(known: Repository, hostId: string): boolean {
+  return known.hostId !== undefined && known.hostId !== hostId && trustedCommit(known) !== null;
+}
+
+function isListed(config: Config, org: string, url: string): boolean {
+  return (organizationIn(config, org)?.repositories ?? []).some((each) => each.url === url);
 }
 
 /** A repository to follow, as somebody who is not trusted asks for it. */
@@ -110,8 +140,13 @@ export function isUnfollowed({ gone, owner }: Pick<Repository, 'gone' | 'owner'>
   return Boolean(gone) && owner === undefined;
 }
 
-function assertNotConfigured(config: Config, org: string, { url, branch }: Pick<Repository, 'url' | 'branch'>): void {
+function assertNotConfigured(
+  config: Config,
+  org: string,
+  { url, branch, formerId }: Pick<Repository, 'url' | 'branch' | 'formerId'>,
+): void {
   const listed = organizationIn(config, org)?.repositories ?? [];
-  if (listed.some((each) => each.url === url && (each.branch ?? null) === branch))
+  const isIt = (listedUrl: string) => listedUrl === url || repositoryId(listedUrl, branch) === formerId;
+  if (listed.some((each) => isIt(each.url) && (each.branch ?? null) === branch))
     throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
 }

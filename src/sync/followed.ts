@@ -2,11 +2,11 @@ import type { Repository } from '../model/connection.ts';
 import type { Registry } from '../registry/registry.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
 
-/** Every followed repository, of all organizations. */
+/** Every followed repository, of all organizations. Records that a rename left behind are not among them. */
 export async function listRepositories(registry: Registry): Promise<Repository[]> {
   const names = await Array.fromAsync(registry.refs.list('repositories/'));
   const generations = await Promise.all(names.map((name) => registry.refs.read<Repository>(name)));
-  return generations.flatMap((generation) => (generation ? [generation.value] : []));
+  return generations.flatMap((generation) => (generation && !generation.value.renamed ? [generation.value] : []));
 }
 
 /** Creates a cached `listRepositories`: calls within half a second share one walk. */

@@ -16,6 +16,7 @@ import type { Registry } from '../registry/registry.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
+import { createRenames, type Renames } from './renames/renames.ts';
 import { createProgressRecord } from './progress-record.ts';
 import { newRun, recordRun } from './runs.ts';
 import { saveChecksAgain, reportChecks } from './report-checks.ts';
@@ -43,12 +44,14 @@ export interface SyncQueue {
   check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
   /** Finds the repositories of whole owners. */
   owners: Owners;
+  /** Follows repositories to the names that they get on their hosts. */
+  renames: Renames;
   /**
    * Repeats the checks of a commit: those of pull requests with this head, and those of the last
    * sync. Resolves when the request is durable.
    */
   checkAgain(org: string, repositoryId: string, commit: string): Promise<void>;
-  /** Finds pull requests whose hooks were lost, and reports pending checks to the hosts. */
+  /** Finds pull requests and renames whose hooks were lost, and reports pending checks to the hosts. */
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
   /** Whether a sync in this process found something new in the repository and is reading it. */
   hasNews(org: string, repositoryId: string): boolean;
@@ -142,8 +145,13 @@ export function createSyncQueue(
     return { run, done };
   }
 
+  const ask: SyncQueue['request'] = (org, id, trigger) => syncs.request(org, id, trigger);
+  const owners = createOwners(registry, ask);
+  const renames = createRenames(registry, owners, ask);
+
   const syncs: SyncQueue = {
-    owners: createOwners(registry, (org, id, trigger) => syncs.request(org, id, trigger)),
+    owners,
+    renames,
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
       const lane = getOrMake(lanes, `${org}/${id}`, () => ({
@@ -167,7 +175,7 @@ export function createSyncQueue(
     },
     async reconcileHosts(repositories) {
       for (const org of new Set(repositories.map((each) => each.org))) report(org);
-      await pulls.reconcile(repositories);
+      await Promise.all([pulls.reconcile(repositories), renames.lookDue(repositories)]);
     },
     hasNews: (org, id) => lanes.get(`${org}/${id}`)?.hasNews ?? false,
     counts() {
@@ -177,6 +185,7 @@ export function createSyncQueue(
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       await syncs.owners.close();
+      await renames.close();
       await pulls.close();
       await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
       await reporting.onIdle();

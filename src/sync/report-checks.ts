@@ -4,7 +4,7 @@ import { dueAt } from '../model/due.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
 import { checksOfDocuments, canReportChecks, mergeChecks } from './checks.ts';
-import { hostOf } from '../registry/host-of.ts';
+import { hostOf, urlNow } from '../registry/host-of.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
@@ -169,7 +169,7 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
     return { value: { ...value, attempts: value.attempts + 1, nextAt }, change };
   });
   if (!isOurs) return true;
-  const detail = await send(registry, claimed!.value, signal);
+  const detail = await send(registry, name.split('/')[1]!, claimed!.value, signal);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
   const state = detail === null ? 'reported' : isOver ? 'failed' : 'waiting';
   const pause = Math.min(minute * 2 ** (claimed!.value.attempts - 1), longestPause);
@@ -185,10 +185,11 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
 /** Sends the checks. Returns why that failed, or null. */
 async function send(
   registry: Registry,
+  org: string,
   { url, credential, checks, comment }: CheckReport,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const found = hostOf(registry, url);
+  const found = hostOf(registry, await urlNow(registry, org, url));
   if (found === null) return null;
   try {
     for (const check of checks) {

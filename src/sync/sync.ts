@@ -25,6 +25,7 @@ import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
 import { syncDocument, type SyncedDocument } from './sync-document.ts';
+import { goOnFromFormer } from './renames/former.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
 import { connectedSites, isIdle } from './sites/connect-site.ts';
 import { syncSites } from './sites/sync-sites.ts';
@@ -64,16 +65,15 @@ export async function syncRepository(
   signal: AbortSignal,
   { onNews = () => undefined, onProgress = () => undefined }: { onNews?: () => void; onProgress?: OnProgress } = {},
 ): Promise<Synced> {
-  if (repository.gone) return { repository, documents: [], changed: false, detail: repository.gone, lost: null };
-  if (await isIdle(registry, repository))
-    return { repository, documents: [], changed: false, detail: null, lost: null };
+  const nothing = { documents: [], changed: false, lost: null };
+  if (repository.gone) return { ...nothing, repository, detail: repository.gone };
+  if (repository.movedTo !== undefined) return { ...nothing, repository, detail: repository.detail };
+  repository = await goOnFromFormer(registry, repository, signal);
+  if (await isIdle(registry, repository)) return { ...nothing, repository, detail: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
-  if (isTooEarly(registry, repository, tip, run))
-    return { repository, documents: [], changed: false, detail: repository.detail, lost: null };
-  if (!(await hasNews(registry, repository, tip, run, signal))) {
-    const isGone = repository.state === 'detached';
-    return recordProgress(registry, repository, run, isGone ? {} : following, []);
-  }
+  if (isTooEarly(registry, repository, tip, run)) return { ...nothing, repository, detail: repository.detail };
+  if (!(await hasNews(registry, repository, tip, run, signal)))
+    return recordProgress(registry, repository, run, repository.state === 'detached' ? {} : following, []);
   onNews();
   const lease = { org: repository.org, name: run.repository };
   return withLease(registry, lease, signal, async ({ hasWaited, ...held }) => {

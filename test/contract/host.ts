@@ -151,6 +151,7 @@ export function hostContract(name: string, given: HostCase): void {
     });
     const owned = async (on: Host) => (await on.listRepositories(owner())).repositories;
     const item = (other: unknown) => given.ownedItem(other, { isArchived: false, isFork: false });
+    const withId = (found: object, id: number) => ({ ...found, id, uuid: `{${id}}` });
     const nameOf = (number: number) => repositoryName.replace('contracts', `contracts-${number}`);
     const urlOf = given.ownedUrl ?? ((other: string) => `https://git.example.test/${other}.git`);
     const bodyOf = (payload: unknown) => Buffer.from(JSON.stringify(payload));
@@ -462,14 +463,43 @@ export function hostContract(name: string, given: HostCase): void {
 
     test('lists the repositories of an owner, of every page, by URLs of the host', async () => {
       const numbers = Array.from({ length: 120 }, (_, index) => index);
-      opened.standIn.owned.repositories.push(...numbers.map((number) => item(nameOf(number))));
+      opened.standIn.owned.repositories.push(...numbers.map((number) => withId(item(nameOf(number)), number + 1)));
       const { repositories, isComplete } = await host.listRepositories(owner());
       expect(isComplete).toBe(true);
       const about = { isArchived: false, isFork: false };
       expect(repositories).toEqual(
-        numbers.map((number) => ({ name: nameOf(number), url: urlOf(nameOf(number)), ...about })),
+        numbers.map((number) => {
+          const full = nameOf(number);
+          return {
+            id: expect.stringMatching(`^\\{?${number + 1}\\}?$`) as string,
+            name: full,
+            url: urlOf(full),
+            ...about,
+          };
+        }),
       );
       for (const found of repositories) expect(host.nameOf(found.url)).toBe(found.name);
+    });
+
+    test('finds a repository as the host has it now, by its id or a name; null where there is none', async () => {
+      const isAsked = ({ path, method }: { path: string; method: string }) =>
+        method === 'GET' && /repos|projects/.test(path) && !/installation|\/orgs\//.test(path);
+      opened.standIn.fail({ status: 200, body: withId(item(nameOf(9)), 7) }, 2, isAsked);
+      const asked = nameOf(9);
+      for (const id of ['7', null])
+        expect(await host.findRepository(repository, id)).toMatchObject({
+          id: expect.stringMatching(/^\{?7\}?$/) as string,
+          name: asked,
+          url: urlOf(asked),
+        });
+      opened.standIn.fail({ status: 404, body: { message: 'Not Found' } }, 1, isAsked);
+      expect(await host.findRepository(repository, '7')).toBeNull();
+      for (const answer of [[], 7, 'x', { id: 7, full_name: '../x' }]) {
+        opened.standIn.fail({ status: 200, body: answer }, 1, isAsked);
+        expect(await host.findRepository(repository, null)).toBeNull();
+      }
+      const elsewhere = { ...repository, credential: opened.credentials.elsewhere };
+      await expect(host.findRepository(elsewhere, null)).rejects.toMatchObject({ code: 'forbidden' });
     });
 
     test('says what is archived and what is a fork', async () => {

@@ -14,6 +14,32 @@ test('nothing goes to another origin than that of the API', async () => {
   expect(other.requests).toEqual([]);
 });
 
+test('a redirect of the API is followed with the same method and body, and only within the API', async () => {
+  await using other = await openStandIn(() => ({ status: 200, body: 'there' }));
+  await using api = await openStandIn(({ path, method, body, headers }) => {
+    const [, status, to] = /^\/api\/v3\/(\d+)\/(.*)$/.exec(path) ?? [];
+    const targets: Record<string, string> = {
+      here: '/api/v3/new',
+      away: `${other.url}/api/v3/new`,
+      page: '/login',
+      user: `http://me:secret@${headers.host}/api/v3/new`,
+    };
+    if (to === 'round') return { status: Number(status), headers: { location: path } };
+    if (status !== undefined) return { status: Number(status), headers: { location: targets[to!]! } };
+    return { status: 200, body: { path, method, body, authorization: headers.authorization } };
+  });
+  const ask = createFetch(`${api.url}/api/v3`, 1000);
+  const init = { method: 'POST', body: '{"state":"success"}', headers: { authorization: 'token secret' } };
+  const said = { path: '/api/v3/new', method: 'POST', body: { state: 'success' }, authorization: 'token secret' };
+  for (const status of [301, 307, 308]) {
+    expect(await (await ask(`${api.url}/api/v3/${status}/here`, init)).json()).toEqual(said);
+    for (const to of ['away', 'page', 'user', 'round'])
+      expect((await ask(`${api.url}/api/v3/${status}/${to}`, init)).status, `${status} ${to}`).toBe(404);
+  }
+  expect((await ask(`${api.url}/api/v3/302/here`, init)).status).toBe(404);
+  expect(other.requests).toEqual([]);
+});
+
 test('work that does not end in time is aborted', async () => {
   let reason: AbortSignal | null = null;
   const endless = inTime('GitHub', 1, (signal) => {

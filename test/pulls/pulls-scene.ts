@@ -38,6 +38,7 @@ function createFakeHost(): FakeHost {
     isGenuine: async () => true,
     readHint: () => ({ kind: 'nothing', event: 'ping' }),
     nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
+    findRepository: () => Promise.resolve(null),
     listRepositories: () => Promise.resolve({ repositories: [], isComplete: true }),
     listPulls: async () => host.open,
     async reportCheck(_repository, check) {

@@ -36,6 +36,8 @@ export interface FakeSource extends Source {
     options?: { branch?: string; force?: boolean; parent?: string; committedAt?: string | null },
   ): string;
   deleteBranch(url: string, branch?: string): void;
+  /** Moves a repository to another URL, with all its branches and tags. */
+  move(from: string, to: string): void;
   /** Points a tag at a commit. */
   tag(url: string, name: string, commit: string): void;
   /** The next calls of `tip` reject as an unreachable host does. */
@@ -85,6 +87,13 @@ function createFakeSource(): FakeSource {
         key.startsWith(`${url}#`) ? [{ name: key.slice(url.length + 1), commit }] : [],
       ),
     deleteBranch: (url, branch = 'main') => void branches.delete(keyOf(url, branch)),
+    move(from, to) {
+      for (const map of [branches, tags])
+        for (const [key, commit] of [...map].filter(([each]) => each.startsWith(`${from}#`))) {
+          map.delete(key);
+          map.set(to + key.slice(from.length), commit);
+        }
+    },
     setReachable(next) {
       isReachable = next;
     },

@@ -6,6 +6,8 @@ export interface GiteaApi extends StandIn {
   /** Pull requests of every repository, newest first. */
   pulls: unknown[];
   owned: Owned;
+  /** Names of repositories by the names that they had before. */
+  former: Record<string, string>;
   comments: KeptComment[];
 }
 
@@ -14,6 +16,7 @@ export async function openGiteaApi(): Promise<GiteaApi> {
   const statuses: GiteaApi['statuses'] = [];
   const pulls: unknown[] = [];
   const owned: Owned = { repositories: [], isUser: false };
+  const former: GiteaApi['former'] = {};
   const kept = keepComments();
   const reviews: { id: number; body: string; lines: number[] }[] = [];
 
@@ -50,6 +53,18 @@ export async function openGiteaApi(): Promise<GiteaApi> {
     return { status: 204 };
   }
 
+  function findOne(method: string, path: string): Said | null {
+    const [, id, name] = /^\/api\/v1\/(?:repositories\/(\d+)|repos\/([^/]+\/[^/]+))$/.exec(path) ?? [];
+    if (method !== 'GET' || (id ?? name) === undefined) return null;
+    const all = owned.repositories as { id?: number; full_name: string }[];
+    const body = all.find((each) =>
+      id === undefined ? each.full_name.toLowerCase() === name : String(each.id) === id,
+    );
+    if (body !== undefined) return { status: 200, body };
+    const now = name === undefined ? undefined : former[name];
+    return now === undefined ? null : { status: 301, headers: { location: `/api/v1/repos/${now}` } };
+  }
+
   function answer(request: Recorded): Said | null {
     const { method, path, body } = request;
     const [, kind] = /^\/api\/v1\/(orgs|users)\/acme\/repos$/.exec(path) ?? [];
@@ -58,7 +73,9 @@ export async function openGiteaApi(): Promise<GiteaApi> {
       const { page, headers } = pageOf(request, owned.repositories, 30);
       return { status: 200, headers, body: page };
     }
-    const [, rest = ''] = /^\/api\/v1\/repos\/acme\/contracts\/(.*)$/.exec(path) ?? [];
+    const found = findOne(method, path);
+    if (found !== null) return found;
+    const [, rest = ''] = /^\/api\/v1\/repos\/acme\/[\w-]+\/(.*)$/.exec(path) ?? [];
     if (rest === 'pulls') {
       const { page, headers } = pageOf(request, pulls, 30);
       return { status: 200, headers: { ...headers, 'x-total-count': String(pulls.length) }, body: page };
@@ -79,5 +96,5 @@ export async function openGiteaApi(): Promise<GiteaApi> {
     return { status: 201, body: { id: statuses.length, status: state, ...more } };
   }
 
-  return { ...(await openStandIn(answer)), statuses, pulls, owned, comments: kept.comments };
+  return { ...(await openStandIn(answer)), statuses, pulls, owned, former, comments: kept.comments };
 }

@@ -6,9 +6,14 @@ import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason
 import type { Registry } from '../../registry/registry.ts';
 import { follow, normalizeFolder, versionsOf } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
+import { adopt } from '../renames/adopt.ts';
+import { formerOf, noteId } from '../renames/former.ts';
+import { hostIdOf, idOn } from '../renames/host-id.ts';
 import { leave } from './leave.ts';
 
 const actor = 'operator:configuration';
+/** Milliseconds to fetch a renamed repository under its new name. */
+const patience = 10 * 60_000;
 
 /**
  * Asks the host for the repositories of an owner, follows those that fit its filter, and detaches
@@ -23,8 +28,8 @@ export async function findRepositories(registry: Registry, org: string, owner: O
   try {
     const { repositories, isComplete } = await host.listRepositories({ path, isDeep, credential });
     const sorted = sort(registry, org, owner, host, repositories);
-    const news = await followAll(registry, org, owner, sorted.wanted);
-    if (isComplete) await leaveOthers(registry, org, owner, host, sorted);
+    const news = await followAll(registry, org, owner, host, sorted.wanted);
+    if (isComplete) await leaveOthers(registry, org, owner, host, sorted, repositories);
     const count = repositories.length;
     const more = `${owner.pattern} has more repositories than Stele lists. It looked at ${count}, and detaches none.`;
     await record(registry, org, owner, {
@@ -76,14 +81,25 @@ async function followAll(
   registry: Registry,
   org: string,
   owner: OwnerConfig,
+  host: Host,
   wanted: readonly FoundRepository[],
 ): Promise<string[]> {
   const { defaults } = registry.config.organizations[org]!;
   const own = ownerId(owner.host, owner.pattern);
+  const followed = await listRepositories(registry);
   const news: string[] = [];
-  for (const { url } of wanted) {
+  const isRenamed = ({ url, id }: FoundRepository) => {
+    const hostId = hostIdOf(host, { id });
+    return hostId !== undefined && formerOf(host, { org, url, branch: owner.branch ?? null, hostId }, followed);
+  };
+  // Renamed ones first: another repository may have a former name by now.
+  const inOrder = wanted.toSorted((one, other) => Number(Boolean(isRenamed(other))) - Number(Boolean(isRenamed(one))));
+  for (const found of inOrder) {
+    const { url } = found;
+    const hostId = hostIdOf(host, found);
     const given = {
       url,
+      ...(hostId !== undefined && { hostId }),
       branch: owner.branch ?? null,
       credential: owner.credential ?? null,
       discover: normalizeFolder(owner),
@@ -98,9 +114,25 @@ async function followAll(
     // Two patterns may match the same repository. The first that found it keeps it.
     if (known?.owner !== undefined && known.owner !== own && isConfigured(registry, org, known.owner)) continue;
     await follow(registry, org, given);
-    if (known === undefined || known.gone || known.discover === null) news.push(id);
+    const former = isRenamed(found);
+    if (former && !(await goOn(registry, former, id))) continue;
+    if (former || known === undefined || known.gone || known.discover === null) news.push(id);
   }
   return news;
+}
+
+/** Goes on with a renamed repository. Resolves to whether that was possible now. */
+async function goOn(registry: Registry, former: Repository, id: string): Promise<boolean> {
+  const { org, url } = former;
+  const successor = (await registry.refs.readFresh<Repository>(repositoryRef(org, id)))!.value;
+  try {
+    await adopt(registry, former, successor, AbortSignal.timeout(patience));
+    return true;
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    registry.log('warn', 'rename not followed', { org, repository: url, detail: error.message });
+    return isRegistryError(error, 'conflict');
+  }
 }
 
 function isConfigured({ config }: Registry, org: string, id: string): boolean {
@@ -114,14 +146,18 @@ async function leaveOthers(
   owner: OwnerConfig,
   host: Host,
   { wanted, skipped }: Sorted,
+  listed: readonly FoundRepository[],
 ): Promise<void> {
   const own = ownerId(owner.host, owner.pattern);
   const ids = new Set(wanted.map(({ url }) => repositoryId(url, owner.branch ?? null)));
   const mine = (await listRepositories(registry)).filter((each) => each.org === org && each.owner === own);
   for (const repository of mine) {
     if (ids.has(repositoryId(repository.url, repository.branch))) continue;
-    const reason = skipped.get(host.nameOf(repository.url) ?? '') ?? null;
-    await leave(registry, repository, `${reasons[reason ?? 'missing']} Published versions stay.`);
+    const name = host.nameOf(repository.url) ?? '';
+    const now = listed.find((found) => repository.hostId !== undefined && hostIdOf(host, found) === repository.hostId);
+    const reason = skipped.get(now?.name ?? name) ?? null;
+    const why = reason === null ? await whereIs(registry, host, repository, name) : reasons[reason];
+    await leave(registry, repository, `${why} Published versions stay.`);
   }
 }
 
@@ -133,6 +169,21 @@ const reasons: Record<SkipReason | 'missing', string> = {
   missing:
     'Its owner on the git host no longer has the repository: it was deleted, renamed or moved, or the credential cannot see it.',
 };
+
+/** Why an owner's list has a repository no longer: it asks the host where it is. */
+async function whereIs(registry: Registry, host: Host, repository: Repository, name: string): Promise<string> {
+  const known = idOn(host, repository);
+  const { credential } = repository;
+  const found = await host.findRepository({ name, credential }, known).catch((error: unknown) => {
+    if (!isRegistryError(error)) throw error;
+    return null;
+  });
+  if (found === null || found.name === name || (known !== null && found.id !== known)) return reasons.missing;
+  const hostId = hostIdOf(host, found);
+  // The next look goes on with it, if it is one of the owner's.
+  if (known === null && hostId !== undefined) await noteId(registry, repository, hostId);
+  return `The repository is ${found.name} on its host now. It was published from under its former name; connect its resources to ${found.url} to go on with them there.`;
+}
 
 async function record(registry: Registry, org: string, owner: OwnerConfig, found: Partial<Owner>): Promise<void> {
   const { host, pattern } = owner;

@@ -25,6 +25,8 @@ export interface Owners {
    * Does nothing for repositories that the last look left out, unless `isAbout` it itself.
    */
   hint(host: Host, name: string, isAbout: boolean): Promise<void>;
+  /** Whether a repository with this name is of an owner that the organization follows. */
+  covers(host: Host, org: string, name: string): boolean;
   close(): Promise<void>;
 }
 
@@ -93,6 +95,10 @@ export function createOwners(
         planned.set(key, lookLater(org, owner, key).catch(fail));
       }
     },
+    covers: (host, organization, name) =>
+      ownersIn(registry).some(
+        ({ org, owner }) => org === organization && owner.host === host.name && covers(owner, name),
+      ),
     async close() {
       stop.abort();
       await Promise.allSettled([...running.values(), ...planned.values()]);

@@ -1,0 +1,154 @@
+import { inspect } from 'node:util';
+import PQueue from 'p-queue';
+import type { FoundRepository, Host } from '../../hosts/host.ts';
+import { repositoryId, repositoryRef, type Repository, type Trigger } from '../../model/connection.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { hostOf } from '../../registry/host-of.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { follow } from '../follow.ts';
+import type { Owners } from '../owners/owners.ts';
+import { adopt } from './adopt.ts';
+import { noteId } from './former.ts';
+import { hostIdOf, idOn, isSameOwner, renamedUrl } from './host-id.ts';
+
+/** Milliseconds between two looks at a repository, and at one that is missing. */
+const day = 24 * 60 * 60_000;
+const hour = 60 * 60_000;
+const looksAtOnce = 4;
+/** Looks at a host that may fail one after the other before the others are left for later. */
+const mostFailures = 3;
+
+/** Follows single repositories to the names that they get on their hosts. */
+export interface Renames {
+  /**
+   * In the background: asks the host for the name of a repository, and follows it there: under another
+   * name of the same owner, or of one that the configuration follows. Elsewhere it is detached, and
+   * says so.
+   */
+  lookSoon(repository: Repository): void;
+  /** Looks at the repositories whose last look is a day ago, or an hour for those that are missing. */
+  lookDue(repositories: readonly Repository[]): Promise<void>;
+  /** Stops the looks and waits for them to end. */
+  close(): Promise<void>;
+}
+
+/** Creates the looks of a process. `request`: the sync of a repository. */
+export function createRenames(
+  registry: Registry,
+  owners: Pick<Owners, 'hint' | 'covers'>,
+  request: (org: string, id: string, trigger: Trigger) => Promise<unknown>,
+): Renames {
+  const stop = new AbortController();
+  const running = new Set<Promise<void>>();
+  const lookedAt = new Map<string, number>();
+
+  async function look(repository: Repository): Promise<void> {
+    const { org, url, branch, credential } = repository;
+    lookedAt.set(keyOf(repository), registry.monotonic());
+    const on = hostOf(registry, url);
+    if (on === null || repository.renamed !== undefined) return;
+    const { host, name } = on;
+    // Those of an owner are found by its list.
+    if (repository.owner !== undefined) return owners.hint(host, name, true);
+    const known = idOn(host, repository);
+    const found = await host.findRepository({ name, credential }, known);
+    const hostId = found === null ? undefined : hostIdOf(host, found);
+    // A host that finds by names alone may have another one there, of which the guard judges.
+    if (found === null || hostId === undefined || (known !== null && found.id !== known)) return;
+    if (found.name === name) return noteId(registry, repository, hostId);
+    await noteId(registry, repository, hostId);
+    const successor = await findSuccessor({ ...repository, hostId }, host, name, found);
+    if (successor === null) return;
+    await adopt(registry, repository, successor, stop.signal);
+    await request(org, repositoryId(successor.url, branch), 'hook');
+  }
+
+  /** The record to go on with. Null if the repository is not followed where it is now, or not yet. */
+  async function findSuccessor(
+    repository: Repository & { hostId: string },
+    host: Host,
+    name: string,
+    found: FoundRepository,
+  ): Promise<Repository | null> {
+    const { org, branch } = repository;
+    const url = renamedUrl(host, repository.url, found);
+    if (url === null) return null;
+    const ref = repositoryRef(org, repositoryId(url, branch));
+    const known = (await registry.refs.readFresh<Repository>(ref))?.value;
+    if (known !== undefined && known.renamed === undefined) return known;
+    if (owners.covers(host, org, found.name)) {
+      await owners.hint(host, found.name, true);
+      return null;
+    }
+    if (!isSameOwner(name, found.name)) {
+      await detach(repository, host, found);
+      return null;
+    }
+    const { credential, discover, visibility, validation, versions, hostId } = repository;
+    const author = { actor: `sync:${org}`, origin: null };
+    await follow(
+      registry,
+      org,
+      { url, branch, credential, discover, visibility, validation, versions, hostId },
+      author,
+    );
+    return (await registry.refs.readFresh<Repository>(ref))!.value;
+  }
+
+  async function detach({ org, url, branch }: Repository, host: Host, { name }: FoundRepository): Promise<void> {
+    const detail = `The repository was moved to ${name} on ${host.name}, of another owner that is not followed. Published versions stay. To go on with it there, follow it by its new URL.`;
+    await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
+      const value = current!.value;
+      if (value.movedTo === name || value.gone) return null;
+      const since = value.state === 'detached' ? value.since : registry.now().toISOString();
+      const left = { ...value, state: 'detached' as const, detail, held: null, movedTo: name };
+      const change = { actor: 'operator:hosts', origin: null, action: `moved to ${name}` };
+      return { value: { ...left, ...(since !== undefined && { since }) }, change };
+    });
+    registry.log('warn', 'repository detached', { org, repository: url, detail });
+  }
+
+  function fail({ org, url }: Repository, error: unknown): void {
+    const detail = isRegistryError(error) ? error.message : inspect(error);
+    if (!stop.signal.aborted) registry.log('warn', 'name not looked up', { org, repository: url, detail });
+  }
+
+  function isDue(repository: Repository): boolean {
+    if (repository.owner !== undefined || repository.gone) return false;
+    const age = registry.monotonic() - (lookedAt.get(keyOf(repository)) ?? -Infinity);
+    return age >= (repository.state === 'detached' ? hour : day);
+  }
+
+  return {
+    lookSoon(repository) {
+      const looking = look(repository).catch((error: unknown) => fail(repository, error));
+      running.add(looking);
+      void looking.finally(() => running.delete(looking));
+    },
+    async close() {
+      stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      await Promise.all(running);
+    },
+    async lookDue(repositories) {
+      const queue = new PQueue({ concurrency: looksAtOnce });
+      const failures = new Map<Host, number>();
+      const task = (repository: Repository) => async () => {
+        const host = hostOf(registry, repository.url)?.host;
+        if (host === undefined || stop.signal.aborted || (failures.get(host) ?? 0) >= mostFailures) return;
+        try {
+          await look(repository);
+          failures.delete(host);
+        } catch (error) {
+          if (!isRegistryError(error)) throw error;
+          failures.set(host, (failures.get(host) ?? 0) + 1);
+          fail(repository, error);
+        }
+      };
+      await queue.addAll(repositories.filter(isDue).map(task));
+    },
+  };
+}
+
+function keyOf({ org, url, branch }: Repository): string {
+  return `${org}/${repositoryId(url, branch)}`;
+}
