@@ -121,9 +121,10 @@ export function createRenames(
 
   return {
     lookSoon(repository) {
-      const looking = look(repository).catch((error: unknown) => fail(repository, error));
+      const looking: Promise<void> = look(repository)
+        .catch((error: unknown) => fail(repository, error))
+        .finally(() => void running.delete(looking));
       running.add(looking);
-      void looking.finally(() => running.delete(looking));
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
