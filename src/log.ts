@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from './config.ts';
+import { withoutCredential } from './model/repository-url.ts';
 import { visible } from './model/visible.ts';
 import type { Log } from './registry/registry.ts';
 
@@ -16,14 +17,20 @@ export function createLog({ level: least }: Config['log']): Log {
     };
   }
   const logger = pino({ level: least, base: null }, pino.destination({ dest: 2, sync: true }));
-  return (level, event, fields = {}) => logger[level](fields, event);
+  return (level, event, fields = {}) => logger[level](withoutCredentials(fields), event);
 }
 
 /** Formats an event for people, with control characters escaped. */
 export function formatEvent(level: Level, event: string, fields: Fields = {}): string {
   const format = Object.hasOwn(formats, event) ? formats[event]! : formatAny(event);
   const mark = level === 'error' || (level === 'warn' && !(event in formats)) ? `${level}: ` : '';
-  return visible(`${mark}${format(fields)}`, { lines: level === 'error' });
+  return visible(`${mark}${format(withoutCredentials(fields))}`, { lines: level === 'error' });
+}
+
+/** The fields with credentials left out of their URLs, which old stores may have. */
+function withoutCredentials(fields: Fields): Fields {
+  const clean = (value: unknown) => (typeof value === 'string' ? withoutCredential(value) : value);
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, clean(value)]));
 }
 
 const formats: Record<string, (fields: Fields) => string> = {

@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
 import { isSlug } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
+import { assertNoCredential } from '../model/repository-url.ts';
 import { configFile, readConfig, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
 import { complain, print, printJson } from './output.ts';
@@ -73,6 +74,7 @@ export function serveCommand(): Command {
 function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
   if (!isSlug(options.org))
     throw new RegistryError('malformed', `${JSON.stringify(options.org)} is not a valid organization name.`);
+  for (const url of repositories) assertNoCredential(url);
   if (repositories.length === 0) return config;
   const organization = organizationIn(config, options.org) ?? { repositories: [], owners: [], defaults: {} };
   const added = repositories.map((url) => ({

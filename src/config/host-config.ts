@@ -1,5 +1,6 @@
 import { hostKinds, type HostKind } from '../hosts/host.ts';
 import { RegistryError } from '../model/errors.ts';
+import { assertNoCredential } from '../model/repository-url.ts';
 import type { SecretName } from './environment.ts';
 
 /** One git host: where its API is and the secret that verifies its webhooks. */
@@ -31,6 +32,8 @@ function fillHost(name: string, given: UserHost | undefined): HostConfig {
   if (kind === null) throw hostFault(name, `needs a kind: ${hostKinds.join(', ')}`);
   if (own !== null && kind !== own)
     throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
+  // The URLs of an owner's repositories are made of it.
+  for (const each of [url, apiUrl]) if (each !== undefined) assertNoCredential(each, `hosts.${name}`);
   // These have no public host.
   const isElsewhere = own === null || own === 'gogs' || own === 'bitbucket-server';
   if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
 import type { Visibility } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
+import { assertNoCredential } from '../model/repository-url.ts';
 import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
 import type { Validation } from '../model/problem.ts';
@@ -96,6 +97,7 @@ function sortRepository(
   if (url !== undefined) {
     const filter = Object.entries({ host, only, except, archived, forks }).find(([, value]) => value !== undefined);
     if (filter !== undefined) throw fault(`has url and ${filter[0]}, which is only for all repositories of an owner`);
+    assertNoCredential(url, key);
     return { ...rest, url: absoluteUrl(base, url) };
   }
   const kind = kinds[0]!;

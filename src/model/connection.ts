@@ -1,3 +1,4 @@
+import { withoutCredential } from './repository-url.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
@@ -188,9 +189,10 @@ export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
 
 /**
  * The public name of a repository: its URL, or the last segment of a local path, because paths on
- * the server are private.
+ * the server are private. URLs in old stores may contain a credential, which is left out.
  */
-export function repositoryName(url: string): string {
+export function repositoryName(given: string): string {
+  const url = withoutCredential(given);
   if (/^[a-z+]+:\/\//.test(url) || /^[^/@]+@[^/:]+:/.test(url)) return url;
   return (
     url

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { RegistryError } from '../model/errors.ts';
+import { assertNoCredential } from '../model/repository-url.ts';
 
 /** Which repositories may be contacted (design §10). */
 export interface Reach {
@@ -46,6 +47,7 @@ export function parseLocation(text: string, reach: Reach): Location {
   }
   if (text.startsWith('/') || /^file:/i.test(text)) return parseLocal(text, reach);
   if (/\s/u.test(text)) throw new RegistryError('malformed', 'A repository URL must not contain spaces.');
+  assertNoCredential(text);
   const scp = text.includes('://') ? null : scpForm.exec(text)?.groups;
   if (scp) return parseScp(text, { user: scp['user'], host: scp['host'] ?? '', path: scp['path'] ?? '' }, reach);
   const url = URL.parse(text);
@@ -62,7 +64,6 @@ export function parseLocation(text: string, reach: Reach): Location {
       `Use an https or ssh URL for the repository, not ${JSON.stringify(url.protocol)}.`,
     );
   }
-  if (url.password !== '' || (kind !== 'ssh' && url.username !== '')) throw credentialInUrl();
   if (url.search !== '' || url.hash !== '') {
     throw new RegistryError(
       'malformed',
@@ -133,13 +134,6 @@ function reachable(
     );
   }
   return { kind, url, host: bracketed.replace(/^\[|\]$/g, ''), port, isListed };
-}
-
-function credentialInUrl(): RegistryError {
-  return new RegistryError(
-    'malformed',
-    'A repository URL must not contain a user name or password. Use a credential of the configuration instead.',
-  );
 }
 
 function badHost(): RegistryError {

@@ -3,6 +3,7 @@ import { allowedHosts } from '../config/credential-config.ts';
 import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import { assertNoCredential } from '../model/repository-url.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName } from '../source/branch.ts';
 import { parseLocation } from '../source/location.ts';
@@ -41,6 +42,7 @@ export async function follow(
   >,
   author: Author = { actor: 'operator:configuration', origin: null },
 ): Promise<string> {
+  assertNoCredential(given.url);
   const id = repositoryId(given.url, given.branch);
   const known = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
   if (known?.renamed !== undefined && given.hostId === undefined && !isListed(registry.config, org, known.renamed))

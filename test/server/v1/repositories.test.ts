@@ -180,3 +180,46 @@ test('the owners of the organization: what was found, and one that was not asked
     { id: ownerId('gitlab', 'acme/**'), host: 'gitlab', pattern: 'acme/**', state: 'new', ...same, ...none },
   ]);
 });
+
+describe('a password in a URL', () => {
+  const secret = 'hunter2-secret';
+  const dirty = `https://me:${secret}@github.com/acme/one.git`;
+
+  test('is refused before anything is written', async () => {
+    const registry = createTestRegistry(unlimited);
+    await using api = await openApi(registry);
+    await api.call('POST', '/v1/apis', { body: { slug: 'pay', name: 'Pay' } });
+    await api.call('POST', '/v1/sites', { body: { slug: 'docs', title: 'Docs' } });
+    const keys = async () => registry.bucket.list('', { limit: 10_000 });
+    const before = await keys();
+    for (const [method, path, body] of [
+      ['POST', '/v1/repositories', { repository: dirty }],
+      ['PUT', '/v1/apis/pay/connection', { repository: dirty, path: 'a.yaml' }],
+      ['PUT', '/v1/sites/docs/connection', { repository: dirty, folder: 'docs' }],
+    ] as const) {
+      const { status, text } = await api.call(method, path, { body });
+      expect([status, text], path).toEqual([400, expect.stringContaining('must not contain a user name or password')]);
+      expect(text).not.toContain(secret);
+    }
+    expect((await keys()).filter((key) => !before.includes(key) && !key.startsWith('work/'))).toEqual([]);
+    for (const key of await keys())
+      expect(Buffer.from((await registry.bucket.get(key))!).includes(secret), key).toBe(false);
+  });
+
+  test('in an old store is not shown', async () => {
+    const registry = createTestRegistry(unlimited);
+    const value = repositoryAt(dirty, { state: 'failed', detail: `${dirty} does not answer.` });
+    const id = repositoryId(dirty, null);
+    await registry.refs.update(repositoryRef('acme', id), () => ({ value, change }));
+    await using api = await openApi(registry);
+    for (const path of ['/v1/repositories', `/v1/repositories/${id}`, `/v1/repositories/${id}/syncs`, '/v1/audit']) {
+      const { status, text } = await api.call('GET', path);
+      expect(status, path).toBe(200);
+      expect(text, path).not.toContain(secret);
+    }
+    expect((await api.call('GET', `/v1/repositories/${id}`)).json).toMatchObject({
+      repository: 'https://github.com/acme/one.git',
+      detail: 'https://github.com/acme/one.git does not answer.',
+    });
+  });
+});
