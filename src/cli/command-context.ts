@@ -56,9 +56,15 @@ export async function withRegistry<T>(command: Command, work: (registry: OpenReg
  */
 export async function withStore<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const { store } = await readConfig(command);
-  if (store.kind === 'fs' && !existsSync(join(store.path, 'format')))
+  if (store.kind === 'fs' && !(await holdsStore(store.path)))
     throw new RegistryError('not_found', `${store.path} holds no store. Check --data.`);
   return withRegistry(command, work);
+}
+
+/** Whether a folder holds a store of any format, or an incomplete copy. Opening a bucket would make the folder. */
+export async function holdsStore(folder: string): Promise<boolean> {
+  const { signs } = await import('../store/format.ts');
+  return signs.some((sign) => existsSync(join(folder, sign)));
 }
 
 /**

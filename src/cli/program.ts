@@ -7,6 +7,7 @@ import { importCommand } from './import-command.ts';
 import { backupCommand } from './keep/backup-command.ts';
 import { fsckCommand } from './keep/fsck-command.ts';
 import { gcCommand } from './keep/gc-command.ts';
+import { migrateCommand } from './keep/migrate-command.ts';
 import { mirrorCommand } from './keep/mirror-command.ts';
 import { restoreCommand } from './keep/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
@@ -53,6 +54,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     fsckCommand(),
     backupCommand(),
     restoreCommand(),
+    migrateCommand(),
     gcCommand(),
     mirrorCommand(),
     buildCommand(),

@@ -10,6 +10,7 @@ import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
+import { changesWithCredential } from './keep/clean-urls.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './keep/references.ts';
 import { createWitnesses, headsIn, type Witnesses } from './keep/witnesses.ts';
 import type { Registry } from './registry.ts';
@@ -60,6 +61,8 @@ export interface Checked {
   heads: Head[];
   /** Logs that the registry names and that have no entries: their first change did not end, or they are lost. */
   empty: string[];
+  /** Records of repositories with a password in their URL, and the key of the newest entry that has it. */
+  credentials: { record: string; key: string }[];
 }
 
 /**
@@ -84,6 +87,7 @@ export async function fsck(
     unnamed: [],
     heads: [],
     empty: [],
+    credentials: [],
   };
   const damaged = (key: string, detail: string): void => void checked.damages.push({ key, detail });
   // Before the logs: what they get meanwhile is in none of these records.
@@ -121,8 +125,10 @@ export async function fsck(
   for (const log of new Set([...there, ...witnesses.logs()])) {
     // Of all entries, also of those behind a damaged one.
     const owners = new Map<string, Map<string, Version>>();
+    const exposed = new Map<string, string>();
     const entry = (found: SealedEntry): void => {
       checked.entries++;
+      for (const { name } of changesWithCredential(found)) exposed.set(name, entryKey(log, found.sequence));
       reached.set(log, found.sequence);
       const against = witnesses.against(log, found);
       if (against !== null)
@@ -146,6 +152,7 @@ export async function fsck(
         detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
         lostOf: log,
       });
+    for (const [record, key] of exposed) checked.credentials.push({ record, key });
     for (const [owner, versions] of owners) {
       const standing = standingOf(versions.values());
       for (const version of standing.values()) {

@@ -3,7 +3,11 @@ import { RegistryError } from '../model/errors.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 import type { Bucket } from './bucket.ts';
 
-/** The layout of a bucket that this version of Stele reads and writes (design §5). */
+/**
+ * The layout of a bucket that this version of Stele reads and writes. It is a promise (design §5): a
+ * program reads every store of its format that any program wrote, `test/fixtures/kept/` has one
+ * of each, and another number comes with a way to it in `stele migrate`.
+ */
 const current = 2;
 const key = 'format';
 
@@ -19,22 +23,27 @@ export async function assertFormat(bucket: Bucket): Promise<void> {
   if (await hasFormat(bucket)) return;
   if ((await bucket.get(incomplete)) !== null) {
     const message =
-      'The store is an incomplete copy: a backup or a restore into it did not end. Run `stele backup` or `stele restore` again.';
+      'The store is an incomplete copy: a backup, a restore or a migration into it did not end. Run `stele backup`, `stele restore` or `stele migrate` again.';
     throw new RegistryError('unavailable', message);
   }
-  const [old] = await bucket.list('refs/', { limit: 1 });
-  if (old !== undefined) throw unknownFormat('1, that of Stele before its first release');
   await writeFormat(bucket);
 }
 
 /** Whether the bucket has the layout of this version. False if it has none. Rejects with `unavailable` for any other. */
 export async function hasFormat(bucket: Bucket): Promise<boolean> {
   const bytes = await bucket.get(key);
-  if (bytes === null) return false;
+  if (bytes === null) {
+    const [old] = await bucket.list('refs/', { limit: 1 });
+    if (old !== undefined) throw unknownFormat('1, that of Stele before its first release');
+    return false;
+  }
   const format = (parseJson(bytes) as { format?: unknown } | null | undefined)?.format;
   if (format !== current) throw unknownFormat(JSON.stringify(format) ?? 'that cannot be read');
   return true;
 }
+
+/** What a folder has that is a store of any format, or an incomplete copy of one. */
+export const signs = [key, incomplete, 'refs'];
 
 /** What stands in an incomplete copy. */
 interface Begun {

@@ -2,11 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
+const ownCli = new URL('../../src/cli.ts', import.meta.url).pathname;
 
 interface StartOptions {
   cwd?: string;
   env?: Record<string, string>;
+  /** The program to run. Default: this one. */
+  cli?: string;
   /** Files and sockets that the process may have open. Default: as many as this process. */
   descriptors?: number;
   /** A command that runs the rest of its arguments, such as bwrap with its options. */
@@ -91,7 +93,10 @@ export async function serveStele(args: readonly string[], options: StartOptions 
   };
 }
 
-function start(args: readonly string[], { cwd, env, descriptors, within = [] }: StartOptions): ChildProcess {
+function start(
+  args: readonly string[],
+  { cwd, env, cli = ownCli, descriptors, within = [] }: StartOptions,
+): ChildProcess {
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh'];
   const [command, ...before] = [...(descriptors === undefined ? [] : limited), ...within, process.execPath, cli];
   return spawn(command!, [...before, ...args], {

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
@@ -9,7 +8,7 @@ import type { Repaired } from '../../registry/keep/give-up.ts';
 import { isHead } from '../../registry/keep/witnesses.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Head } from '../../store/log/heads.ts';
-import { operator, withStore, type CommonOptions } from '../command-context.ts';
+import { holdsStore, operator, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 import { endIn } from './log-point.ts';
 
@@ -43,7 +42,7 @@ export function fsckCommand(): Command {
       const { json = false, repair = false, from, giveUp, acceptLoss, expect } = options;
       if (!repair && (from !== undefined || giveUp || acceptLoss.length > 0))
         throw new RegistryError('malformed', '--from, --give-up and --accept-loss need --repair.');
-      if (from !== undefined && !existsSync(join(from, 'format')))
+      if (from !== undefined && !(await holdsStore(from)))
         throw new RegistryError('malformed', `${from} holds no store. Name a folder of \`stele backup\`.`);
       const heads = expect === undefined ? [] : readHeads(expect);
       const { checked, repairs } = await withStore(command, async (registry) => {
@@ -54,6 +53,7 @@ export function fsckCommand(): Command {
       if (json) printJson(repair ? { ...checked, repairs } : checked);
       else {
         printDamages(damages);
+        printCredentials(checked.credentials);
         if (unnamed.length > 0) {
           complain(
             `${unnamed.length} manifests are named by no version. They are left from publishes that did not end, or the newest log entries are lost: compare with a backup.`,
@@ -114,6 +114,14 @@ function readHeads(file: string): Head[] {
     'malformed',
     `${file} has no heads. Name a file with the output of \`stele backup --json\` or \`stele fsck --json\`.`,
   );
+}
+
+/** Names the records with a password in a URL, which is not printed. */
+export function printCredentials(credentials: Checked['credentials']): void {
+  for (const { record, key } of credentials)
+    complain(
+      `${record} has a credential in the URL of a repository, in ${key}. Revoke that credential. Logs are never changed: \`stele migrate\` writes the store without it into another folder.`,
+    );
 }
 
 /** Prints what is damaged, a line each. */

@@ -63,7 +63,8 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
       );
     }
     if (response.status === 400) throw new RegistryError('malformed', String(body['detail']));
-    if (response.status === 410 && path.startsWith('/v1/changes')) throw new RegistryError('gone', String(body['detail']));
+    if (response.status === 410 && path.startsWith('/v1/changes'))
+      throw new RegistryError('gone', String(body['detail']));
     if (response.status === 429 || response.status >= 500)
       throw new RegistryError('unreachable', String(body['detail']));
     if (response.status >= 400) throw refusalOf({ status: response.status, body });

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { Until } from '../../store/copy/copy-store.ts';
-import { readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
+import { holdsStore, readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
 import { withProgress } from '../output.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printDamages } from './fsck-command.ts';
@@ -28,7 +26,7 @@ export function restoreCommand(): Command {
       const { json = false, to } = command.optsWithGlobals<RestoreOptions>();
       const until = to.map(pointIn);
       // Opening a bucket would make the folder.
-      if (!existsSync(join(folder, 'format'))) {
+      if (!(await holdsStore(folder))) {
         throw new RegistryError('malformed', `${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
       }
       const { store } = await readConfig(command);

@@ -10,6 +10,7 @@ import { decodePack, isWholePack } from '../pack.ts';
 import { previewPart } from '../previews.ts';
 import { quarantineKey } from '../quarantine.ts';
 import { parseWorkKey } from '../work.ts';
+import { rewriteLog, type Rewrite } from './rewrite-log.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
 import { assertSameStore, copyLog, readTips, type Tips } from './copy-log.ts';
 
@@ -40,6 +41,8 @@ export interface CopyOptions {
   undisturbed?: (work: () => Promise<void>) => Promise<void>;
   /** Called after each key. */
   progress?: (copied: Copied) => void;
+  /** What becomes of logs that are not copied as they are. The copy must be an empty bucket. */
+  rewrite?: Rewrite;
 }
 
 /** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
@@ -54,7 +57,7 @@ const notCopied = ['leases', 'heads'];
  * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
  */
 export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
-  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined } = options;
+  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined, rewrite } = options;
   const isOpen = await hasFormat(into);
   if (!isOpen) await beginCopy(into, until);
   else {
@@ -75,7 +78,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   const kept = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
   for (const prefix of [...kept.map((kind) => `work/${kind}/`), 'previews/']) {
     await deleteOthers(from, into, prefix);
-    await copyKeys(from, into, prefix, faultOfRecord, record);
+    await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
   }
   let tips: Tips = new Map();
   await undisturbed(async () => {
@@ -86,17 +89,22 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
       copied.bytes += bytes;
     });
     // What is needed and was quarantined is read from there. First, because a reader brings it back.
-    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object);
+    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object, rewrite?.isLeftOut);
     await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
-    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object);
+    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object, rewrite?.isLeftOut);
     await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
     // Last: until an object is copied, what an earlier backup has in quarantine may be all that the copy has of it.
     await deleteOthers(from, into, quarantineKey(''));
   });
   const entry = listener(() => void copied.entries++);
-  for (const [log, tip] of tips) await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
+  for (const [log, tip] of tips) {
+    const change = rewrite?.logs.get(log);
+    if (change !== undefined) await rewriteLog(from, into, log, tip, change, entry);
+    else await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
+  }
   copied.heads = await readHeads(into);
-  if (!isAhead) await copyHeads(from, into, copied.heads);
+  // Those of the old log have other digests.
+  if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
   await finishCopy(into);
   return copied;
 }

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
+import type { Checked } from '../../registry/fsck.ts';
+import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { printCopied, showCopied } from './backup-command.ts';
+import { checkStore, printCredentials, printDamages } from './fsck-command.ts';
+
+/** `stele migrate FOLDER`: writes the store anew into a folder, and checks it. */
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description(
+      'Write the store into an empty folder, in the format of this program and without credentials in URLs of repositories. Check it. The old store stays as it is.',
+    )
+    .argument('<folder>', 'a new or empty folder: a data folder for --data, or for `stele restore`')
+    .action(async (folder: string, _options: unknown, command: Command) => {
+      const { json = false } = command.optsWithGlobals<CommonOptions>();
+      const config = await readConfig(command);
+      const { store, cacheFolder } = config;
+      if (store.kind === 'fs' && resolve(store.path) === resolve(folder))
+        throw new RegistryError('malformed', `${folder} is the store itself. Choose another folder.`);
+      const stream = json ? null : process.stderr;
+      const migrated = await withStore(command, async ({ bucket }) => {
+        const [{ migrate }, { openBucket }] = await Promise.all([
+          import('../../registry/keep/migrate.ts'),
+          import('../../open.ts'),
+        ]);
+        const into = await openBucket({ kind: 'fs', path: folder });
+        return withProgress('Copying', (say) => migrate(bucket, into, showCopied(say)), stream);
+      });
+      const checked = await check(folder, json, command);
+      const { rewritten, isBehind, ...copied } = migrated;
+      const { damages, credentials } = checked;
+      if (json) printJson({ ...migrated, damages: [...copied.damages, ...damages], credentials });
+      else {
+        printDamages(damages);
+        printCredentials(credentials);
+        for (const { log, records } of rewritten)
+          complain(`The log ${log} was written anew, without the credentials in ${records.join(', ')}.`);
+        const key = join(dirname(cacheFolder), '.secret-key');
+        if (existsSync(key)) complain(`Copy ${key} into ${folder}: it opens the secrets in the store.`);
+        if (isBehind)
+          complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
+        printCopied(folder, copied, false);
+        if (damages.length === 0) print(`${folder} was checked: ${checked.versions} versions, nothing is damaged.`);
+      }
+      if (damages.length > 0 || credentials.length > 0 || isBehind || copied.damages.length > 0) process.exitCode = 1;
+    });
+}
+
+/** Checks the store in a folder, with a cache that goes afterwards. */
+async function check(folder: string, json: boolean, command: Command): Promise<Checked> {
+  const { openRegistry } = await import('../../open.ts');
+  const cacheFolder = await mkdtemp(join(tmpdir(), 'stele-migrate-'));
+  const config = { ...(await readConfig(command)), store: { kind: 'fs' as const, path: resolve(folder) } };
+  const registry = await openRegistry({ ...config, cacheFolder: join(cacheFolder, 'cache') }, () => undefined);
+  try {
+    return await checkStore(registry, json);
+  } finally {
+    await registry.close();
+    await rm(cacheFolder, { recursive: true, force: true });
+  }
+}

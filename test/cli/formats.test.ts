@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { runHere } from './in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stele-formats-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Each store, and what every command says of it. */
+const stores = {
+  later: { files: { format: '{"format":3}' }, says: 'The store has format 3;' },
+  unreadable: { files: { format: '{"form' }, says: 'The store has format that cannot be read;' },
+  first: {
+    files: { 'refs/resources/a/1': '{}' },
+    says: 'The store has format 1, that of Stele before its first release;',
+  },
+};
+
+for (const [name, { files }] of Object.entries(stores))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, path, '..'), { recursive: true });
+    writeFileSync(join(folder, name, path), text);
+  }
+mkdirSync(join(folder, 'pages'));
+writeFileSync(join(folder, 'pages/index.md'), '# Hello\n');
+writeFileSync(join(folder, 'api.yaml'), 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n');
+
+/** How each command gets a store that it opens: `$` stands for its folder. Null: it opens none. */
+const commands: Record<string, string[] | null> = {
+  serve: ['serve --port 0 --data $'],
+  publish: ['publish api.yaml @acme/apis/pay --data $'],
+  lint: null,
+  diff: ['diff @acme/apis/pay@1 @acme/apis/pay@2 --data $'],
+  replay: null,
+  discover: null,
+  sync: ['sync --data $'],
+  repositories: ['repositories --data $'],
+  import: ['import @acme/apis/pay --tags v* --data $'],
+  sites: ['sites publish @acme/sites/docs pages --data $'],
+  keys: ['keys list --org acme --data $', 'keys create --name x --org acme --scope read --data $'],
+  log: ['log @acme/apis/pay --data $'],
+  verify: ['verify @acme/apis/pay --data $'],
+  fsck: ['fsck --data $'],
+  backup: ['backup copy --data $'],
+  restore: ['restore $ --data new'],
+  migrate: ['migrate copy --data $'],
+  gc: ['gc --data $'],
+  mirror: null,
+  build: ['build --out out --data $'],
+};
+
+test('the table has every command', () => {
+  expect(Object.keys(commands)).toEqual(createProgram().commands.map((command) => command.name()));
+});
+
+const lines = Object.values(commands).flatMap((all) => all ?? []);
+
+test.each(lines)('%s refuses a store of another format in the same words, and leaves it as it is', async (line) => {
+  for (const [name, { says, files }] of Object.entries(stores)) {
+    const { code, stdout, stderr } = await runHere(line.replace('$', name).split(' '), { cwd: folder });
+    expect([code, stdout], stderr).toEqual([3, '']);
+    expect(stderr).toContain(says);
+    expect(stderr).toMatch(
+      /this version of Stele reads format 2\. Use the version of Stele that wrote it, or point Stele to/,
+    );
+    const kept = readdirSync(join(folder, name)).filter((each) => each !== 'cache' && each !== '.tmp');
+    expect(kept).toEqual([Object.keys(files)[0]!.split('/')[0]]);
+  }
+});
