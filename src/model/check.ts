@@ -69,6 +69,8 @@ export interface PullCheck {
   /** Full name of the ref under which its head is fetched. */
   ref: string;
   state: 'wanted' | 'checked' | 'failed' | 'closed';
+  /** The branch that it would be merged into. Absent in older records. */
+  into?: string;
   /** The commit that was last checked, or whose check failed. */
   head: string | null;
   /** The commit of the target branch that it was merged into for the check. */

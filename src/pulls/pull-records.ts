@@ -19,7 +19,7 @@ export async function changePull(registry: Registry, key: string, change: Partia
 /**
  * Saves that a pull request of a followed repository is open or closed. `isPushed`: a push was reported,
  * so it is saved even when it was checked before. Returns its key; null when it does not concern
- * the repository's branch, or its host has no ref for it.
+ * the repository's branch, and did not before, or its host has no ref for it.
  */
 export async function savePull(
   registry: Registry,
@@ -28,8 +28,8 @@ export async function savePull(
   { isOpen, isPushed }: { isOpen: boolean; isPushed: boolean },
 ): Promise<string | null> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-  if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return null;
-  const { number, ref } = pull;
+  if (!repository) return null;
+  const { number, ref, base: into } = pull;
   if (ref === null) {
     registry.log('info', 'pull request passed over', { org, repository: id, number });
     return null;
@@ -38,15 +38,28 @@ export async function savePull(
   // The comment of before a rename is edited, too.
   const { formerId } = repository;
   const former = formerId && (await registry.refs.read<PullCheck>(pullRef(org, formerId, { number, ref })))?.value;
+  const isOther = repository.branch !== null && repository.branch !== into;
+  if (isOther && !former && (await registry.refs.read<PullCheck>(key)) === null) return null;
   await registry.refs.update<PullCheck>(key, (current) => {
     const known = current?.value;
-    const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref;
+    const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref && known.into === into;
     if (isSame && !(isPushed && known.state === 'checked')) return null;
     const state = isOpen ? 'wanted' : 'closed';
     const mark = (former && former.mark) || newId(registry);
-    const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null, mark };
+    const fresh: PullCheck = {
+      org,
+      repository: id,
+      number,
+      ref,
+      into,
+      state,
+      head: null,
+      checks: [],
+      detail: null,
+      mark,
+    };
     const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
-    return { value: { ...fresh, ...known, ref, state }, change };
+    return { value: { ...fresh, ...known, ref, into, state }, change };
   });
   return key;
 }

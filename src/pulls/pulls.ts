@@ -12,7 +12,7 @@ import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';
 import type { Proposal } from './check-pull.ts';
 import { changePull, isDone, listPulls, savePull, wantAgain } from './pull-records.ts';
-import { runCheck } from './run-check.ts';
+import { passOver, runCheck } from './run-check.ts';
 
 interface Running {
   head: string;
@@ -70,6 +70,13 @@ export function createPulls(
     if (!tip.found) return changePull(registry, key, { state: 'closed', detail: tip.detail });
     const target = await registry.source.tip(await remoteOf(registry, repository), closing.signal);
     if (!target.found) return changePull(registry, key, { state: 'closed', detail: target.detail });
+    const followed = repository.branch ?? target.branch;
+    if (pull.into !== undefined && followed !== undefined && pull.into !== followed) {
+      running.get(key)?.stop.abort();
+      const change = await passOver(registry, pull, repository, followed);
+      if (change !== null) await changePull(registry, key, change);
+      return report(pull.org);
+    }
     const [head, base] = [tip.commit, target.commit];
     const current = running.get(key);
     if (current?.head === head) {

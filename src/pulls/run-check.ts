@@ -102,6 +102,23 @@ export async function runCheck(
   }
 }
 
+/**
+ * Says of a pull request into a branch that is not followed that it is not checked, in the checks that
+ * it got for another branch. Returns what to record about it, or null when that is recorded.
+ */
+export async function passOver(
+  registry: Registry,
+  { into, head, checks, state, detail }: PullCheck,
+  repository: Repository,
+  followed: string,
+): Promise<Partial<PullCheck> | null> {
+  const why = `This pull request is into ${into}. Stele publishes from ${followed}, so merging publishes nothing.`;
+  if (state === 'checked' && head === null && detail === why) return null;
+  const withdrawn = head === null ? [] : checks.map((name) => neutralCheck(head, name, 'Not checked', why));
+  if (withdrawn.length > 0) await saveChecks(registry, repository, withdrawn);
+  return { state: 'checked', head: null, checks: [], detail: why };
+}
+
 function later(registry: Registry, pull: PullCheck, head: string): Partial<PullCheck> {
   const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
   const pause = Math.min(minute * 2 ** (tries - 1), longestPause);
@@ -119,9 +136,12 @@ function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
 
 /** For a document that the pull request changed against an earlier state of the target branch. */
 function withdrawnCheck(commit: string, name: string): Check {
-  const title = 'Not changed any more';
-  const summary = 'The target branch has moved, and merging this pull request no longer changes this document.';
-  return { commit, name, state: 'neutral', title, summary, annotations: [], url: null };
+  const why = 'The target branch has moved, and merging this pull request no longer changes this document.';
+  return neutralCheck(commit, name, 'Not changed any more', why);
+}
+
+function neutralCheck(commit: string, name: string, title: string, why: string): Check {
+  return { commit, name, state: 'neutral', title, summary: plain(why), annotations: [], url: null };
 }
 
 function tookTooLong(patience: number): string {

@@ -10,18 +10,24 @@ export async function askTip(transport: Transport, folder: string, ref: string):
   const { location, hasCredential } = transport;
   const quick = (await transport.refs(ref))?.find((one) => one.ref === ref);
   const id = quick?.peeled ?? quick?.oid ?? '';
-  if (isId.test(id)) return { found: true, commit: id };
+  if (isId.test(id)) return { found: true, commit: id, ...branchOf(quick?.target) };
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { ok, stdout } = await transport.run({
     folder,
-    args: (url) => ['ls-remote', '--quiet', '--', url, ref, `${ref}^{}`],
+    args: (url) => ['ls-remote', '--quiet', ...(ref === 'HEAD' ? ['--symref'] : []), '--', url, ref, `${ref}^{}`],
     expects: (stderr) => isNoRepository(stderr, location),
   });
   if (!ok) return { found: false, detail: noRepository(location.url, hasCredential) };
-  const commit = parseTip(stdout.toString(), ref);
-  if (commit !== null) return { found: true, commit };
+  const output = stdout.toString();
+  const commit = parseTip(output, ref);
+  if (commit !== null) return { found: true, commit, ...branchOf(/^ref: (.+)\tHEAD$/m.exec(output)?.[1]) };
   if (!(await transport.isGit(folder))) throw notGit(location.url);
   return { found: false, detail: `${location.url} has ${describe(ref)}.` };
+}
+
+/** The branch that a symbolic ref leads to. */
+function branchOf(target: string | undefined): { branch?: string } {
+  return target?.startsWith('refs/heads/') ? { branch: target.slice('refs/heads/'.length) } : {};
 }
 
 /** Asks a remote for its tags, ordered by name. */

@@ -15,8 +15,9 @@ export interface Remote {
 /** A credential from the configuration. Never written to arguments, a URL, a log or an error. */
 export type Credential = { kind: 'token'; username: string; token: string } | { kind: 'ssh'; keyFile: string };
 
-/** The commit of a remote's ref. */
-export type Tip = { found: true; commit: string } | { found: false; /** Why, for people. */ detail: string };
+/** The commit of a remote's ref. `branch`: the one that `HEAD` stands for, if the remote says so. */
+export type Tip =
+  { found: true; commit: string; branch?: string } | { found: false; /** Why, for people. */ detail: string };
 
 /** A tag, annotated or not, and its commit. */
 export interface Tag {

@@ -15,7 +15,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     const { source, repository, remote } = await open();
     const main = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
     const other = repository.commit({ branch: 'feature/x', files: { 'a.yaml': 'a: 2\n' } });
-    expect(await source.tip(remote(null))).toEqual({ found: true, commit: main });
+    expect(await source.tip(remote(null))).toEqual({ found: true, commit: main, branch: 'main' });
     expect(await source.tip(remote('main'))).toEqual({ found: true, commit: main });
     expect(await source.tip(remote('feature/x'))).toEqual({ found: true, commit: other });
   });

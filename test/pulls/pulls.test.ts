@@ -6,6 +6,7 @@ import { hookSecrets } from '../../src/sync/receive-hook.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
+import { listRepositories } from '../../src/sync/followed.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
@@ -199,6 +200,46 @@ describe('pull requests', () => {
     await queue.close();
     expect(host.told).toEqual([]);
     expect(await registry.refs.read(pullRef('acme', id, seven))).toBeNull();
+  });
+});
+
+describe('with no branch in the configuration', () => {
+  test('a pull request into another branch than HEAD is not checked, and the next look writes nothing', async () => {
+    const { source, sync, queue, host, registry, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    await waitFor(() => expect(host.told).toHaveLength(1));
+    source.push(url, { 'pay.yaml': api('1.0.1') }, { branch: 'refs/pull/7/head' });
+    const stacked = { ...seven, base: 'release/1.x' };
+    await queue.check('acme', id, stacked, true);
+    await waitFor(async () => expect(await state()).toMatchObject({ state: 'checked', head: null }));
+    expect((await state())!.detail).toContain('into release/1.x. Stele publishes from main');
+    expect(host.told).toHaveLength(1);
+    const generation = async () => (await registry.refs.read(pullRef('acme', id, seven)))!.generation;
+    const before = await generation();
+    host.open = [stacked];
+    await queue.reconcileHosts(await listRepositories(registry));
+    await sync();
+    await queue.close();
+    expect(await generation()).toBe(before);
+    expect(host.told.filter(({ state: each }) => each === 'running')).toEqual([]);
+  });
+
+  test('one that is moved to another branch says that it is not checked; moved back, it is checked', async () => {
+    const { source, sync, queue, host, checked, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const head = source.push(url, { 'pay.yaml': api('1.0.1') }, { branch: 'refs/pull/7/head' });
+    await queue.check('acme', id, seven, true);
+    await checked(head);
+    await queue.check('acme', id, { ...seven, base: 'next' }, true);
+    const last = (name: string) => host.told.findLast((check) => check.commit === head && check.name === name);
+    for (const name of ['stele', 'stele @acme/apis/pay'])
+      await waitFor(() => expect(last(name)).toMatchObject({ state: 'neutral', title: 'Not checked' }));
+    expect(await state()).toMatchObject({ checks: [] });
+    await queue.check('acme', id, seven, true);
+    await checked(head);
+    await waitFor(() => expect(last('stele')).toMatchObject({ state: 'success' }));
   });
 });
 

@@ -103,7 +103,8 @@ function createFakeSource(): FakeSource {
     async tip({ url, ref }) {
       if (!isReachable) throw new RegistryError('unreachable', `${url} does not answer.`);
       const commit = branches.get(refKey(url, ref));
-      return commit ? { found: true, commit } : { found: false, detail: `${url} has no ${ref}.` };
+      const named = ref === 'HEAD' ? { branch: 'main' } : {};
+      return commit ? { found: true, commit, ...named } : { found: false, detail: `${url} has no ${ref}.` };
     },
     async snapshot({ url }, commit) {
       const { files, committedAt } = commits.get(commit)!;

@@ -21,7 +21,7 @@ test('the tip of a repository over http is found without a process', async () =>
   chmodSync(join(searchPath, 'git'), 0o755);
   const source = world.openSource({ searchPath });
   expect(await source.tip(world.remote('quick.git', 'main'))).toEqual({ found: true, commit });
-  expect(await source.tip(world.remote('quick.git'))).toEqual({ found: true, commit });
+  expect(await source.tip(world.remote('quick.git'))).toEqual({ found: true, commit, branch: 'main' });
 });
 
 test('a server whose abilities are known is asked in one request, until it answers otherwise', async () => {

@@ -2,14 +2,7 @@ import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
-import {
-  aboutOf,
-  coordinateOf,
-  findVersion,
-  nameOf,
-  type Resource,
-  type Version,
-} from '../../model/resource.ts';
+import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../model/sites/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';

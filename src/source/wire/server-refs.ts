@@ -34,6 +34,8 @@ export async function askServerRefs(
       url,
       prefix,
       peelTags: true,
+      // For the branch that it stands for.
+      symrefs: prefix === 'HEAD',
       headers: authorization === null ? {} : { authorization },
     });
   } catch {
