@@ -5,7 +5,7 @@ import { findResource } from '../registry/find-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { listRepositories } from '../sync/followed.ts';
 import { createSyncQueue, type RunNews } from '../sync/queue.ts';
-import { followConfigured } from '../sync/reconcile.ts';
+import { followConfigured, leaveUnconfigured } from '../sync/reconcile.ts';
 import { requireCoordinate } from './command-context.ts';
 
 /** Syncs the repository of a resource, or all that are followed. */
@@ -15,6 +15,7 @@ export async function syncAll(
   onProgress: (news: RunNews) => void,
 ): Promise<Run[]> {
   await followConfigured(registry);
+  if (name === undefined) await leaveUnconfigured(registry);
   const queue = createSyncQueue(registry, createPulls, onProgress);
   if (name === undefined) await queue.owners.lookAll(async () => undefined);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];

@@ -127,11 +127,12 @@ export interface Repository {
   since?: string;
   /** Null or absent: the repository never rewrote its history. */
   diverged?: Divergence | null;
+  /** Set when the configuration lists it, or did. Absent in older records. */
+  configured?: true | undefined;
   /** Set when it was found among the repositories of an owner: `ownerId`. */
   owner?: string;
   /**
-   * Why it is no longer followed, though its owner's other repositories are. One sentence. It is
-   * then not synced. Null or absent: it is followed.
+   * Why it is no longer followed. One sentence. It is then not synced. Null or absent: it is followed.
    */
   gone?: string | null;
   /**

@@ -66,6 +66,7 @@ export function createPulls(
     const repository = pull && (await registry.refs.read<Repository>(repositoryRef(pull.org, pull.repository)))?.value;
     if (!pull || !repository) return;
     if (pull.state === 'closed') return running.get(key)?.stop.abort();
+    if (repository.gone) return changePull(registry, key, { state: 'closed', detail: repository.gone });
     const tip = await registry.source.tip(await remoteOf(registry, repository, pull.ref), closing.signal);
     if (!tip.found) return changePull(registry, key, { state: 'closed', detail: tip.detail });
     const target = await registry.source.tip(await remoteOf(registry, repository), closing.signal);

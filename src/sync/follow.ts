@@ -36,6 +36,7 @@ export async function follow(
     | 'visibility'
     | 'validation'
     | 'versions'
+    | 'configured'
     | 'owner'
     | 'gone'
     | 'hostId'
@@ -51,8 +52,14 @@ export async function follow(
     const current = newest?.value.renamed === undefined ? newest : null;
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
-    // Somebody had stopped following it.
-    if (given.gone === undefined && current && isUnfollowed(current.value)) delete value.gone;
+    // Somebody had stopped following it, or it was one of an owner's.
+    if (given.configured) {
+      delete value.gone;
+      delete value.owner;
+    } else {
+      delete value.configured;
+      if (given.gone === undefined && current && isUnfollowed(current.value)) delete value.gone;
+    }
     // Then the commit has to be read again.
     const isOther = current && (current.value.discover !== given.discover || current.value.versions !== given.versions);
     if (current && isOther)
@@ -132,23 +139,40 @@ export async function unfollow(registry: Registry, org: string, id: string, auth
       throw new RegistryError('conflict', message);
     }
     const gone = 'The repository is not followed any more. Published versions stay.';
-    const left = { ...value, discover: null, gone, since: registry.now().toISOString() };
+    const left = { ...value, configured: undefined, discover: null, gone, since: registry.now().toISOString() };
     return { value: { ...left, hookSecrets: [] }, change: { ...author, action: 'unfollow' } };
   });
 }
 
 /** Whether somebody stopped following the repository. Its record stays, for who follows it again. */
-export function isUnfollowed({ gone, owner }: Pick<Repository, 'gone' | 'owner'>): boolean {
-  return Boolean(gone) && owner === undefined;
+export function isUnfollowed({ gone, owner, configured }: Pick<Repository, 'gone' | 'owner' | 'configured'>): boolean {
+  return Boolean(gone) && owner === undefined && !configured;
+}
+
+/** Whether the configuration listed the repository when it was followed, and lists it no more. */
+export function hasLeftConfiguration(config: Config, repository: Repository): boolean {
+  const { org, configured, owner, gone, discover } = repository;
+  // Older programs followed those of the configuration alone without a word about `gone`.
+  const wasListed = configured ?? (owner === undefined && discover !== null && gone === undefined);
+  return wasListed && !gone && !isConfigured(config, org, repository);
+}
+
+/** Whether the configuration lists the repository, under its name or the one that it had before a rename. */
+function isConfigured(
+  config: Config,
+  org: string,
+  { url, branch, formerId }: Pick<Repository, 'url' | 'branch' | 'formerId'>,
+): boolean {
+  const listed = organizationIn(config, org)?.repositories ?? [];
+  const isIt = (listedUrl: string) => listedUrl === url || repositoryId(listedUrl, branch) === formerId;
+  return listed.some((each) => isIt(each.url) && (each.branch ?? null) === branch);
 }
 
 function assertNotConfigured(
   config: Config,
   org: string,
-  { url, branch, formerId }: Pick<Repository, 'url' | 'branch' | 'formerId'>,
+  repository: Pick<Repository, 'url' | 'branch' | 'formerId'>,
 ): void {
-  const listed = organizationIn(config, org)?.repositories ?? [];
-  const isIt = (listedUrl: string) => listedUrl === url || repositoryId(listedUrl, branch) === formerId;
-  if (listed.some((each) => isIt(each.url) && (each.branch ?? null) === branch))
+  if (isConfigured(config, org, repository))
     throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
 }

@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryId, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { followRulesets } from './follow-rulesets.ts';
-import { follow, normalizeFolder, versionsOf } from './follow.ts';
+import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
 import { listRepositories } from './followed.ts';
+import { leave } from './owners/leave.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -23,6 +24,7 @@ export interface Reconciler {
  */
 export async function openReconciler(registry: Registry, queue: SyncQueue): Promise<Reconciler> {
   await followConfigured(registry);
+  await leaveUnconfigured(registry);
   for (const org of await organizationsFollowing(registry)) await closeAbandonedRuns(registry, org);
   const stop = new AbortController();
   const watchers = new Map<string, FSWatcher>();
@@ -31,14 +33,25 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     const repositories = await listRepositories(registry);
     const looks = repositories.map(async (repository) => {
       const id = repositoryId(repository.url, repository.branch);
-      watchLocal(registry, queue, watchers, repository, id);
+      if (!repository.gone) tryWatch(repository, id);
       const { done } = await queue.request(repository.org, id, trigger);
       // By the timer, a slow repository must not delay the others.
       if (trigger === 'start') await done;
     });
     // An error in one repository must not stop the others.
-    await Promise.all(looks.map((look) => look.catch((error: unknown) => logError(registry, error))));
+    await Promise.all(
+      looks.map((look, at) => look.catch((error: unknown) => logError(registry, error, repositories[at]))),
+    );
     askHosts(repositories.filter(({ gone }) => !gone));
+  }
+
+  /** One that may not be watched is asked by the timer, which says why it may not be read. */
+  function tryWatch(repository: Repository, id: string): void {
+    try {
+      watchLocal(registry, queue, watchers, repository, id);
+    } catch (error) {
+      if (!isRegistryError(error)) throw error;
+    }
   }
 
   let asking: Promise<void> | null = null;
@@ -95,12 +108,25 @@ export async function followConfigured(registry: Registry): Promise<void> {
         visibility: repository.visibility ?? defaults.visibility ?? 'private',
         validation: repository.validation ?? defaults.validation ?? 'strict',
         versions: versionsOf(repository),
-      };
+        configured: true,
+      } as const;
       await follow(registry, org, given).catch((error: unknown) => {
         if (!isRegistryError(error, 'corrupt')) throw error;
-        logError(registry, error);
+        logError(registry, error, { org, url: repository.url });
       });
     }
+  }
+}
+
+/** Detaches the repositories that the configuration no longer lists. */
+export async function leaveUnconfigured(registry: Registry): Promise<void> {
+  for (const repository of await listRepositories(registry)) {
+    if (!hasLeftConfiguration(registry.config, repository)) continue;
+    const why = 'The repository is no longer in the configuration. Published versions stay.';
+    await leave(registry, repository, why).catch((error: unknown) => {
+      if (!isRegistryError(error, 'corrupt')) throw error;
+      logError(registry, error, repository);
+    });
   }
 }
 
@@ -128,7 +154,7 @@ function watchLocal(
     isDue = true;
     setTimeout(() => {
       isDue = false;
-      queue.request(repository.org, id, 'watch').catch((error: unknown) => logError(registry, error));
+      queue.request(repository.org, id, 'watch').catch((error: unknown) => logError(registry, error, repository));
     }, 100);
   };
   const paths = ['refs', 'HEAD', 'packed-refs'].map((name) => `${folder}/${name}`);
@@ -141,6 +167,7 @@ function watchLocal(
   );
 }
 
-function logError(registry: Registry, error: unknown): void {
-  registry.log('warn', 'reconciliation', { error: error instanceof Error ? error.message : String(error) });
+function logError(registry: Registry, error: unknown, about?: Pick<Repository, 'org' | 'url'>): void {
+  const named = about && { org: about.org, repository: about.url };
+  registry.log('warn', 'reconciliation', { ...named, error: error instanceof Error ? error.message : String(error) });
 }

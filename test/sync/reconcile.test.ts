@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
-import { repositoryId } from '../../src/model/connection.ts';
+import { repositoryId, repositoryRef } from '../../src/model/connection.ts';
+import { RegistryError } from '../../src/model/errors.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { followRulesets } from '../../src/sync/follow-rulesets.ts';
+import { follow, followGiven } from '../../src/sync/follow.ts';
+import { describeRepositories } from '../../src/sync/owners/describe-followed.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { createWorld } from '../registry/world.ts';
 
+const author = { actor: 'operator:test', origin: null };
 const operator = { kind: 'operator', id: 'test' } as const;
 
 function api(version: string): string {
@@ -35,6 +39,77 @@ test('a repository that has become slow keeps no other from being looked at by t
   source.push(quick, { 'a.yaml': api('3.0.0') });
   await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('3.0.0');
   await Promise.all([queue.close(), reconciler.close()]);
+});
+
+test('a repository taken out of the configuration stops and says why; back in it, it goes on', async () => {
+  const remote = 'https://git.test/apis';
+  const other = 'https://git.test/other';
+  const by = { credential: null, visibility: 'public', validation: 'lenient' } as const;
+  const { registry, source, events } = createWorld({
+    organizations: { one: { repositories: [{ url: remote }, { url: other }] } },
+    sync: { interval: 0, hosts: ['git.test'] },
+  });
+  const { repositories } = registry.config.organizations['one']!;
+  source.push(remote, { 'a.yaml': api('1.0.0') });
+  source.push(other, {});
+  const queue = createSyncQueue(registry, createPulls);
+  const look = async () => {
+    const reconciler = await openReconciler(registry, queue);
+    await reconciler.first;
+    await reconciler.close();
+  };
+  const latest = async () => (await listReadable(registry, operator, { org: 'one' }))[0]?.latest;
+  const stands = async (url: string) =>
+    (await describeRepositories(registry, 'one')).find(({ repository }) => repository === url);
+  await look();
+  expect(await latest()).toBe('1.0.0');
+
+  registry.config.organizations['one']!.repositories = repositories.filter(({ url }) => url !== remote);
+  source.push(remote, { 'a.yaml': api('2.0.0') });
+  await look();
+  const detail = 'The repository is no longer in the configuration. Published versions stay.';
+  expect(await stands(remote)).toMatchObject({ state: 'detached', detail });
+  expect((await stands(other))!.state).toBe('synced');
+  expect(await latest()).toBe('1.0.0');
+  events.length = 0;
+  for (const trigger of ['timer', 'hook', 'manual'] as const)
+    await (
+      await queue.request('one', repositoryId(remote, null), trigger)
+    ).done;
+  expect(await latest()).toBe('1.0.0');
+  expect(events.filter(({ fields }) => fields['repository'] !== remote && fields['trigger'] !== undefined)).toEqual([]);
+
+  registry.config.organizations['one']!.repositories = repositories;
+  await look();
+  expect(await latest()).toBe('2.0.0');
+  expect((await stands(remote))!.state).toBe('synced');
+
+  // What somebody follows over HTTP afterwards is theirs.
+  registry.config.organizations['one']!.repositories = [];
+  await look();
+  await followGiven(registry, 'one', { repository: remote, branch: null, path: null, ...by }, author);
+  await look();
+  expect((await stands(remote))!.state).toBe('synced');
+  await queue.close();
+});
+
+test('a local repository that may not be read any more is told by name, and by the state of its connection', async () => {
+  const local = 'file:///srv/apis';
+  const { registry, source, events } = createWorld({ sync: { interval: 0 } });
+  const given = { url: local, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  const id = await follow(registry, 'one', { ...given, discover: '', gone: null });
+  const forbidden = () => {
+    throw new RegistryError('forbidden', 'Local repositories are not allowed.');
+  };
+  source.watchable = forbidden;
+  source.tip = async () => forbidden();
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  await reconciler.close();
+  await queue.close();
+  expect((await registry.refs.read(repositoryRef('one', id)))!.value).toMatchObject({ state: 'failed' });
+  for (const { fields } of events.filter(({ level }) => level === 'warn')) expect(fields['repository']).toBe(local);
 });
 
 test('a ruleset that appears or changes checks again at once what was rejected for it', async () => {
