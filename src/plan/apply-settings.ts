@@ -1,13 +1,12 @@
 import { posix } from 'node:path';
 import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from '../compile/compile.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import type { Repository } from '../model/connection.ts';
+import type { Connection, Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
-import { releasePattern } from './release-tags.ts';
 import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
@@ -16,8 +15,8 @@ type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 
 
 /**
  * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
- * connection. `releases`: names of tags to publish instead of the branch, where nothing else says
- * what to publish.
+ * connection. `release`: pattern of the tags to publish instead of the branch, where nothing else
+ * says what to publish.
  */
 export function applySettings(
   repository: Repository,
@@ -26,7 +25,7 @@ export function applySettings(
   listed: Listed | null,
   { path: file, settings }: SettingsFile,
   resource: Resource | null,
-  releases: readonly string[] = [],
+  release: string | null = null,
 ): Planned {
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
@@ -46,11 +45,17 @@ export function applySettings(
     ...(given.topics && { topics: given.topics }),
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
-    tags: tags ?? (given.version === undefined ? (connection?.tags ?? releasePattern(releases, coordinate)) : null),
+    tags: tags ?? (given.version === undefined ? tagsOf(resource, connection, release) : null),
     version: versionOf(given.version, listed?.taken ?? [], posix.dirname(file)),
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
+}
+
+/** The tags that a connection publishes. Those that a sync chose, and that published nothing, are chosen again. */
+function tagsOf(resource: Resource | null, connection: Connection | null, release: string | null): string | null {
+  const isBarren = connection?.found === true && resource?.versions.length === 0;
+  return isBarren ? (release ?? connection.tags) : (connection?.tags ?? release);
 }
 
 /**

@@ -5,7 +5,7 @@ import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
 import type { Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
-import { slugCandidates } from './slug-candidates.ts';
+import { baseSlug, slugCandidates, versionInPath } from './slug-candidates.ts';
 import type { AddProblem } from './settings-of.ts';
 
 /**
@@ -67,12 +67,13 @@ export async function assignSlugs(
     if (before === null || before.coordinate.type !== document.type) continue;
     if (!takers.has(formatCoordinate(before.coordinate))) choose(document.path, before.coordinate);
   }
+  const families = familiesIn(found, repository);
   const fresh = rest
     .filter(({ path }) => !chosen.has(path))
     .sort((a, b) => depth(a.path) - depth(b.path) || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
   for (const document of fresh) {
     const takerOf = (slug: string) => takers.get(formatCoordinate({ org, type: document.type, slug }));
-    for (const slug of slugCandidates(document, repository.url, takerOf)) {
+    for (const slug of slugCandidates(document, repository.url, takerOf, families.get(document.path) ?? null)) {
       const coordinate = { org, type: document.type, slug };
       if (takers.has(formatCoordinate(coordinate))) continue;
       if (!(await isFree(registry, repository, coordinate, document.path, present))) continue;
@@ -81,6 +82,25 @@ export async function assignSlugs(
     }
   }
   return chosen;
+}
+
+/**
+ * The versions in the paths of documents that are versions of one API: `payments-v1.yaml` and
+ * `payments-v2.yaml` with the same title. None of them gets the slug without a version, which would
+ * be one of the first that was seen.
+ */
+function familiesIn(found: readonly Found[], repository: Repository): Map<string, string> {
+  const versions = new Map<string, string>();
+  const alike = Map.groupBy(found, (document) => `${document.type} ${baseSlug(document, repository.url)}`);
+  for (const members of alike.values()) {
+    const named = members.flatMap(({ path }) => {
+      const version = versionInPath(path);
+      return version === null ? [] : [[path, version] as const];
+    });
+    if (members.length < 2 || new Set(named.map(([, version]) => version)).size < named.length) continue;
+    for (const [path, version] of named) versions.set(path, version);
+  }
+  return versions;
 }
 
 function depth(path: string): number {

@@ -1,7 +1,10 @@
 import type { Repository } from '../model/connection.ts';
 import type { Detected, SettingsSite } from '../compile/compile.ts';
+import type { Coordinate } from '../model/address.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import { filesOf, type Snapshot, type SnapshotEntry } from '../source/snapshot.ts';
+import type { Remote } from '../source/source.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
@@ -13,6 +16,7 @@ import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { remoteOf } from '../registry/remote.ts';
+import { patternWithDocument } from './release-tags.ts';
 import { readSettingsOf, type AddProblem } from './settings-of.ts';
 
 /** A file that is not published. */
@@ -82,14 +86,16 @@ export async function planDocuments(
   const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
   const found = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, found, listed, addProblem);
-  const releases = repository.versions === 'tags' ? await tagNames(registry, repository, signal) : [];
+  const releaseOf = repository.versions === 'tags' ? await openReleases(registry, repository, signal) : noRelease;
   const documents: Planned[] = [];
   for (const document of found) {
     const coordinate = coordinates.get(document.path);
     if (coordinate === undefined) continue;
     const entry = listed.get(document.path) ?? null;
     const resource = await findResource(registry, coordinate);
-    documents.push(applySettings(repository, document, coordinate, entry, file, resource, releases));
+    documents.push(
+      applySettings(repository, document, coordinate, entry, file, resource, await releaseOf(document, coordinate)),
+    );
     const isOurs = resource?.connection?.repository === repository.url;
     const kept = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
     if (kept !== null) addProblem(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', kept, 'info');
@@ -107,10 +113,43 @@ export async function planDocuments(
   };
 }
 
-/** Rejects with `unreachable`: without knowing the tags, the branch must not be published instead. */
-async function tagNames(registry: Registry, repository: Repository, signal?: AbortSignal): Promise<string[]> {
-  const tags = await registry.source.tags(await remoteOf(registry, repository), signal);
-  return tags.map(({ name }) => name);
+type ReleaseOf = (document: Pick<Found, 'path'>, coordinate: Coordinate) => Promise<string | null>;
+
+const noRelease: ReleaseOf = async () => null;
+
+/**
+ * Finds the pattern of the release tags of each document. Rejects with `unreachable`: without knowing
+ * the tags, the branch must not be published instead.
+ */
+async function openReleases(registry: Registry, repository: Repository, signal?: AbortSignal): Promise<ReleaseOf> {
+  const remote = await remoteOf(registry, repository);
+  const tags = await registry.source.tags(remote, signal);
+  const names = tags.map(({ name }) => name);
+  const opened = new Map<string, Promise<ReadonlySet<string>>>();
+  const pathsAt = (tag: string): Promise<ReadonlySet<string>> => {
+    const { commit } = tags.find(({ name }) => name === tag)!;
+    const paths = opened.get(commit) ?? openPaths(registry, remote, commit, signal);
+    opened.set(commit, paths);
+    return paths;
+  };
+  return ({ path }, coordinate) =>
+    patternWithDocument(names, coordinate, async (tag) => (await pathsAt(tag)).has(path));
+}
+
+/** The paths of a tag's commit. None where the tag names no commit. */
+async function openPaths(
+  registry: Registry,
+  remote: Remote,
+  commit: string,
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  try {
+    const snapshot = await registry.source.snapshot(remote, commit, signal);
+    return new Set(pathsOf(await snapshot.entries()));
+  } catch (error) {
+    if (!isRegistryError(error, 'refused')) throw error;
+    return new Set();
+  }
 }
 
 function refused(path: string, report: Report): Plan {

@@ -1,24 +1,55 @@
 import type { Coordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
-import { foldLabel } from '../model/label.ts';
+import { foldLabel, latestOf } from '../model/label.ts';
+import { readerOf } from '../model/version-order.ts';
 import { labelFromTag } from './tag-label.ts';
 
 /** The usual patterns of release tags. Those of one document of a repository come first. */
 function patternsFor({ slug }: Pick<Coordinate, 'slug'>): string[] {
-  return [`${slug}-v*`, `${slug}@*`, `${slug}/v*`, 'v*', '*'];
+  return [`${slug}-v*`, `${slug}@*`, `${slug}/v*`, 'v*', 'r*', 'release-*', 'release/*', '*'];
+}
+
+/** A pattern of release tags, and the tag of the highest version among them. */
+export interface ReleasePattern {
+  pattern: string;
+  newest: string;
 }
 
 /**
- * The pattern of the tags that name a document's releases: the first of the usual ones that gives a
- * tag a label beginning with a number. `*` only if all tags do. Null: there are no such tags.
+ * The patterns of tags that may name a document's releases, best first: those of the usual ones that
+ * give a tag a label beginning with a number. `*` only if all tags do.
  */
-export function releasePattern(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): string | null {
-  for (const pattern of patternsFor(coordinate)) {
+export function releasePatterns(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): ReleasePattern[] {
+  return patternsFor(coordinate).flatMap((pattern) => {
     const matching = tags.filter((name) => matchesGlob(pattern, name));
-    const releases = matching.filter((name) => /^\d/.test(labelFromTag(name, pattern) ?? ''));
-    if (releases.length > 0 && (pattern !== '*' || releases.length === matching.length)) return pattern;
-  }
-  return null;
+    const releases = matching.flatMap((name, order) => {
+      const label = labelFromTag(name, pattern) ?? '';
+      return /^\d/.test(label) ? [{ name, label, order }] : [];
+    });
+    const newest = latestOf(releases, readerOf(releases));
+    return newest === null || (pattern === '*' && releases.length < matching.length)
+      ? []
+      : [{ pattern, newest: newest.name }];
+  });
+}
+
+/** The first of the patterns of a document's release tags, or null: there are no such tags. */
+export function releasePattern(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): string | null {
+  return releasePatterns(tags, coordinate)[0]?.pattern ?? null;
+}
+
+/**
+ * The pattern of the tags that name a document's releases: the first one whose newest release
+ * contains the document, or else the first. Null: there are no such tags.
+ */
+export async function patternWithDocument(
+  tags: readonly string[],
+  coordinate: Pick<Coordinate, 'slug'>,
+  contains: (tag: string) => Promise<boolean>,
+): Promise<string | null> {
+  const patterns = releasePatterns(tags, coordinate);
+  if (patterns.length > 1) for (const { pattern, newest } of patterns) if (await contains(newest)) return pattern;
+  return patterns[0]?.pattern ?? null;
 }
 
 /** The tag that gives a document this label, its pattern, and how many tags that matches. Null: none does. */

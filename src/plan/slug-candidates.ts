@@ -21,17 +21,19 @@ const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
  * title and the repository, then numbers. Where the title names nothing (`OpenAPI definition`), the
  * file, its folder or the repository names the document. The same tree always gets the same slugs.
  * `repository`: its URL or path. `takerOf`: the path of the document that has a slug already.
+ * `family`: the version in its path, where other versions of it have files of their own.
  */
 export function* slugCandidates(
-  { path, title, version, type }: Found,
+  document: Found,
   repository: string,
   takerOf: (slug: string) => string | undefined,
+  family: string | null = null,
 ): Generator<string> {
-  const names = namesIn(path);
+  const names = namesIn(document.path);
   const home = homeOf(repository);
-  const titled = title === null ? null : titleSlug(title, version ?? null);
-  const base = titled ?? names[0] ?? home ?? nameless[type];
-  yield base;
+  const base = baseSlug(document, repository);
+  if (family !== null) yield `${base.slice(0, 62 - family.length).replace(/-+$/, '')}-${family}`;
+  else yield base;
   // What distinguishes it from the document that has the slug comes first.
   const common = namesIn(takerOf(base) ?? '');
   const apart = names.filter((name) => !common.includes(name));
@@ -42,6 +44,27 @@ export function* slugCandidates(
     yield isWithin(base, name) || base.length + name.length >= longestJoined ? name : `${base}-${name}`;
   }
   for (let number = 2; number < 10_000; number++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${number}`;
+}
+
+/** The slug of a document that no other one wants: its title, or what else names it. */
+export function baseSlug(
+  { path, title, version, type }: Pick<Found, 'path' | 'title' | 'version' | 'type'>,
+  repository: string,
+): string {
+  const titled = title === null ? null : titleSlug(title, version ?? null);
+  return titled ?? namesIn(path)[0] ?? homeOf(repository) ?? nameless[type];
+}
+
+const versionText = 'v?\\d+(?:[._-]\\d+)*';
+const versionAtEnd = new RegExp(`(?:^|[-_.])(${versionText})$`, 'i');
+const wholeVersion = new RegExp(`^${versionText}$`, 'i');
+
+/** The version at the end of a file's name (`payments-v2.yaml`), or its folder (`v2/openapi.yaml`), as a slug. */
+export function versionInPath(path: string): string | null {
+  const [file, ...folders] = path.split('/').toReversed();
+  const stem = file!.replace(/\.(?:json|ya?ml)$/i, '').replace(/\.(?:openapi|swagger|oas3?|schema)$/i, '');
+  const found = versionAtEnd.exec(stem)?.[1] ?? folders.find((folder) => wholeVersion.test(folder));
+  return found === undefined ? null : slugFrom(found);
 }
 
 /** The slug of a document that nothing names. */

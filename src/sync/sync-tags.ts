@@ -4,7 +4,7 @@ import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
-import type { Snapshot } from '../source/snapshot.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
@@ -114,7 +114,12 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
       continue;
     }
     const { document: tagged, refused } = published;
-    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: tagged.label, ...(refused && { refused }) };
+    synced.tags[keyOf(document, tag)] = {
+      commit: tag.commit,
+      label: tagged?.label ?? null,
+      ...(refused && { refused }),
+    };
+    if (tagged === null) continue;
     synced.documents.push(tagged);
     const level = tagged.label === null ? 'warn' : 'info';
     registry.log(level, 'document', { run: run.id, tag: tag.name, ...tagged, report: undefined });
@@ -163,18 +168,23 @@ async function openAll(
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 
+/** `document` null: the tag is older than the document, or of another one. */
 async function publishTag(
   syncing: Syncing,
   document: Planned,
   tag: Tag,
   snapshot: OpenTag['snapshot'],
-): Promise<{ document: RunDocument; refused?: TagState['refused'] }> {
+): Promise<{ document: RunDocument | null; refused?: TagState['refused'] }> {
   const { path, coordinate } = document;
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name, document.tags!);
   const conflict = (detail: string) => ({ document: { ...about, outcome: 'conflict' as const, detail } });
   if (version === null) return conflict(`Tag ${tag.name} cannot be used as a version label.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
+  if (!filesOf(await snapshot.entries()).has(path)) {
+    const ruleset = await rulesetNow(syncing.registry, document);
+    return { document: null, refused: { ruleset, compiler: syncing.registry.compiler.id } };
+  }
   const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
   if (result.outcome === 'conflict') return conflict(result.detail);

@@ -60,6 +60,23 @@ test('with versions: tags, a document without release tags follows the branch un
   expect(await labels('pay')).toEqual(['1.0.0', '1.1.0']);
 });
 
+test('tags whose newest release has the document win over older ones without it', async () => {
+  const { source, sync, labels } = await open();
+  for (const version of ['0.8.0', '0.9.0'])
+    source.tag(url, `v${version}`, source.push(url, { 'code/old.yaml': api('Old', version) }));
+  for (const [tag, version] of [
+    ['r1.2', '0.10.0'],
+    ['r2.1', '0.11.0'],
+  ] as const)
+    source.tag(url, tag, source.push(url, { 'code/quality.yaml': api('Quality', version) }));
+  source.push(url, { 'code/quality.yaml': api('Quality', 'wip'), 'code/later.yaml': api('Later', 'wip') });
+  const run = await sync();
+  expect(await labels('quality')).toEqual(['1.2', '2.1']);
+  // What no release has waits for one.
+  expect(await labels('later')).toEqual([]);
+  expect(run.documents.filter(({ outcome }) => outcome === 'rejected')).toEqual([]);
+});
+
 test('what stele.yaml says of versions comes before versions: tags', async () => {
   const { source, sync, labels } = await open();
   const settings = 'resources: [{path: pay.yaml, slug: pay, version: next}]';

@@ -331,6 +331,26 @@ describe('following a repository', () => {
     expect(await names()).toEqual(['apis/same@1.0.1', 'apis/same-v2@2.0.0', 'apis/u-berg@1.0.0']);
   });
 
+  test('versions of one API in files of their own get slugs with their versions, and the plain one to none', async () => {
+    const { source, sync, names } = await connected();
+    const files = { 'apis/pay-v1.yaml': api('Pay', '1.4.0'), 'apis/pay-v2.yaml': api('Pay', '2.0.0') };
+    source.push(url, {
+      ...files,
+      'v1/openapi.yaml': api('Orders', '1.0.0'),
+      'v2/openapi.yaml': api('Orders', '2.0.0'),
+    });
+    await sync();
+    expect((await names()).sort()).toEqual([
+      'apis/orders-v1@1.0.0',
+      'apis/orders-v2@2.0.0',
+      'apis/pay-v1@1.4.0',
+      'apis/pay-v2@2.0.0',
+    ]);
+    source.push(url, { ...files, 'apis/pay-v3.yaml': api('Pay', '3.0.0'), 'apis/pay.yaml': api('Pay', '4.0.0') });
+    await sync();
+    expect(await names()).toEqual(expect.arrayContaining(['apis/pay-v3@3.0.0', 'apis/pay@4.0.0']));
+  });
+
   test('an uploaded resource of the same name is not taken over', async () => {
     const { source, sync, names, registry } = await connected();
     await createResource(
