@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
+import { countText } from '../model/problem.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
@@ -63,9 +64,11 @@ export function importCommand(): Command {
       if (json) return printJson({ runs: [run] });
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
-      const refused = count('rejected') + count('conflict');
+      const conflicts = count('conflict') === 0 ? '' : `, ${countText(count('conflict'), 'conflict')}`;
       const earlier = before === 0 ? '' : `, ${before} imported before`;
-      complain(`${count('published')} published, ${count('unchanged')} unchanged, ${refused} rejected${earlier}`);
+      complain(
+        `${count('published')} published, ${count('unchanged')} unchanged, ${count('rejected')} rejected${conflicts}${earlier}`,
+      );
     });
 }
 

@@ -237,12 +237,19 @@ export function withBranchAt(resource: Resource, label: string): Resource {
 export function latestMovedBack(resource: Resource, next: Resource): { from: Version; to: Version } | null {
   const from = resource.latest === null ? null : findVersion(resource, resource.latest);
   const to = next.latest === null ? null : findVersion(next, next.latest);
-  return from !== null && to !== null && isOffered(from) && dateOf(to) < dateOf(from) ? { from, to } : null;
+  if (from === null || to === null || !isOffered(from)) return null;
+  // A date after now is that of a clock that was ahead.
+  const isKnown = dateOf(from) <= Date.parse(to.publishedAt);
+  return isKnown && dateOf(to) < dateOf(from) ? { from, to } : null;
 }
 
-/** When its content was made, as far as is known: its commit, else its publication. */
+/**
+ * When its content was made, as far as is known: its commit, else its publication. A commit that is
+ * newer than its publication has the date of a clock that was ahead.
+ */
 function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): number {
-  return Date.parse(createdAt ?? publishedAt);
+  const published = Date.parse(publishedAt);
+  return createdAt === undefined ? published : Math.min(Date.parse(createdAt), published);
 }
 
 /**
@@ -250,7 +257,7 @@ function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publish
  * its date cannot be parsed.
  */
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
-  const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(past.createdAt);
+  const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : dateOf(past);
   const index = versions.findIndex((version) => dateOf(version) > date);
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }

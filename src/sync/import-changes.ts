@@ -1,6 +1,6 @@
 import { isWell, type RunDocument } from '../model/connection.ts';
 import type { HistoryCommit } from '../source/source.ts';
-import { fileIn, isSince, publishPast, type ImportWork } from './import-past.ts';
+import { fileIn, isSince, publishPast, readPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 
 /** The progress of an import: the value of one ref. */
@@ -27,7 +27,7 @@ const blobsPerFetch = 200;
  */
 export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const { registry, connected, remote, history, since, onProgress, signal } = work;
-  const paths = findPaths(history, connected.connection.path);
+  const paths = await findPaths(history, connected.connection.path, readPast(work));
   const ref = `imports/${connected.org}/${connected.type}/${connected.slug}`;
   const before = (await registry.refs.readFresh<Imported>(ref))?.value ?? null;
   const reached = before !== null && coversAll(before, work) ? before : null;

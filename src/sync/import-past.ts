@@ -5,6 +5,7 @@ import { hasDied } from '../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { HistoryCommit, Remote } from '../source/source.ts';
 import { plannedFor, type Connected } from '../plan/plan.ts';
+import type { ReadPast } from './past-paths.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -108,6 +109,21 @@ export async function fileIn(
   const files = filesOf(await snapshot.entries());
   const path = paths.find((each) => files.has(each));
   return path === undefined ? null : { path, blob: files.get(path)! };
+}
+
+/** Bytes of a file that is compared with another one. */
+const mostRead = 4 * 2 ** 20;
+
+/** Reads files of past commits as text. */
+export function readPast({ registry, remote, signal }: ImportWork): ReadPast {
+  return async (commit, path) => {
+    const found = await refusable(async () => {
+      const snapshot = await registry.source.snapshot(remote, commit, signal);
+      return (await snapshot.read([path]))[0]!;
+    });
+    if ('refusal' in found || !found.found || found.bytes.byteLength > mostRead) return null;
+    return Buffer.from(found.bytes).toString();
+  };
 }
 
 /** Whether a commit is new enough to import. */

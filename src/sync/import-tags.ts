@@ -8,11 +8,10 @@ import { chooseLatest, findVersion, insertByDate, latestMovedBack, type Version 
 import { filesOf } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
 import { readJson, readManifestOf } from '../registry/stored.ts';
-import type { Connected } from '../plan/plan.ts';
 import { compileAhead, type OpenPast } from './compile-ahead.ts';
 import { openTagNotes } from './import-notes.ts';
-import { isSince, refuse, type ImportWork } from './import-past.ts';
-import { findPaths } from './past-paths.ts';
+import { isSince, readPast, refuse, type ImportWork } from './import-past.ts';
+import { findPaths, type PastPaths } from './past-paths.ts';
 import { refusable } from './publish-document.ts';
 import { labelFromTag } from '../plan/tag-label.ts';
 
@@ -40,7 +39,8 @@ export async function importTags(work: ImportWork, glob: string): Promise<RunDoc
   const { pasts, refused } = await openTags(work, fresh, glob);
   documents.push(...refused);
   done += fresh.length - pasts.length;
-  if (work.latest === 'ask') assertLatestStays(connected, pasts);
+  if (work.latest === 'ask') assertLatestStays(work, pasts);
+  for (const document of documents) onProgress?.({ done, total, document });
   const ahead = compileAhead(work, pasts, await pathsOfLatest(work));
   try {
     for (const [index, past] of pasts.entries()) {
@@ -60,12 +60,13 @@ export async function importTags(work: ImportWork, glob: string): Promise<RunDoc
 }
 
 /** Throws `conflict` when one of these tags would take over latest, although its commit is older. */
-function assertLatestStays(connected: Connected, pasts: readonly OpenPast[]): void {
+function assertLatestStays({ registry, connected }: ImportWork, pasts: readonly OpenPast[]): void {
+  const now = registry.now().toISOString();
   const added = pasts.flatMap(({ tag: { label }, snapshot: { committedAt } }): Version[] => {
     if (findVersion(connected, label) !== null) return [];
     const createdAt = committedAt ?? new Date(0).toISOString();
     const bytes = { manifest: 'sha256:', content: 'sha256:' } as const;
-    return [{ label, ...bytes, publishedAt: createdAt, createdAt, status: { state: 'active' } }];
+    return [{ label, ...bytes, publishedAt: now, createdAt, status: { state: 'active' } }];
   });
   const next = { ...connected, versions: added.reduce(insertByDate, connected.versions) };
   const change = latestMovedBack(connected, { ...next, latest: chooseLatest(next) });
@@ -93,7 +94,7 @@ async function openTags(
   const { registry, remote, since, signal } = work;
   const commits = [...new Set(tags.map(({ commit }) => commit))];
   if (commits.length > 0) await refusable(() => registry.source.bring(remote, commits, signal));
-  const paths = findPaths(work.history, work.connected.connection.path);
+  const paths = await findPaths(work.history, work.connected.connection.path, readPast(work));
   const pasts: OpenPast[] = [];
   const refused: RunDocument[] = [];
   // Each asks git several times, one after the other.
@@ -113,7 +114,7 @@ async function openTag(
   { registry, remote, connected, signal }: ImportWork,
   tag: Tag,
   glob: string,
-  paths: ReturnType<typeof findPaths>,
+  paths: PastPaths,
 ): Promise<OpenPast | RunDocument> {
   const { name, commit } = tag;
   const label = labelFromTag(name, glob);

@@ -8,18 +8,75 @@ export interface PastPaths {
   all: readonly string[];
 }
 
+/** Reads a file of a commit. Null: it is not there, or too large. */
+export type ReadPast = (commit: string, path: string) => Promise<string | null>;
+
+/** The most removed files that are compared with one that was added. */
+const mostCompared = 10;
+
 /**
- * Follows a document back through its history (oldest first). A file that was moved without a
- * change counts as the same document.
+ * Follows a document back through its history (oldest first). A file that was moved counts as the
+ * same document, and as for git one that replaces a removed file and has half of its lines.
  */
-export function findPaths(history: readonly HistoryCommit[], newest: string): PastPaths {
+export async function findPaths(history: readonly HistoryCommit[], newest: string, read: ReadPast): Promise<PastPaths> {
   const paths = new Map<string, string>();
   const all = new Set([newest]);
   let path = newest;
-  for (const { commit, moves } of history.toReversed()) {
+  for (let at = history.length - 1; at >= 0; at--) {
+    const { commit, moves } = history[at]!;
     paths.set(commit, path);
-    path = moves.get(path) ?? path;
+    path = moves.get(path) ?? (await replacedBy(history, at, path, read)) ?? path;
     all.add(path);
   }
   return { at: (commit) => paths.get(commit) ?? null, all: [...all] };
+}
+
+/** The file that a commit removed and replaced by one at this path, or null. */
+async function replacedBy(
+  history: readonly HistoryCommit[],
+  at: number,
+  path: string,
+  read: ReadPast,
+): Promise<string | null> {
+  const { commit, files } = history[at]!;
+  const before = history[at - 1]?.commit;
+  if (before === undefined || !files.get(path)) return null;
+  const removed = [...files].flatMap(([each, blob]) => (blob === null && isDocument(each) ? [each] : []));
+  if (removed.length === 0 || isThere(history.slice(0, at), path)) return null;
+  const nameOf = (each: string) => each.slice(each.lastIndexOf('/') + 1);
+  const likely = removed.toSorted((a, b) => Number(nameOf(b) === nameOf(path)) - Number(nameOf(a) === nameOf(path)));
+  const own = await read(commit, path);
+  let best: { path: string; share: number } | null = null;
+  for (const each of own === null ? [] : likely.slice(0, mostCompared)) {
+    const text = await read(before, each);
+    const share = text === null ? 0 : shareOf(own!, text);
+    if (share >= 0.5 && share > (best?.share ?? 0)) best = { path: each, share };
+  }
+  return best?.path ?? null;
+}
+
+function isDocument(path: string): boolean {
+  return /\.(?:json|ya?ml)$/i.test(path);
+}
+
+/** Whether a file is there after these commits. */
+function isThere(history: readonly HistoryCommit[], path: string): boolean {
+  const last = history.findLast(({ files }) => files.has(path));
+  return last !== undefined && last.files.get(path) !== null;
+}
+
+/** The share of lines that two texts have in common, of the longer one. */
+function shareOf(one: string, other: string): number {
+  const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+  const [own, old] = [lines(one), lines(other)];
+  const left = new Map<string, number>();
+  for (const line of old) left.set(line, (left.get(line) ?? 0) + 1);
+  let common = 0;
+  for (const line of own) {
+    const count = left.get(line) ?? 0;
+    if (count === 0) continue;
+    left.set(line, count - 1);
+    common++;
+  }
+  return common / Math.max(own.length, old.length, 1);
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { inspect } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import PQueue from 'p-queue';
 import {
   documentAt,
@@ -281,8 +281,9 @@ async function recordProgress(
     next.state !== repository.state ||
     next.detail !== repository.detail ||
     (next.held ?? null) !== (repository.held ?? null) ||
-    next.diverged?.detail !== repository.diverged?.detail;
-  if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail, lost: null };
+    next.diverged?.detail !== repository.diverged?.detail ||
+    !isDeepStrictEqual(next.tags, repository.tags);
+  if (!changed) return { repository, documents, changed, detail, lost: null };
   const at = registry.now().toISOString();
   const since = next.state === repository.state ? (repository.since ?? at) : at;
   const generation = await registry.refs.update<Repository>(

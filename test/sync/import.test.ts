@@ -100,6 +100,30 @@ describe('importing the past', () => {
     ]);
   });
 
+  test('a document is followed to the file that it replaced, also when it changed on the way, and to no other', async () => {
+    const { source, sync, importIt, versions } = await open();
+    const paths = (...names: string[]) => `paths:\n${names.map((name) => `  /${name}: {get: {}}\n`).join('')}`;
+    const other = `title: Other\nlines:\n${Array.from({ length: 9 }, (_, n) => `  - ${n}\n`).join('')}`;
+    const file = (version: string, ...names: string[]) =>
+      `openapi: 3.1.0\ninfo:\n  title: Pay\n  version: ${version}\n${paths(...names)}`;
+    source.push(url, { 'old/api.yaml': file('1.0.0', 'a', 'b', 'c'), 'other.yaml': other });
+    source.push(url, { 'pay.yaml': file('1.1.0', 'a', 'b', 'c', 'd') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual(['1.0.0', '1.1.0']);
+  });
+
+  test('what a tag cannot give is told as it happens, not only counted', async () => {
+    const { source, sync, importIt } = await open();
+    const none = source.push(url, { 'README.md': 'x' });
+    source.push(url, { 'pay.yaml': api('dev') });
+    source.tag(url, 'v3.0.0', none);
+    await sync();
+    const told: (string | null)[] = [];
+    await importIt({ tags: 'v*', onProgress: ({ document }) => void (document && told.push(document.detail)) });
+    expect(told).toEqual(['Tag v3.0.0 does not contain pay.yaml.']);
+  });
+
   test('broken off, it goes on where it was; repeated, it does nothing', async () => {
     const { source, sync, importIt, versions, compiler } = await open();
     for (let n = 1; n <= 50; n++) source.push(url, { 'pay.yaml': api(`1.0.${n}`) });

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Resource, Version } from '../../src/model/resource.ts';
 import { whyLatest } from '../../src/model/why-latest.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
+import { addVersion } from '../../src/registry/place-version.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -132,6 +134,29 @@ test('an upload and a pin do not give way to what the branch had', async () => {
   const reverted = await push(api('2.0.0', '/a'));
   expect(reverted).toMatchObject({ label: changed!.label, detail: expect.stringContaining('somebody pinned it') });
   expect(await latest()).toBe('1.0.0+hotfix');
+});
+
+test('what a clock that was ahead published does not keep later releases from becoming latest', async () => {
+  const resource = { versions: [], latest: null, latestPinned: false } as unknown as Resource;
+  const version = (label: string, publishedAt: string, createdAt?: string): Version => ({
+    label,
+    manifest: 'sha256:0',
+    content: 'sha256:0',
+    publishedAt,
+    ...(createdAt && { createdAt }),
+    status: { state: 'active' },
+  });
+  const release = version('1.1.0', '2026-02-01T00:00:00Z', '2026-01-31T00:00:00Z');
+  for (const ahead of [
+    version('1.0.0', '2030-01-01T00:00:00Z'),
+    version('1.0.0', '2026-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
+  ])
+    expect(addVersion(addVersion(resource, ahead, { latest: true }), release, { latest: 'newer' }).latest).toBe(
+      '1.1.0',
+    );
+  const earlier = version('1.0.0', '2026-01-20T00:00:00Z');
+  const old = version('1.1.0', '2026-02-01T00:00:00Z', '2026-01-10T00:00:00Z');
+  expect(addVersion(addVersion(resource, earlier, { latest: true }), old, { latest: 'newer' }).latest).toBe('1.0.0');
 });
 
 test('nothing is written when the branch has what it had', async () => {

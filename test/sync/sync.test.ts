@@ -777,6 +777,20 @@ describe('following a repository', () => {
     });
   });
 
+  test('a manual sync that finds nothing new writes nothing that lasts', async () => {
+    const { source, sync, registry } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    const generation = async () =>
+      (await Array.fromAsync(registry.refs.list('repositories/'), (name) => registry.refs.read(name))).map(
+        (each) => each!.generation,
+      );
+    const before = await generation();
+    const run = await sync();
+    expect(run).toMatchObject({ state: 'succeeded', documents: [], detail: null });
+    expect(await generation()).toEqual(before);
+  });
+
   test('an unreachable repository is logged once and tried again', async () => {
     const { source, sync, repository, names } = await connected();
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
