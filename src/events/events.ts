@@ -1,4 +1,4 @@
-import { changesOf } from '../model/compared-with.ts';
+import { changesOf } from '../model/versions/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';

@@ -7,7 +7,7 @@ import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
 import { highestInRange, latestOf, placeOfLabel } from './label.ts';
-import { haveEqualRank, readerOf } from './version-order.ts';
+import { readerOf } from './versions/version-order.ts';
 
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
@@ -206,31 +206,6 @@ function latestAmong({ versions }: Resource, candidates: readonly VersionCandida
 }
 
 /**
- * The resource after its branch was read and has this version. Among versions of equal rank that
- * came from a commit, the one that the branch has counts as the newest (design §7). The same object
- * if nothing changes.
- */
-export function withBranchAt(resource: Resource, label: string): Resource {
-  const { versions } = resource;
-  const read = readerOf(versions);
-  const equals = candidatesOf(resource).filter((one) => haveEqualRank(read, one.label, label));
-  const own = equals.find((one) => one.label === label);
-  const newest = latestOf(equals, read);
-  const isBack = own !== undefined && newest !== null && newest !== own && newest.version.createdAt !== undefined;
-  const isKnown = (resource.onBranch ?? resource.latest) === label;
-  if (!isBack) return isKnown ? resource : { ...resource, onBranch: label };
-  const last = equals.reduce((one, other) => (Math.floor(other.order) > Math.floor(one.order) ? other : one));
-  const next = versions.map((version) => {
-    if (version === own.version) return { ...version, returnedAfter: versions[Math.floor(last.order)]!.label };
-    if (version.returnedAfter === undefined || !haveEqualRank(read, version.label, label)) return version;
-    const { returnedAfter: _, ...rest } = version;
-    return rest;
-  });
-  const moved = { ...resource, versions: next, onBranch: label };
-  return { ...moved, latest: chooseLatest(moved) };
-}
-
-/**
  * Whether latest goes back from one state of a resource to the next: to a version whose commit is
  * older. Returns both versions, or null.
  */
@@ -281,13 +256,15 @@ export function isOffered({ status }: Pick<Version, 'status'>): boolean {
   return status.state === 'active' || status.state === 'deprecated';
 }
 
-interface VersionCandidate {
+/** An offered version and its place in the order of publication. */
+export interface VersionCandidate {
   label: string;
   order: number;
   version: Version;
 }
 
-function candidatesOf({ versions }: Pick<Resource, 'versions'>): VersionCandidate[] {
+/** The versions that readers may be sent to. */
+export function candidatesOf({ versions }: Pick<Resource, 'versions'>): VersionCandidate[] {
   return versions.flatMap((version, index) => (isOffered(version) ? [candidateAt(versions, index)] : []));
 }
 

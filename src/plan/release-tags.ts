@@ -1,7 +1,7 @@
 import type { Coordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import { foldLabel, latestOf } from '../model/label.ts';
-import { readerOf } from '../model/version-order.ts';
+import { readerOf } from '../model/versions/version-order.ts';
 import { labelFromTag } from './tag-label.ts';
 
 /** The usual patterns of release tags. Those of one document of a repository come first. */
@@ -10,7 +10,7 @@ function patternsFor({ slug }: Pick<Coordinate, 'slug'>): string[] {
 }
 
 /** A pattern of release tags, and the tag of the highest version among them. */
-export interface ReleasePattern {
+interface ReleasePattern {
   pattern: string;
   newest: string;
 }
@@ -19,7 +19,7 @@ export interface ReleasePattern {
  * The patterns of tags that may name a document's releases, best first: those of the usual ones that
  * give a tag a label beginning with a number. `*` only if all tags do.
  */
-export function releasePatterns(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): ReleasePattern[] {
+function releasePatterns(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): ReleasePattern[] {
   return patternsFor(coordinate).flatMap((pattern) => {
     const matching = tags.filter((name) => matchesGlob(pattern, name));
     const releases = matching.flatMap((name, order) => {

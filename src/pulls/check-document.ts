@@ -1,11 +1,11 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
-import { comparedWith } from '../model/compared-with.ts';
+import { comparedWith } from '../model/versions/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { fittingVersion } from '../model/fitting-version.ts';
+import { fittingVersion } from '../model/versions/fitting-version.ts';
 import { countText, type Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { effectOnLatest } from '../model/why-latest.ts';
+import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';

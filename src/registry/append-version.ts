@@ -2,14 +2,8 @@ import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
 import type { Digest } from '../model/digest.ts';
 import type { JobOrigin } from '../model/job.ts';
-import {
-  assertPublishable,
-  findVersion,
-  resourceRef,
-  withBranchAt,
-  type Resource,
-  type Version,
-} from '../model/resource.ts';
+import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import { withBranchAt } from '../model/versions/branch-at.ts';
 import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
 import { newResource, withSummary, withTitle, type NewResource } from './create-resource.ts';

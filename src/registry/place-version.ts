@@ -11,7 +11,7 @@ import {
   type Resource,
   type Version,
 } from '../model/resource.ts';
-import { readerOf } from '../model/version-order.ts';
+import { readerOf } from '../model/versions/version-order.ts';
 
 /** New content, and what is known about its label. */
 export interface Placing {

@@ -1,5 +1,5 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
-import { changesOf } from '../model/compared-with.ts';
+import { changesOf } from '../model/versions/compared-with.ts';
 import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';

@@ -4,8 +4,9 @@ import { documentAt, type Connection, type DocumentState, type RunDocument } fro
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { resourceRef, withBranchAt, type Resource } from '../model/resource.ts';
-import { effectOnLatest } from '../model/why-latest.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import { withBranchAt } from '../model/versions/branch-at.ts';
+import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';

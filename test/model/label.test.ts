@@ -13,7 +13,7 @@ import {
   parseSemanticVersion,
   type Candidate,
 } from '../../src/model/label.ts';
-import { readerOf } from '../../src/model/version-order.ts';
+import { readerOf } from '../../src/model/versions/version-order.ts';
 import { hostileTexts, labels, ranges } from './arbitraries.ts';
 
 /** Candidates in order of publication. */

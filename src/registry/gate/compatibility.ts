@@ -1,8 +1,8 @@
 import type { Change, Comparison } from '../../model/comparison.ts';
 import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
 import type { Exempted, Exemption } from '../../model/problem.ts';
-import { releaseBefore } from '../../model/compared-with.ts';
-import { fittingVersion } from '../../model/fitting-version.ts';
+import { releaseBefore } from '../../model/versions/compared-with.ts';
+import { fittingVersion } from '../../model/versions/fitting-version.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, type Resource, type Version } from '../../model/resource.ts';

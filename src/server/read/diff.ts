@@ -1,4 +1,4 @@
-import { comparedWith } from '../../model/compared-with.ts';
+import { comparedWith } from '../../model/versions/compared-with.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseSelector, type Selector, type View } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';

@@ -1,4 +1,4 @@
-import { changesOf } from '../../model/compared-with.ts';
+import { changesOf } from '../../model/versions/compared-with.ts';
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';

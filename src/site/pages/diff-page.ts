@@ -1,6 +1,6 @@
 import type { Coordinate, View } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
-import { comparedWith } from '../../model/compared-with.ts';
+import { comparedWith } from '../../model/versions/compared-with.ts';
 import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';

@@ -1,4 +1,4 @@
-import { changesOf } from '../../model/compared-with.ts';
+import { changesOf } from '../../model/versions/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';

@@ -1,6 +1,6 @@
-import type { WorstVerdict } from './comparison.ts';
-import { nextLabel, parseSemanticVersion } from './label.ts';
-import { findVersion, type Resource } from './resource.ts';
+import type { WorstVerdict } from '../comparison.ts';
+import { nextLabel, parseSemanticVersion } from '../label.ts';
+import { findVersion, type Resource } from '../resource.ts';
 import { readerOf } from './version-order.ts';
 
 /**

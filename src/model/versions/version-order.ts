@@ -1,4 +1,4 @@
-import { compareSemanticVersions, parseSemanticVersion, type ReadVersion, type SemanticVersion } from './label.ts';
+import { compareSemanticVersions, parseSemanticVersion, type ReadVersion, type SemanticVersion } from '../label.ts';
 
 interface Labelled {
   label: string;
@@ -11,7 +11,7 @@ const dotted = /^v?(\d+(?:\.\d+)*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+
  * Reads labels such as `2.2` and `2025.02.04`, with a leading `v` and suffixes as in semantic
  * versions. Missing parts are 0. Null for any other, such as the date `2025-02-04`.
  */
-export function parseDottedVersion(label: string): SemanticVersion | null {
+function parseDottedVersion(label: string): SemanticVersion | null {
   const [, numbers, prerelease] = dotted.exec(label) ?? [];
   if (numbers === undefined) return null;
   const [major, minor, patch, ...rest] = numbers.split('.').map(BigInt);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noCounts } from '../../src/model/comparison.ts';
-import { changesOf, comparedWith, releaseBefore } from '../../src/model/compared-with.ts';
-import { compareSemanticVersions, parseSemanticVersion } from '../../src/model/label.ts';
-import type { Resource, Version } from '../../src/model/resource.ts';
+import { noCounts } from '../../../src/model/comparison.ts';
+import { changesOf, comparedWith, releaseBefore } from '../../../src/model/versions/compared-with.ts';
+import { compareSemanticVersions, parseSemanticVersion } from '../../../src/model/label.ts';
+import type { Resource, Version } from '../../../src/model/resource.ts';
 
 /** Versions in order of publication; after a space the status, after `from=` what each was compared with. */
 function resourceOf(...texts: string[]): Resource {

@@ -1,6 +1,6 @@
-import type { VersionChanges } from './comparison.ts';
-import { compareSemanticVersions, placeOfLabel, type SemanticVersion } from './label.ts';
-import { isOffered, orderOf, type Resource, type Version } from './resource.ts';
+import type { VersionChanges } from '../comparison.ts';
+import { compareSemanticVersions, placeOfLabel, type SemanticVersion } from '../label.ts';
+import { isOffered, orderOf, type Resource, type Version } from '../resource.ts';
 import { readerOf } from './version-order.ts';
 
 type Compared = Pick<Version, 'label'> & Partial<Pick<Version, 'changes'>>;

@@ -1,5 +1,5 @@
-import { latestOf } from './label.ts';
-import { findVersion, isOffered, type Resource, type Version } from './resource.ts';
+import { latestOf } from '../label.ts';
+import { findVersion, isOffered, type Resource, type Version } from '../resource.ts';
 import { readerOf } from './version-order.ts';
 
 /** Says in one to three sentences why the latest version is the latest. Null when there is none. */
