@@ -3,7 +3,7 @@ import { scopes, type Scope } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Key } from '../model/key.ts';
 import { createKey, isUsable, listKeys, revokeKey, type NewKey } from '../registry/keys.ts';
-import { demand, demandAll } from './registry-client.ts';
+import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { operator, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
@@ -71,7 +71,7 @@ export function keysCommand(): Command {
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();
       if (options.registry !== undefined)
-        await demand(options.registry, 'DELETE', `/v1/keys/${encodeURIComponent(id)}`);
+        await (await remote(options, options.registry)).demand('DELETE', `/v1/keys/${encodeURIComponent(id)}`);
       else await withStore(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
       if (options.json) printJson({ id, revoked: true });
       else complain(`Revoked key ${id}.`);
@@ -90,7 +90,8 @@ async function make(
   given: Omit<NewKey, 'org'>,
 ): Promise<ShownKey & { secret: string }> {
   if (options.registry !== undefined) {
-    return (await demand(options.registry, 'POST', '/v1/keys', given)) as unknown as ShownKey & { secret: string };
+    const registry = await remote(options, options.registry);
+    return (await registry.demand('POST', '/v1/keys', given)) as unknown as ShownKey & { secret: string };
   }
   const asked = { ...given, org: requireOrg(options) };
   const { key, text } = await withRegistry(command, (registry) => createKey(registry, asked, operator));
@@ -98,9 +99,14 @@ async function make(
 }
 
 async function list(command: Command, options: KeysOptions): Promise<ShownKey[]> {
-  if (options.registry !== undefined) return Array.fromAsync(demandAll<ShownKey>(options.registry, '/v1/keys?'));
+  if (options.registry !== undefined)
+    return Array.fromAsync((await remote(options, options.registry)).demandAll<ShownKey>('/v1/keys?'));
   const keys = await withStore(command, (registry) => listKeys(registry, requireOrg(options)));
   return keys.map(withoutHash);
+}
+
+function remote({ org }: KeysOptions, url: string): Promise<RegistryClient> {
+  return openRegistryAt(url, org ?? null);
 }
 
 function withoutHash({ hash: _hash, ...key }: Key): ShownKey {

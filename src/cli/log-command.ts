@@ -4,7 +4,7 @@ import { connectionState } from '../model/connection-state.ts';
 import { RegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
-import { askRegistry, demandAll } from './registry-client.ts';
+import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
@@ -27,19 +27,20 @@ export function logCommand(): Command {
     .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
-      const { json = false, registry } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
+      const { json = false, registry: url } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
+      const registry = url === undefined ? null : await openRegistryAt(url, coordinate.org);
       const changes: Change[] = [];
       const take = (change: Change) => {
         if (json) changes.push(change);
         else print(formatChange(change));
       };
       const count =
-        registry === undefined
+        registry === null
           ? await withStore(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
-          : await each(demandAll<Change>(registry, auditPath(coordinate)), take);
+          : await each(registry.demandAll<Change>(auditPath(coordinate)), take);
       if (count === 0) throw new RegistryError('not_found', `${name} does not exist.`);
       const connection =
-        registry === undefined
+        registry === null
           ? await withStore(command, (opened) => connectionOf(opened, coordinate))
           : await connectionAt(registry, coordinate);
       if (json) printJson({ changes, connection });
@@ -59,8 +60,8 @@ async function connectionOf(registry: Registry, coordinate: Coordinate): Promise
 }
 
 /** As `connectionOf`, from a running registry. */
-async function connectionAt(registry: string, { type, slug }: Coordinate): Promise<Standing | null> {
-  const { status, body } = await askRegistry(registry, 'GET', `/v1/${type}/${slug}/connection`);
+async function connectionAt(registry: RegistryClient, { type, slug }: Coordinate): Promise<Standing | null> {
+  const { status, body } = await registry.ask('GET', `/v1/${type}/${slug}/connection`);
   return status === 200 ? standingOf(body as unknown as Standing) : null;
 }
 

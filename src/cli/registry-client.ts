@@ -10,6 +10,30 @@ export interface Answer {
 }
 
 /**
+ * A running registry, asked with the key in STELE_KEY. Each request names the organization of the
+ * key, so that the registry refuses it if they differ.
+ */
+export interface RegistryClient {
+  /**
+   * Rejects with `unreachable` without a valid response, or on a redirect: the key must not go to
+   * another server.
+   */
+  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** As `ask`, but returns the body and throws the registry's own error for a status of 400 or more. */
+  demand(method: string, path: string, body?: unknown): Promise<Answer['body']>;
+  /** Yields every item of a list, page by page. */
+  demandAll<T>(path: string): AsyncGenerator<T>;
+  /**
+   * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
+   * such a file.
+   */
+  sendFile(path: string, name: string, bytes: Uint8Array): Promise<Problem | null>;
+}
+
+/** The header that names the organization for which a request is meant. */
+export const organizationHeader = 'stele-organization';
+
+/**
  * Returns the registry's URL and the key in STELE_KEY. Throws `malformed` if either is missing or
  * invalid.
  */
@@ -25,32 +49,66 @@ export function readTarget(registry: string): { base: string; key: string } {
 }
 
 /**
- * Sends a request with the key in STELE_KEY. Rejects with `unreachable` without a valid response,
- * or on a redirect: the key must not go to another server.
+ * Opens the registry for one command. `org` is the organization that the command names, null if it
+ * names none. Throws `malformed` if the key belongs to another one. That is asked first, because
+ * older registries ignore the header and take a request for the key's organization.
  */
-export async function askRegistry(registry: string, method: string, path: string, body?: unknown): Promise<Answer> {
-  return send(registry, method, path, 'application/json', body === undefined ? undefined : JSON.stringify(body));
+export async function openRegistryAt(registry: string, org: string | null): Promise<RegistryClient> {
+  const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
+  if (me.status >= 400) throw refusalOf(me);
+  const own = assertOrganization(me.body, org, registry);
+
+  const ask: RegistryClient['ask'] = (method, path, body) =>
+    send(registry, own, method, path, 'application/json', body === undefined ? undefined : JSON.stringify(body));
+
+  const demand: RegistryClient['demand'] = async (method, path, body) => {
+    const answer = await ask(method, path, body);
+    if (answer.status < 400) return answer.body;
+    throw refusalOf(answer);
+  };
+
+  return {
+    ask,
+    demand,
+    async *demandAll<T>(path: string) {
+      for (let next: string | null = ''; next !== null;) {
+        const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
+        const page = (await demand('GET', `${path}limit=100${cursor}`)) as { items: T[]; next: string | null };
+        yield* page.items;
+        next = page.next;
+      }
+    },
+    async sendFile(path, name, bytes) {
+      const place = path + name.split('/').map(encodeURIComponent).join('/');
+      const answer = await send(registry, own, 'PUT', place, 'application/octet-stream', bytes);
+      if (answer.status < 400) return null;
+      if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
+      return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
+    },
+  };
 }
 
 /**
- * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
- * such a file.
+ * Returns the organization in a response of `GET /v1/me`. Throws `malformed` if a command names
+ * another one.
  */
-export async function sendFile(
-  registry: string,
-  path: string,
-  name: string,
-  bytes: Uint8Array,
-): Promise<Problem | null> {
-  const place = path + name.split('/').map(encodeURIComponent).join('/');
-  const answer = await send(registry, 'PUT', place, 'application/octet-stream', bytes);
-  if (answer.status < 400) return null;
-  if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
-  return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
+export function assertOrganization(me: Answer['body'], wanted: string | null, registry: string): string {
+  const { organization: own } = me;
+  if (typeof own !== 'string')
+    throw new RegistryError(
+      'unreachable',
+      `${registry} does not say which organization the key is of. Check that this is a Stele registry.`,
+    );
+  if (wanted === null || wanted === own) return own;
+  throw new RegistryError(
+    'malformed',
+    `The key in STELE_KEY belongs to the organization ${own}, not to ${wanted}. Nothing was changed. Use a key of ${wanted}, or name @${own}.`,
+  );
 }
 
 async function send(
   registry: string,
+  org: string | null,
   method: string,
   path: string,
   mediaType: string,
@@ -58,7 +116,12 @@ async function send(
 ): Promise<Answer> {
   const { base, key } = readTarget(registry);
   const url = new URL(base.replace(/\/$/, '') + path);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': mediaType, accept: 'application/json' };
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': mediaType,
+    accept: 'application/json',
+    ...(org !== null && { [organizationHeader]: org }),
+  };
   const sent = { method, headers, redirect: 'error', ...(body !== undefined && { body }) } as const;
   const response = await fetch(url, sent).catch((cause: unknown) => {
     throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
@@ -74,28 +137,8 @@ async function send(
   return { status: response.status, body: answered as Record<string, unknown> };
 }
 
-/**
- * As `askRegistry`, but returns the body and throws the registry's own error for a status of 400 or
- * more.
- */
-export async function demand(registry: string, method: string, path: string, body?: unknown): Promise<Answer['body']> {
-  const answer = await askRegistry(registry, method, path, body);
-  if (answer.status < 400) return answer.body;
-  throw refusalOf(answer);
-}
-
 /** Returns the error in a response (RFC 9457), with all its members. */
 export function refusalOf({ status, body }: Answer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   return new RegistryError(status >= 500 ? 'unavailable' : 'refused', detail, { extra: body });
-}
-
-/** Yields every item of a list, page by page. */
-export async function* demandAll<T>(registry: string, path: string): AsyncGenerator<T> {
-  for (let next: string | null = ''; next !== null;) {
-    const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
-    const page = (await demand(registry, 'GET', `${path}limit=100${cursor}`)) as { items: T[]; next: string | null };
-    yield* page.items;
-    next = page.next;
-  }
 }

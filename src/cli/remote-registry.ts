@@ -9,7 +9,7 @@ import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
-import { askRegistry, demand, readTarget, refusalOf, type Answer } from './registry-client.ts';
+import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
 import { withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { adviseRepository } from './check/advise-repository.ts';
@@ -34,9 +34,9 @@ export async function publishRemotely(
   command: Command,
 ): Promise<number> {
   const options = command.optsWithGlobals<PublishOptions>();
-  readTarget(registry);
+  const client = await openRegistryAt(registry, coordinate.org);
   const upload = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
-  const published = await send(registry, coordinate, upload, options);
+  const published = await send(client, coordinate, upload, options);
   return printPublished(file, coordinate, published, options.json);
 }
 
@@ -45,7 +45,7 @@ export async function publishRemotely(
  * about the document.
  */
 async function send(
-  registry: string,
+  registry: RegistryClient,
   coordinate: Coordinate,
   { document, name, report }: Upload,
   { latest, version, dryRun = false, public: isPublic }: PublishOptions,
@@ -55,14 +55,14 @@ async function send(
   const { type, slug } = coordinate;
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
   const body = { document, latest, dryRun, ...(version !== undefined && { version }) };
-  let answer = await askRegistry(registry, 'POST', path, body);
+  let answer = await registry.ask('POST', path, body);
   const created = answer.status === 404 && !dryRun;
   let visibility: Visibility | null = null;
   if (created) {
     const wanted = isPublic ? { visibility: 'public' } : {};
-    const made = await demand(registry, 'POST', `/v1/${type}`, { name: slug, slug, ...wanted });
+    const made = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
     visibility = made['visibility'] as Visibility;
-    answer = await askRegistry(registry, 'POST', path, body);
+    answer = await registry.ask('POST', path, body);
   }
   const unpublished = { ...none, created, visibility };
   const checked = reportIn(answer, name);
@@ -92,12 +92,13 @@ interface DescribedRun extends Omit<Run, 'url' | 'documents'> {
 
 /** Starts a sync on a running registry and waits for it. */
 export async function syncRemotely(registry: string, coordinate: Coordinate): Promise<Run> {
+  const { demand } = await openRegistryAt(registry, coordinate.org);
   const path = `/v1/${coordinate.type}/${coordinate.slug}`;
   const run = await withProgress('Syncing', async () => {
-    let seen = (await demand(registry, 'POST', `${path}/sync?wait=30`, {})) as unknown as DescribedRun;
+    let seen = (await demand('POST', `${path}/sync?wait=30`, {})) as unknown as DescribedRun;
     while (seen.finishedAt === null) {
       await delay(250);
-      seen = (await demand(registry, 'GET', `${path}/syncs/${seen.id}`)) as unknown as DescribedRun;
+      seen = (await demand('GET', `${path}/syncs/${seen.id}`)) as unknown as DescribedRun;
     }
     return seen;
   });

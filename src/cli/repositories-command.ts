@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { RegistryError } from '../model/errors.ts';
 import type { SkipReason } from '../model/owner.ts';
 import type { FollowedOwner, FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
-import { demand, demandAll } from './registry-client.ts';
+import { openRegistryAt } from './registry-client.ts';
 
 interface Followed {
   repositories: FollowedRepository[];
@@ -19,9 +18,7 @@ export function repositoriesCommand(): Command {
     .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (_options: unknown, command: Command) => {
       const { org, registry, json } = command.optsWithGlobals<CommonOptions & { org?: string; registry?: string }>();
-      if (registry !== undefined && org !== undefined)
-        throw new RegistryError('malformed', '--org does not work with --registry: the key has an organization.');
-      const followed = registry === undefined ? await readLocally(command, org) : await readRemotely(registry);
+      const followed = registry === undefined ? await readLocally(command, org) : await readRemotely(registry, org);
       if (json) printJson(followed);
       else printFollowed(followed);
     });
@@ -40,9 +37,10 @@ function readLocally(command: Command, only: string | undefined): Promise<Follow
   });
 }
 
-async function readRemotely(registry: string): Promise<Followed> {
-  const repositories = await Array.fromAsync(demandAll<FollowedRepository>(registry, '/v1/repositories?'));
-  const { items } = await demand(registry, 'GET', '/v1/owners');
+async function readRemotely(url: string, org: string | undefined): Promise<Followed> {
+  const registry = await openRegistryAt(url, org ?? null);
+  const repositories = await Array.fromAsync(registry.demandAll<FollowedRepository>('/v1/repositories?'));
+  const { items } = await registry.demand('GET', '/v1/owners');
   return { repositories, owners: items as FollowedOwner[] };
 }
 

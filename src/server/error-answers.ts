@@ -35,7 +35,8 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
   forbidden: {
     status: 403,
     title: 'Permission denied',
-    meaning: 'The credential is valid but lacks the scope for this operation. Use a key with that scope.',
+    meaning:
+      'The credential is valid but lacks the scope for this operation, or belongs to another organization than the request names. `detail` says which.',
   },
   not_found: {
     status: 404,

@@ -25,11 +25,15 @@ interface Asked {
   body: string;
 }
 
-/** A registry that answers what it is told to, in order. */
+/** A registry that answers what it is told to, in order. Every key is one of acme. */
 async function openStub(answers: readonly [status: number, body: object][]) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
+      if (request.url === '/v1/me') {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"organization":"acme"}');
+        return;
+      }
       const [status, answer] = answers[asked.push({ what: `${request.method} ${request.url}`, body }) - 1]!;
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     });

@@ -17,7 +17,7 @@ let remote: Remote;
 
 beforeEach(async () => {
   api = await openApi();
-  remote = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), api.registry.config.limits);
+  remote = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), 'acme', api.registry.config.limits);
 });
 afterEach(() => api[Symbol.asyncDispose]());
 
@@ -120,7 +120,7 @@ test('an object that the other registry cannot send any more holds that resource
   await api.registry.bucket.delete(packKey(version.manifest));
   const opened = { ...api.registry, objects: createObjects(api.registry.bucket) };
   await using other = await openApi(opened);
-  const from = openRemote(other.url, await other.makeKey({ scopes: ['read'] }), other.registry.config.limits);
+  const from = openRemote(other.url, await other.makeKey({ scopes: ['read'] }), 'acme', other.registry.config.limits);
   expect(await mirror.follow(from)).toMatchObject([
     { resource: one, outcome: 'refused', detail: expect.stringContaining('for manifests/') },
     { resource: '@acme/apis/two', outcome: 'updated' },
@@ -229,7 +229,7 @@ test('a cursor of another key is given up', async () => {
   await publishVersion(api.registry, one, '1.0.0');
   await mirror.follow();
   await publishVersion(api.registry, one, '1.1.0');
-  const other = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), api.registry.config.limits);
+  const other = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), 'acme', api.registry.config.limits);
   expect(await mirror.follow(other)).toMatchObject([{ resource: one, versions: ['1.1.0'] }]);
 });
 
@@ -277,7 +277,7 @@ describe('a hostile registry', () => {
 
   test('that sends more bytes than the limits allow is not read to the end', async () => {
     await publishVersion(api.registry, one, '1.0.0');
-    const small = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), { bundleBytes: 50 });
+    const small = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), 'acme', { bundleBytes: 50 });
     await expect(small.resource(coordinate)).rejects.toMatchObject({ code: 'malformed' });
     const mirror = createMirror();
     const mirrored = await mirror.follow({ ...remote, blob: small.blob });

@@ -7,7 +7,7 @@ import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
 import { openFolder } from '../../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
-import { demand } from '../registry-client.ts';
+import { openRegistryAt, type RegistryClient } from '../registry-client.ts';
 import { readDocument } from '../remote-registry.ts';
 
 interface ReplayOptions extends CommonOptions {
@@ -35,7 +35,12 @@ export function replayCommand(): Command {
       const result = await withProgress('Replaying', async (say) =>
         registry === undefined
           ? replayHere(command, candidate, coordinate)
-          : replayThere(registry, await bodyOf(command, candidate, coordinate, version), coordinate, say),
+          : replayThere(
+              await openRegistryAt(registry, coordinate.org),
+              await bodyOf(command, candidate, coordinate, version),
+              coordinate,
+              say,
+            ),
       ).catch((error: unknown) => {
         if (isRegistryError(error) && json !== true) for (const problem of problemsIn(error)) complain(problem);
         throw error;
@@ -94,7 +99,7 @@ async function bodyOf(
 }
 
 async function replayThere(
-  registry: string,
+  registry: RegistryClient,
   body: object,
   { slug }: Coordinate,
   say: (text: string) => void,
@@ -102,7 +107,7 @@ async function replayThere(
   const items: Replayed[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/rulesets/${slug}/replay?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`;
-    const page = (await demand(registry, 'POST', path, body)) as unknown as Result & { next: string | null };
+    const page = (await registry.demand('POST', path, body)) as unknown as Result & { next: string | null };
     items.push(...page.items);
     if (page.next === null) return { items, totals: page.totals };
     say(`Replaying: ${items.length} done`);

@@ -1,23 +1,26 @@
 import type { CompileLimits } from '../../compile/compile.ts';
-import type { Coordinate } from '../../model/address.ts';
+import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import type { CommitNote, Status } from '../../model/resource.ts';
 import type { Remote } from '../../registry/keep/mirror-registry.ts';
 import type { RemoteResource } from '../../registry/keep/remote-resource.ts';
-import { refusalOf } from '../registry-client.ts';
+import { assertOrganization, organizationHeader, refusalOf } from '../registry-client.ts';
 
 /** Milliseconds for an answer to begin, besides the time that the request asks the registry to wait. */
 const patience = 30_000;
+/** Says which organization the key belongs to. */
+const me = '/v1/me';
 /** Pages of 100 versions that a resource may have. */
 const mostPages = 1000;
 
 /**
  * Reads another registry over HTTP: its management API, and manifests and blobs as OCI clients do.
- * Rejects with `malformed` for an answer that is too large for the limits, or is not what was asked.
+ * Rejects with `malformed` for an answer that is too large for the limits, or is not what was asked,
+ * and if the key belongs to another organization than `org`.
  */
-export function openRemote(url: string, key: string, limits: Pick<CompileLimits, 'bundleBytes'>): Remote {
+export function openRemote(url: string, key: string, org: string, limits: Pick<CompileLimits, 'bundleBytes'>): Remote {
   // A bundle is the larger as YAML, with its indentation.
   const mostBytes = 4 * limits.bundleBytes;
 
@@ -42,9 +45,12 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
     return Buffer.concat(chunks);
   }
 
+  /** Whether the key is known to be one of the organization. */
+  let isOwn = false;
+
   async function ask(path: string, accept: string, wait = 0): Promise<Response> {
     const target = new URL(url.replace(/\/$/, '') + path);
-    const headers = { authorization: `Bearer ${key}`, accept };
+    const headers = { authorization: `Bearer ${key}`, accept, ...(path !== me && { [organizationHeader]: org }) };
     const signal = AbortSignal.timeout(patience + wait * 1000);
     // The key must not go to another server.
     return fetch(target, { headers, redirect: 'error', signal }).catch((cause: unknown) => {
@@ -71,20 +77,23 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
     return body;
   }
 
-  async function askBytes({ org, type, slug }: Coordinate, kind: string, digest: Digest): Promise<Uint8Array> {
-    const response = await ask(`/v2/${org}/${type}/${slug}/${kind}/${digest}`, '*/*');
+  async function askBytes(coordinate: Coordinate, kind: string, digest: Digest): Promise<Uint8Array> {
+    const name = formatCoordinate(coordinate);
+    const response = await ask(`/v2/${name.slice(1)}/${kind}/${digest}`, '*/*');
     if (response.ok) return readBody(response, `${kind}/${digest}`);
     await response.body?.cancel();
     // The others may be had. Without `Retry-After`, what it has is damaged.
     const isDamaged = response.status === 503 && !response.headers.has('retry-after');
     const isGone = response.status < 429 || response.status === 500 || isDamaged;
-    const what = `${kind}/${digest} of @${org}/${type}/${slug}`;
+    const what = `${kind}/${digest} of ${name}`;
     throw new RegistryError(isGone ? 'refused' : 'unreachable', `${url} returned ${response.status} for ${what}.`);
   }
 
   return {
     url,
     async changes(after, wait) {
+      if (!isOwn) assertOrganization((await askJson(me)) ?? {}, org, url);
+      isOwn = true;
       const cursor = after === null ? '' : `&after=${encodeURIComponent(after)}`;
       const page = await askJson(`/v1/changes?limit=100&wait=${wait}${cursor}`, wait);
       if (page === null)

@@ -49,7 +49,7 @@ export function mirrorCommand(): Command {
           complain: json ? () => undefined : complain,
         };
         await withRegistry(command, (registry) =>
-          followRegistry(registry, openRemote(base, key, registry.config.limits), follow),
+          followRegistry(registry, openRemote(base, key, org, registry.config.limits), follow),
         );
       } finally {
         process.off('SIGTERM', stop).off('SIGINT', stop);

@@ -4,7 +4,7 @@ import type { Report } from '../../model/problem.ts';
 import type { SiteName } from '../../model/sites/documentation-site.ts';
 import { readConfig, withRegistry } from '../command-context.ts';
 import { withProgress } from '../output.ts';
-import { demand, readTarget } from '../registry-client.ts';
+import { openRegistryAt } from '../registry-client.ts';
 import { reader, sendFolder, withProblems } from './publish-folder.ts';
 import { readFolder } from './read-folder.ts';
 
@@ -32,10 +32,10 @@ export async function previewFolder(
   const read = folder === undefined ? null : readFolder(folder, limits.fileBytes);
   const unread = read?.problems ?? [];
   if (there !== undefined) {
-    readTarget(there);
+    const registry = await openRegistryAt(there, site.org);
     return withProgress('Rendering', async () => {
-      const sent = read && (await sendFolder(there, site, read.files, {}));
-      const made = (await demand(there, 'POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
+      const sent = read && (await sendFolder(registry, site, read.files, {}));
+      const made = (await registry.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
       return { ...made, report: withProblems(made.report, [...unread, ...(sent?.problems ?? [])]) };
     });
   }

@@ -6,7 +6,7 @@ import { siteAddress, type Deployment, type SiteName } from '../../model/sites/d
 import type { Registry } from '../../registry/registry.ts';
 import type { NewFile } from '../../registry/sites/replace-drafts.ts';
 import { operator } from '../command-context.ts';
-import { askRegistry, demand, demandAll, refusalOf, sendFile } from '../registry-client.ts';
+import { refusalOf, type RegistryClient } from '../registry-client.ts';
 
 /** The result of `stele sites publish`, as `--json` prints it. */
 export interface PublishedFolder {
@@ -101,39 +101,39 @@ export async function checkHere(
  * Creates the site if it is not there.
  */
 export async function sendFolder(
-  registry: string,
+  registry: RegistryClient,
   { slug }: SiteName,
   files: readonly NewFile[],
   { title, public: isPublic }: FolderOptions,
 ): Promise<{ url: string; created: boolean; problems: Problem[] }> {
   const path = `/v1/sites/${slug}`;
-  const found = await askRegistry(registry, 'GET', path);
+  const found = await registry.ask('GET', path);
   const isNew = found.status === 404;
   if (!isNew && found.status >= 400) throw refusalOf(found);
   const given = { slug, title: title ?? slug, ...(isPublic && { visibility: 'public' }) };
   const { url } = isNew
-    ? await demand(registry, 'POST', '/v1/sites', given)
+    ? await registry.demand('POST', '/v1/sites', given)
     : title === undefined
       ? found.body
-      : await demand(registry, 'PATCH', path, { title });
+      : await registry.demand('PATCH', path, { title });
   const there = new Map<string, string>();
-  for await (const file of demandAll<{ path: string; digest: string }>(registry, `${path}/files?`))
+  for await (const file of registry.demandAll<{ path: string; digest: string }>(`${path}/files?`))
     there.set(file.path, file.digest);
   const problems: Problem[] = [];
   for (const { path: name, bytes } of files) {
     const known = there.get(name);
     there.delete(name);
     if (known === digestOf(bytes)) continue;
-    const problem = await sendFile(registry, `${path}/files/`, name, bytes);
+    const problem = await registry.sendFile(`${path}/files/`, name, bytes);
     if (problem !== null) problems.push(problem);
   }
-  for (const name of there.keys()) await demand(registry, 'DELETE', `${path}/files/${name}`);
+  for (const name of there.keys()) await registry.demand('DELETE', `${path}/files/${name}`);
   return { url: String(url), created: isNew, problems };
 }
 
 /** As `publishHere`, over HTTP. */
 export async function publishThere(
-  registry: string,
+  registry: RegistryClient,
   site: SiteName,
   files: readonly NewFile[],
   unread: readonly Problem[],
@@ -142,7 +142,7 @@ export async function publishThere(
   const { problems: unsent, ...common } = await sendFolder(registry, site, files, options);
   const problems = [...unread, ...unsent];
   const path = `/v1/sites/${site.slug}`;
-  const answer = await askRegistry(registry, 'POST', `${path}/publish`, {});
+  const answer = await registry.ask('POST', `${path}/publish`, {});
   if (answer.status === 422 && answer.body['problems'] !== undefined) {
     const report = createReport(answer.body['problems'] as Problem[]);
     return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report: withProblems(report, problems) };

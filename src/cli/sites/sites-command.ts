@@ -3,7 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { currentOf, formatSite, parseSite, type SiteName } from '../../model/sites/documentation-site.ts';
 import { operator, readConfig, withRegistry, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../output.ts';
-import { demand, demandAll, readTarget } from '../registry-client.ts';
+import { openRegistryAt } from '../registry-client.ts';
 import { checkHere, publishHere, publishThere, type FolderOptions, type PublishedFolder } from './publish-folder.ts';
 import { previewFolder } from './preview-folder.ts';
 import { readFolder } from './read-folder.ts';
@@ -104,8 +104,8 @@ async function publish(
     return withRegistry(command, (registry) =>
       withProgress(text, () => publishHere(registry, site, files, problems, options)),
     );
-  readTarget(there);
-  return withProgress(text, () => publishThere(there, site, files, problems, options));
+  const registry = await openRegistryAt(there, site.org);
+  return withProgress(text, () => publishThere(registry, site, files, problems, options));
 }
 
 /** Prints the report, then what became of the site. Returns the exit code. */
@@ -139,7 +139,7 @@ interface Listed {
 async function list(command: Command, { registry: there, org }: SitesOptions): Promise<Listed[]> {
   if (there !== undefined) {
     type Record = { coordinate: string; title: string; visibility: string; current: string | null };
-    const all = await Array.fromAsync(demandAll<Record>(there, '/v1/sites?'));
+    const all = await Array.fromAsync((await openRegistryAt(there, org ?? null)).demandAll<Record>('/v1/sites?'));
     return all.map(({ coordinate, title, visibility, current }) => ({
       site: coordinate,
       title,
@@ -169,6 +169,7 @@ async function rollBack(command: Command, site: SiteName, earlier: string, there
       const { publishAgain } = await import('../../registry/sites/publish-site.ts');
       return (await publishAgain(registry, site, earlier, operator)).deployment.label;
     });
-  const { deployment } = await demand(there, 'POST', `/v1/sites/${site.slug}/publish`, { deployment: earlier });
+  const registry = await openRegistryAt(there, site.org);
+  const { deployment } = await registry.demand('POST', `/v1/sites/${site.slug}/publish`, { deployment: earlier });
   return (deployment as { id: string }).id;
 }

@@ -7,7 +7,10 @@ import { assertOwnPage } from '../login/cross-site.ts';
 import { untilClosed } from '../until-closed.ts';
 import type { Asker } from './call.ts';
 
-/** Names the organization for a session, whose person may be a member of several. */
+/**
+ * Names the organization that a request is meant for. A session needs it if its person is a member of
+ * several; with a key it must be the key's.
+ */
 const organizationHeader = 'stele-organization';
 /** Carries a session's token (`SignedIn.token`). */
 const tokenHeader = 'stele-session-token';
@@ -36,7 +39,14 @@ export function askerOf(request: Request, response: Response, url: string): Aske
 }
 
 function organizationOf(principal: Exclude<Principal, { kind: 'anonymous' }>, named: string | undefined): string {
-  if (principal.kind === 'key') return principal.org;
+  if (principal.kind === 'key') {
+    if (named === undefined || named === principal.org) return principal.org;
+    throw new RegistryError(
+      'forbidden',
+      `The key belongs to the organization ${principal.org}, and Stele-Organization names another one. Use a key of that organization, or send the request without the header.`,
+      { extra: { organization: principal.org } },
+    );
+  }
   const own = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
   if (named === undefined && own.length === 1) return own[0]!;
   if (named === undefined || !isSlug(named)) {

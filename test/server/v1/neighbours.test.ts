@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
+import { description } from './described.ts';
 
 test('a document whose sandbox died gets 503 and a time to try again; the same request is then done', async () => {
   const registry = createTestRegistry(unlimited);
@@ -50,4 +51,27 @@ test('an organization that publishes too much at once gets 429, and another one 
   const statuses = (await Promise.all(all)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   expect([...awaited]).toEqual([true]);
+});
+
+test('every operation with a key refuses a request that is meant for another organization, before anything else', async () => {
+  await using api = await openApi();
+  const reader = await api.makeKey({ scopes: ['read'] });
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  const before = JSON.stringify((await api.call('GET', '/v1/audit')).json['items']);
+  for (const { id, method, path, scope } of description.operations) {
+    if (scope === null) continue;
+    const target = path.replaceAll(/\{\w+\}/g, 'pay');
+    for (const key of [api.admin, reader]) {
+      const ask = (org: string) =>
+        api.call(method.toUpperCase(), target, { key, headers: { 'Stele-Organization': org } });
+      const refused = await ask('partner');
+      expect([id, refused.status, refused.json['organization']]).toEqual([id, 403, 'acme']);
+      expect(refused.json['detail']).toMatch(/^The key belongs to the organization acme, and Stele-Organization names/);
+    }
+  }
+  expect(JSON.stringify((await api.call('GET', '/v1/audit')).json['items'])).toBe(before);
+  for (const org of ['acme', 'nobody', 'A B'])
+    expect((await api.call('GET', '/v1/me', { headers: { 'Stele-Organization': org } })).status).toBe(
+      org === 'acme' ? 200 : 403,
+    );
 });
