@@ -3,7 +3,13 @@ import { formatAddress, parseCoordinate, type Coordinate } from '../model/addres
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
-import { formatSite, siteAddress, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
+import {
+  deploymentsOf,
+  formatSite,
+  siteAddress,
+  type DocumentationSite,
+  type SiteName,
+} from '../model/sites/documentation-site.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
@@ -124,12 +130,15 @@ export function eventsOfSite(
   before: Generation<DocumentationSite> | null,
   after: Generation<DocumentationSite>,
 ): Happened[] {
-  const [old, site] = [before?.value ?? null, after.value];
+  const site = after.value;
   const { org, slug, visibility } = site;
+  // A deleted site that had the name is another one.
+  const isSame = before?.value.id === site.id && before?.value.createdAt === site.createdAt;
+  const old = isSame ? before.value : null;
   const name = formatSite(site);
-  const known = new Set(old?.deployments.map(({ label }) => label));
+  const known = new Set(old && deploymentsOf(old).map(({ label }) => label));
   const about = { coordinate: name, url: `${url}${siteAddress(site)}/` };
-  const happenings = site.deployments
+  const happenings = deploymentsOf(site)
     .filter(({ label }) => !known.has(label))
     .map(({ label, manifest, publishedAt, again = null, followed }): Happening => {
       // What it followed may be an API that the endpoint may not know.

@@ -70,16 +70,24 @@ export function expiringKinds(): { kind: string; days: number }[] {
 export interface StoredList {
   /** The member of the value that holds the list. */
   field: string;
-  /** The member of each item that names it within the list. */
-  key: string;
+  /** What names an item within the list. */
+  keyOf: (item: Record<string, unknown>) => string;
   /** The kind of the items' own records. */
   kind: string;
 }
 
+const versions: StoredList = { field: 'versions', keyOf: ({ label }) => String(label), kind: 'versions' };
+const deployments: StoredList = {
+  field: 'deployments',
+  // Each of the sites that have had a name counts from 1.
+  keyOf: ({ label, site }) => (site === undefined ? String(label) : `${String(site)}-${String(label)}`),
+  kind: 'deployments',
+};
+
 /** The list that records of this kind hold, or null: the versions of a resource, the deployments of a site. */
 export function listIn(name: string): StoredList | null {
-  if (name.startsWith('resources/')) return { field: 'versions', key: 'label', kind: 'versions' };
-  return name.startsWith('sites/') ? { field: 'deployments', key: 'label', kind: 'deployments' } : null;
+  if (name.startsWith('resources/')) return versions;
+  return name.startsWith('sites/') ? deployments : null;
 }
 
 /** The name of an item's own record: `versions/acme/apis/payments/1.4.0`. */

@@ -114,6 +114,7 @@ export async function checkOfSite(
   const parts = await partsOf(registry, whole, previous);
   const preview: SitePreview = {
     site,
+    ...(found?.id !== undefined && { id: found.id }),
     origin: { repository: url, commit, folder },
     by: `sync:${org}`,
     manifest: shown.built.digest,

@@ -46,6 +46,8 @@ export interface SiteOrigin {
 export interface Deployment {
   /** Its number: `1` for the first. */
   label: string;
+  /** Id of its site. Absent: made before sites had ids. */
+  site?: string;
   manifest: Digest;
   /** ISO 8601, UTC. */
   publishedAt: string;
@@ -72,13 +74,15 @@ export interface SiteConnection {
 
 /** A documentation site: the value of one record. */
 export interface DocumentationSite extends SiteSettings {
+  /** Tells it from deleted sites that had its name. Absent: made before sites had ids. */
+  id?: string;
   org: string;
   slug: string;
   visibility: Visibility;
   /** Which findings keep it from being published: errors alone, warnings too (such as broken links), or none. */
   blockOn: BlockOn;
   connection: SiteConnection | null;
-  /** Oldest first. */
+  /** Oldest first, after those of deleted sites that had the name: read them with `deploymentsOf`. */
   deployments: Deployment[];
   /** Label of the deployment that is served; null: none. */
   current: string | null;
@@ -119,9 +123,26 @@ export function parseSite(text: string): SiteName | null {
   return org !== undefined && slug !== undefined && isSlug(org) && isSlug(slug) ? { org, slug } : null;
 }
 
+/**
+ * Whether something was made for a site, and not for a deleted one that had its name. What has no id
+ * is from a program that knew none, and is told apart by its time.
+ */
+export function isMadeFor(
+  { id, createdAt }: Pick<DocumentationSite, 'id' | 'createdAt'>,
+  made: { site?: string; at: string },
+): boolean {
+  if (made.site !== undefined) return made.site === id;
+  return id === undefined ? made.at >= createdAt : made.at > createdAt;
+}
+
+/** The deployments of a site, oldest first. */
+export function deploymentsOf(site: DocumentationSite): Deployment[] {
+  return site.deployments.filter((each) => isMadeFor(site, { ...each, at: each.publishedAt }));
+}
+
 /** The deployment that is served, or null. */
-export function currentOf({ deployments, current }: DocumentationSite): Deployment | null {
-  return deployments.find(({ label }) => label === current) ?? null;
+export function currentOf(site: DocumentationSite): Deployment | null {
+  return deploymentsOf(site).find(({ label }) => label === site.current) ?? null;
 }
 
 /** The settings alone. */
@@ -131,6 +152,8 @@ export function settingsOf({ title, description, theme, navigation, redirects, v
 
 /** A file that was sent for a site and is published with the next deployment: the value of one record. */
 export interface Draft {
+  /** Id of its site. Absent: sent before sites had ids. */
+  site?: string;
   /** Null: the file was deleted. */
   file: DraftFile | null;
 }

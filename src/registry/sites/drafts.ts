@@ -2,7 +2,8 @@ import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import {
   draftRef,
-  siteRef,
+  formatSite,
+  isMadeFor,
   type DocumentationSite,
   type Draft,
   type DraftFile,
@@ -15,7 +16,7 @@ import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle, readPlace } from './bundles.ts';
 import { kindOfFile } from './file-kind.ts';
-import { assertSettings, createSiteRecord, findSite, type SiteChange } from './site-record.ts';
+import { findSite } from './site-record.ts';
 
 /** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
 export interface PageParts {
@@ -52,18 +53,18 @@ export async function putDraft(
       'too_large',
       `The file has ${bytes.byteLength} bytes; the limit is ${registry.config.limits.fileBytes}.`,
     );
-  await assertEditable(registry, site);
+  const { value: record } = await findEditable(registry, site);
   const { places, objects } = bundle([bytes]);
   const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
   const mendPurged = await watchPurges(registry);
   await store();
   const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
   const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
+    const own = fileOf(record, current);
     // A deleted file is as absent as one that never was.
-    guard(current?.value.file ? current : { generation: 0 });
-    const isSame =
-      current?.value.file?.digest === file.digest && JSON.stringify(current.value.file.page) === JSON.stringify(page);
-    return isSame ? null : { value: { file }, change: { ...author, action: `save ${path}` } };
+    guard(own ? current! : { generation: 0 });
+    const isSame = own?.digest === file.digest && JSON.stringify(own.page) === JSON.stringify(page);
+    return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
   });
   await mendPurged(store);
   return { path, file: made!.value.file!, generation: made! };
@@ -100,18 +101,22 @@ export async function readDraftPage(
 
 /** A file of a site that was sent, or null. */
 export async function findDraft(registry: Registry, site: SiteName, path: string): Promise<FoundDraft | null> {
+  const record = (await findSite(registry, site))?.value;
   const generation = isFilePath(path) ? await registry.refs.read<Draft>(draftRef(site, path)) : null;
-  return generation?.value.file ? { path, file: generation.value.file, generation } : null;
+  const file = record ? fileOf(record, generation) : null;
+  return file && { path, file, generation: generation! };
 }
 
 /** The files of a site that were sent, by path. */
 export async function listDrafts(registry: Registry, site: SiteName): Promise<FoundDraft[]> {
+  const record = (await findSite(registry, site))?.value;
+  if (!record) return [];
   const prefix = draftRef(site, '');
   const found: FoundDraft[] = [];
   for await (const name of registry.refs.list(prefix)) {
     const generation = await registry.refs.read<Draft>(name);
-    if (generation?.value.file)
-      found.push({ path: name.slice(prefix.length), file: generation.value.file, generation });
+    const file = fileOf(record, generation);
+    if (file !== null) found.push({ path: name.slice(prefix.length), file, generation: generation! });
   }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -124,37 +129,33 @@ export async function deleteDraft(
   author: Author,
   guard: Guard = () => undefined,
 ): Promise<void> {
-  await assertEditable(registry, site);
+  const { value: record } = await findEditable(registry, site);
   await registry.refs.update<Draft>(draftRef(site, path), (current) => {
-    if (!current?.value.file)
+    if (current === null || fileOf(record, current) === null)
       throw new RegistryError('not_found', `The site has no ${isPagePath(path) ? 'page' : 'file'} ${path}.`);
     guard(current);
-    return { value: { file: null }, change: { ...author, action: `delete ${path}` } };
+    return { value: draftOf(record, null), change: { ...author, action: `delete ${path}` } };
   });
 }
 
-/** `createSiteRecord`, without the files that a deleted site of this name left. */
-export async function createSite(
-  registry: Registry,
-  site: SiteName,
-  given: SiteChange & { title: string },
-  author: Author,
-): Promise<Generation<DocumentationSite>> {
-  // Before anything is forgotten: the deleted site may still come back.
-  assertSettings(given);
-  const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
-  if (found !== null && found.value.deletedAt !== null)
-    for (const { path } of await listDrafts(registry, site))
-      await registry.refs.update<Draft>(draftRef(site, path), () => ({
-        value: { file: null },
-        change: { ...author, action: `delete ${path}` },
-      }));
-  return createSiteRecord(registry, site, given, author);
+/** The file that a record holds for a site; null: none, or one of a deleted site that had its name. */
+export function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): DraftFile | null {
+  return draft !== null && isMadeFor(site, { ...draft.value, at: draft.at }) ? draft.value.file : null;
 }
 
-/** Throws `conflict` if the files of a site come from a repository. */
-export async function assertEditable(registry: Registry, site: SiteName): Promise<void> {
-  const connection = (await findSite(registry, site))?.value.connection;
-  if (!connection) return;
+/** What to record of a file of a site. */
+export function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
+  return { ...(id !== undefined && { site: id }), file };
+}
+
+/**
+ * The site, if its files are those that are sent. Throws `not_found` if it does not exist, and
+ * `conflict` if they come from a repository.
+ */
+export async function findEditable(registry: Registry, site: SiteName): Promise<Generation<DocumentationSite>> {
+  const found = await findSite(registry, site);
+  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const { connection } = found.value;
+  if (connection === null) return found;
   throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
 }

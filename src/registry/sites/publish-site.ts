@@ -4,6 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import {
   currentOf,
+  deploymentsOf,
   formatSite,
   settingsOf,
   type Deployment,
@@ -18,7 +19,7 @@ import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { readPlace } from './bundles.ts';
 import { buildDeployment, readContents } from './deployment-contents.ts';
-import { assertEditable, listDrafts } from './drafts.ts';
+import { findEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { findSite, updateSite } from './site-record.ts';
 
@@ -138,13 +139,20 @@ async function append(
       deployment = null;
       // A retry finds what its first attempt wrote.
       if (current.current !== (before?.label ?? null)) return null;
-      const label = String(current.deployments.length + 1);
-      deployment = { label, publishedAt, by: author.actor, ...given };
+      const { id } = current;
+      const label = nextLabel(current);
+      deployment = { label, ...(id !== undefined && { site: id }), publishedAt, by: author.actor, ...given };
       const next = { ...current, ...settings, deployments: [...current.deployments, deployment], current: label };
       return { next, action: `publish ${label}` };
     },
   );
   return deployment && { outcome: 'published', site: updated.value, deployment };
+}
+
+/** The number of a site's next deployment. Those before sites had ids are counted for all that had the name. */
+function nextLabel(site: DocumentationSite): string {
+  const counted = site.id === undefined ? site.deployments : deploymentsOf(site);
+  return String(Math.max(0, ...counted.map(({ label }) => Number(label))) + 1);
 }
 
 /**
@@ -170,7 +178,7 @@ export async function publishDrafts(
   registry: Registry,
   request: Omit<PublishSite, keyof SiteFiles | 'origin' | 'settings'>,
 ): Promise<SitePublished> {
-  await assertEditable(registry, request.site);
+  await findEditable(registry, request.site);
   return publishSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
 }
 
@@ -199,7 +207,7 @@ export async function publishAgain(
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment }> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const found = await findSite(registry, site, { isFresh: true });
-    const earlier = found?.value.deployments.find((deployment) => deployment.label === label);
+    const earlier = found && deploymentsOf(found.value).find((deployment) => deployment.label === label);
     if (!found || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
     const before = currentOf(found.value);
     if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: found.value, deployment: before };

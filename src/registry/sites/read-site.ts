@@ -4,6 +4,7 @@ import { decodeJson } from '../../model/json.ts';
 import type { DeployedFile, DeployedPage, DeploymentContents } from '../../model/sites/deployment.ts';
 import {
   currentOf,
+  isMadeFor,
   type Deployment,
   type DocumentationSite,
   type SiteName,
@@ -39,7 +40,8 @@ export async function grantSite(registry: Registry, principal: Principal, name: 
 }
 
 /**
- * A state of a site that was never published, if the principal may read the site; else null.
+ * A state of a site that was never published, if it was made for the site that has its name now and
+ * the principal may read that; else null.
  * `registry`: a view that has its bytes.
  */
 export async function grantPreview(
@@ -49,7 +51,8 @@ export async function grantPreview(
   deployment: Deployment,
 ): Promise<GrantedSite | null> {
   const site = (await findReadableSite(registry, principal, name))?.value;
-  return site ? grantDeployment(registry, site, deployment) : null;
+  const isOwn = site !== undefined && isMadeFor(site, { ...deployment, at: deployment.publishedAt });
+  return isOwn ? grantDeployment(registry, site, deployment) : null;
 }
 
 /** Only for whoever has checked that the reader may see this deployment. */

@@ -5,7 +5,7 @@ import { isPagePath } from '../../model/sites/page-path.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle } from './bundles.ts';
-import { assertEditable, listDrafts } from './drafts.ts';
+import { draftOf, findEditable, listDrafts } from './drafts.ts';
 import { kindOfFile } from './file-kind.ts';
 
 /** A file with its bytes. */
@@ -63,7 +63,7 @@ export async function replaceDrafts(
   given: readonly NewFile[],
   author: Author,
 ): Promise<Replaced> {
-  await assertEditable(registry, site);
+  const { value: record } = await findEditable(registry, site);
   const { kept, problems } = sortFiles(given, registry.config.limits.fileBytes);
   const before = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
   const digests = kept.map(({ bytes }) => digestOf(bytes));
@@ -90,7 +90,7 @@ export async function replaceDrafts(
       writes.slice(start, start + atOnce).map(async ([path, file]) => {
         const action = `${file === null ? 'delete' : 'save'} ${path}`;
         await registry.refs.update<Draft>(draftRef(site, path), () => ({
-          value: { file },
+          value: draftOf(record, file),
           change: { ...author, action },
         }));
         if (file !== null) files.set(path, file);

@@ -19,7 +19,7 @@ import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../sto
 import type { Registry } from '../registry.ts';
 import { readObject } from '../stored.ts';
 import { readContents } from './deployment-contents.ts';
-import { assertEditable } from './drafts.ts';
+import { findEditable } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { draftFiles } from './publish-site.ts';
 import { grantPreview, type GrantedSite } from './read-site.ts';
@@ -89,7 +89,16 @@ export async function previewSite(registry: Registry, request: PreviewSite): Pro
   if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
   const parts = await partsOf(registry, made, previous);
   await sweepPreviews(registry);
-  const kept = await storeSitePreview(registry, { site, origin, by, manifest: made.built.digest, parts }, previewDays);
+  const { id } = found.value;
+  const preview: SitePreview = {
+    site,
+    ...(id !== undefined && { id }),
+    origin,
+    by,
+    manifest: made.built.digest,
+    parts,
+  };
+  const kept = await storeSitePreview(registry, preview, previewDays);
   await trimPreviews(registry, site.org);
   return { ...kept, rendered, report };
 }
@@ -97,6 +106,8 @@ export async function previewSite(registry: Registry, request: PreviewSite): Pro
 /** A state of a site that can be stored as a preview. */
 export interface SitePreview {
   site: SiteName;
+  /** Id of the site. */
+  id?: string;
   origin: SiteOrigin | null;
   /** Recorded as who made it. */
   by: string;
@@ -109,10 +120,12 @@ export interface SitePreview {
 /** Stores a preview of a site for some days. */
 export async function storeSitePreview(
   registry: Registry,
-  { site, origin, by, manifest, parts, fresh }: SitePreview,
+  { site, id, origin, by, manifest, parts, fresh }: SitePreview,
   days: number,
 ): Promise<{ token: string; expiresAt: string }> {
-  const deployment: Deployment = { label: 'preview', manifest, publishedAt: registry.now().toISOString(), by, origin };
+  const publishedAt = registry.now().toISOString();
+  const own = id === undefined ? {} : { site: id };
+  const deployment: Deployment = { label: 'preview', ...own, manifest, publishedAt, by, origin };
   const stored: Stored = { site, deployment, parts: [...parts.keys()], ...(fresh && { fresh }) };
   return keepPreview(registry, site.org, days, encodeJson(stored), parts);
 }
@@ -122,7 +135,7 @@ export async function previewDrafts(
   registry: Registry,
   request: Omit<PreviewSite, keyof SiteFiles | 'origin' | 'settings'>,
 ): Promise<MadePreview> {
-  await assertEditable(registry, request.site);
+  await findEditable(registry, request.site);
   return previewSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
 }
 
@@ -195,15 +208,21 @@ export async function openSitePreview(
   return granted && { registry: view, granted, expiresAt: found.expiresAt };
 }
 
-/** The records, with a site that is not there yet, unless its repository has made it meanwhile. */
+/**
+ * The records, with a site that is not there yet. If its repository has made it meanwhile, the
+ * preview is as hidden as that, or as it was itself.
+ */
 function withFresh(refs: Registry['refs'], site: SiteName, { from, record }: FreshSite): Registry['refs'] {
   const name = siteRef(site);
   const read: Registry['refs']['read'] = async <T>(asked: string) => {
     const found = await refs.read<T>(asked);
-    if (asked !== name || (found?.value as DocumentationSite | undefined)?.connection?.repository === from)
-      return found;
+    if (asked !== name) return found;
+    const named = found?.value as DocumentationSite | undefined;
+    const own = named?.connection?.repository === from ? named : null;
+    const visibility = own?.visibility === 'private' ? 'private' : record.visibility;
     const made = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
-    return { ...made, action: 'preview', value: record as T };
+    const value = { ...record, visibility, deletedAt: own?.deletedAt ?? null };
+    return { ...made, action: 'preview', value: value as T };
   };
   return { ...refs, read, readFresh: read };
 }

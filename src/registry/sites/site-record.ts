@@ -4,9 +4,11 @@ import type { Visibility } from '../../model/access.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 import type { BlockOn } from '../../model/problem.ts';
 import {
+  draftRef,
   formatSite,
   siteRef,
   type DocumentationSite,
+  type Draft,
   type NavigationItem,
   type SiteConnection,
   type SiteName,
@@ -16,7 +18,7 @@ import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../../model/sites/theme.ts';
 import type { Generation } from '../../store/generations.ts';
 import { assertRestorable, type Guard } from '../change-resource.ts';
-import type { Author, Registry } from '../registry.ts';
+import { newId, type Author, type Registry } from '../registry.ts';
 
 /** What somebody may say about a site. Absent members stay as they are, or get their default. */
 export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; blockOn?: BlockOn };
@@ -108,7 +110,7 @@ export async function findSite(
 
 /**
  * Creates a site. Throws `conflict` if there is one with this name. That of a deleted site may be
- * used again.
+ * used again; then nothing brings the deleted one back.
  */
 export async function createSiteRecord(
   registry: Registry,
@@ -117,13 +119,19 @@ export async function createSiteRecord(
   author: Author,
 ): Promise<Generation<DocumentationSite>> {
   assertSettings(given);
+  const id = newId(registry);
+  const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
+  // Nobody would see them, but they would keep their bytes.
+  if (found !== null && found.value.deletedAt !== null) await forgetDrafts(registry, site, author);
   const made = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
     if (current !== null && current.value.deletedAt === null) {
       if (current.operation !== undefined && current.operation === author.operation) return null;
       throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
     }
     const value: DocumentationSite = {
-      ...site,
+      id,
+      org: site.org,
+      slug: site.slug,
       title: given.title,
       description: given.description ?? '',
       visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
@@ -141,6 +149,16 @@ export async function createSiteRecord(
     return { value, change: { ...author, action: 'create' } };
   });
   return made!;
+}
+
+async function forgetDrafts(registry: Registry, site: SiteName, author: Author): Promise<void> {
+  const prefix = draftRef(site, '');
+  for await (const name of registry.refs.list(prefix))
+    await registry.refs.update<Draft>(name, (current) =>
+      current?.value.file
+        ? { value: { file: null }, change: { ...author, action: `delete ${name.slice(prefix.length)}` } }
+        : null,
+    );
 }
 
 /** Appends one generation to a site's record. Throws `not_found` if there is no such site. */
@@ -231,7 +249,7 @@ export async function deleteSite(
 ): Promise<void> {
   const deletedAt = registry.now().toISOString();
   await updateSite(registry, site, author, guard, (current) => ({
-    next: { ...current, connection: null, deletedAt },
+    next: { ...current, deletedAt },
     action: 'delete',
   }));
 }
@@ -250,7 +268,10 @@ export async function restoreSite(
     // The same request again.
     if (author.operation !== undefined && current.operation === author.operation) return null;
     assertRestorable(formatSite(site), current.value, registry.now());
-    return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
+    return {
+      value: { ...current.value, connection: null, deletedAt: null },
+      change: { ...author, action: 'undelete' },
+    };
   });
   return restored!;
 }

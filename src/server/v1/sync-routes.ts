@@ -17,7 +17,7 @@ interface Synced {
   /** Path of its runs under `/v1`. */
   runs: string;
   connection: { repository: string; branch: string | null } | null;
-  isOwn(document: RunDocument): boolean;
+  isOwn(document: RunDocument, run: Run): boolean;
 }
 
 /** How to answer about the sync runs of something: ask for one, list them, get one. */
@@ -94,13 +94,13 @@ export async function endWithin(done: Promise<Run>, seconds: number): Promise<Ru
 /** Whether the run includes what is synced, or its connected repository. */
 function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
   const isConnected = connection !== null && run.repository === repositoryId(connection.repository, connection.branch);
-  return isConnected || run.documents.some(isOwn);
+  return isConnected || run.documents.some((document) => isOwn(document, run));
 }
 
 /** A run as described in the API, with only its own documents. */
 async function describe({ registry, principal }: Call, { isOwn }: Synced, run: Run): Promise<object> {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
-  const own = run.documents.filter(isOwn);
+  const own = run.documents.filter((document) => isOwn(document, run));
   const documents = await Promise.all(
     own.map(async (document: RunDocument) => ({
       path: document.path,

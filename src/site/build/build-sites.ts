@@ -3,7 +3,7 @@ import { parseCoordinate } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { DeployedPage } from '../../model/sites/deployment.ts';
-import { siteAddress, type DocumentationSite } from '../../model/sites/documentation-site.ts';
+import { deploymentsOf, siteAddress, type DocumentationSite } from '../../model/sites/documentation-site.ts';
 import { ownFiles, routeOf } from '../../model/sites/page-path.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { grantSite, type GrantedSite } from '../../registry/sites/read-site.ts';
@@ -67,7 +67,7 @@ export async function planSites(
         item(path, path.toLowerCase().endsWith('.svg') ? 'site-drawing' : 'site-file'),
       ),
     ];
-    const all = inputs(record.deployments, deployment, contents);
+    const all = inputs(deploymentsOf(record), deployment, contents);
     units.push({ name: address.slice(1), inputs: all, items: own, again: null });
   }
   return units;

@@ -1,4 +1,5 @@
 import type { GrantedSite } from '../../registry/sites/read-site.ts';
+import { deploymentsOf } from '../../model/sites/documentation-site.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
 import { escapeXml } from '../xml.ts';
 import { listedPages, readingOrder } from './site-navigation.ts';
@@ -57,7 +58,7 @@ function robots({ site }: GrantedSite, { url }: Placed): string {
 /** The deployments of a site, newest first (RFC 4287). */
 function feed({ site, contents }: GrantedSite, { url }: Placed): string {
   const { title } = contents.settings;
-  const newest = site.deployments.toReversed().slice(0, deploymentsShown);
+  const newest = deploymentsOf(site).toReversed().slice(0, deploymentsShown);
   const entries = newest.flatMap(({ label, publishedAt, again }) => [
     '<entry>',
     `<id>${escapeXml(`${url}#deployment-${label}`)}</id>`,

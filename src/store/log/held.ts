@@ -123,7 +123,7 @@ export function changesTo(
       before = old[next++]!.order;
       continue;
     }
-    const own = itemName(list, name, String(item[list.key]));
+    const own = itemName(list, name, list.keyOf(item));
     const known = old[next]?.name === own ? old[next++]! : null;
     const order: string = known?.order ?? generateKeyBetween(before, old[next]?.order ?? null);
     before = order;

@@ -5,10 +5,16 @@ import { tooLarge } from '../../../src/registry/sites/check-site.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { DeployedPage as Page, DeploymentContents } from '../../../src/model/sites/deployment.ts';
 import type { Outline } from '../../../src/model/outline.ts';
-import { createSite, deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
+import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
 import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
-import { changeSite, createSiteRecord, deleteSite, findSite } from '../../../src/registry/sites/site-record.ts';
+import {
+  changeSite,
+  createSiteRecord,
+  deleteSite,
+  findSite,
+  restoreSite,
+} from '../../../src/registry/sites/site-record.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { neighboursOf, readingOrder, shownNavigation } from '../../../src/site/documentation/site-navigation.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
@@ -56,9 +62,11 @@ describe('publishing a site', () => {
     await writeSite(registry, { 'index.md': 'one' });
     await deleteSite(registry, handbook, author);
     const asked = { title: 'Again', redirects: { a: 'https://elsewhere.test/' } };
-    await expect(createSite(registry, handbook, asked, author)).rejects.toMatchObject({ code: 'malformed' });
+    await expect(createSiteRecord(registry, handbook, asked, author)).rejects.toMatchObject({ code: 'malformed' });
+    await restoreSite(registry, handbook, author);
     expect(await listDrafts(registry, handbook)).toHaveLength(1);
-    await createSite(registry, handbook, { title: 'Again' }, author);
+    await deleteSite(registry, handbook, author);
+    await createSiteRecord(registry, handbook, { title: 'Again' }, author);
     expect(await listDrafts(registry, handbook)).toEqual([]);
   });
 
@@ -114,7 +122,8 @@ describe('publishing a site', () => {
     expect(await grantSite(registry, anonymous, handbook)).toBeNull();
     await createSiteRecord(registry, handbook, { title: 'Again', visibility: 'public' }, author);
     expect(await grantSite(registry, anonymous, handbook)).toBeNull();
-    expect(await deploy(registry)).toMatchObject({ outcome: 'published', deployment: { label: '2' } });
+    await writeSite(registry, { 'index.md': 'other' });
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published', deployment: { label: '1' } });
   });
 });
 

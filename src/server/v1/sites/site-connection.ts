@@ -1,4 +1,4 @@
-import { repositoryName } from '../../../model/connection.ts';
+import { repositoryName, type Run } from '../../../model/connection.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import { formatSite, type DocumentationSite } from '../../../model/sites/documentation-site.ts';
 import type { Generation } from '../../../store/generations.ts';
@@ -36,8 +36,10 @@ export const disconnectOne: SiteHandler = async (call) => {
 /** Its sync runs. */
 export const siteSyncs = createSyncRoutes<SiteCall>(({ site, found }) => {
   const name = formatSite(site);
-  const { connection } = found.value;
-  const isOwn = (document: { site?: string }) => document.site === name;
+  const { connection, createdAt } = found.value;
+  // Runs before are those of a deleted site that had the name.
+  const isOwn = (document: { site?: string }, { finishedAt }: Run) =>
+    document.site === name && (finishedAt === null || finishedAt >= createdAt);
   return { org: site.org, name, runs: `sites/${site.slug}/syncs`, connection, isOwn };
 });
 

@@ -19,11 +19,14 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
     navigation,
     redirects,
     versions,
-    connection: connection && {
-      repository: repositoryName(connection.repository),
-      branch: connection.branch,
-      folder: connection.folder,
-    },
+    connection:
+      deletedAt === null && connection !== null
+        ? {
+            repository: repositoryName(connection.repository),
+            branch: connection.branch,
+            folder: connection.folder,
+          }
+        : null,
     current,
     createdAt,
     updatedAt: at,

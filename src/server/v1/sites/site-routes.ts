@@ -1,13 +1,18 @@
 import { isAllowed, type Scope } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import { describeBlocking } from '../../../model/problem.ts';
-import type { DocumentationSite, SiteName } from '../../../model/sites/documentation-site.ts';
+import { deploymentsOf, type DocumentationSite, type SiteName } from '../../../model/sites/documentation-site.ts';
 import { findReadableSite, listReadableSites, readReadableSite } from '../../../registry/readable.ts';
 import { publishAgain, publishDrafts } from '../../../registry/sites/publish-site.ts';
 import { previewDrafts } from '../../../registry/sites/site-preview.ts';
 import { isRestorable } from '../../../registry/change-resource.ts';
-import { createSite as create } from '../../../registry/sites/drafts.ts';
-import { changeSite, deleteSite, restoreSite, type SiteChange } from '../../../registry/sites/site-record.ts';
+import {
+  changeSite,
+  createSiteRecord,
+  deleteSite,
+  restoreSite,
+  type SiteChange,
+} from '../../../registry/sites/site-record.ts';
 import type { Generation } from '../../../store/generations.ts';
 import { nothingHere } from '../../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from '../call.ts';
@@ -66,7 +71,7 @@ export const createSite: Handler = async (call) => {
   const { slug, ...given } = bodyOf<SiteChange & { title: string; slug: string }>(call);
   const site = { org, slug };
   requireSiteScope({ principal, site }, 'publish');
-  const made = await create(registry, site, given, author);
+  const made = await createSiteRecord(registry, site, given, author);
   const headers = { Location: `${context.url}/v1/sites/${slug}`, ETag: etagOf(made.generation) };
   return { status: 201, headers, body: siteRecord(context.url, made) };
 };
@@ -135,14 +140,14 @@ export const previewDraft: SiteHandler = async (call) => {
 };
 
 export const getDeployment: SiteHandler = async ({ found, path }) => {
-  const deployment = found.value.deployments.find(({ label }) => label === path['deployment']);
+  const deployment = deploymentsOf(found.value).find(({ label }) => label === path['deployment']);
   if (deployment === undefined) throw new RegistryError('not_found', nothingHere);
   return { status: 200, body: deploymentRecord(found.value, deployment) };
 };
 
 export const listDeployments: SiteHandler = async (call) => {
   const before = positionOf(call, isText);
-  const all = call.found.value.deployments.filter(({ label }) => before === null || Number(label) < Number(before));
+  const all = deploymentsOf(call.found.value).filter(({ label }) => before === null || Number(label) < Number(before));
   return sendPage(
     call,
     all.reverse(),
