@@ -53,7 +53,7 @@ export interface Config {
   };
   /** Folder of templates that replace Stele's own, or null. */
   templates: string | null;
-  rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
+  rateLimit: { window: number; key: number; organization: number; address: number; failures: number; reads?: number };
   proxies: number;
   /** Origins whose pages may show references in frames: `https://docs.example.com`. */
   embedOrigins: string[];

@@ -88,7 +88,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     sandbox: given.sandbox,
     cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
     templates: given.templates === undefined ? null : resolve(base, given.templates),
-    rateLimit: given.rateLimit,
+    rateLimit: { ...given.rateLimit, organization: given.rateLimit.organization ?? 2 * given.rateLimit.key },
     proxies: given.proxies,
     embedOrigins: given.embedOrigins,
     connections: given.connections,

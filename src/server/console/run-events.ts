@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../../model/errors.ts';
+import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
 import { untilClosed } from '../until-closed.ts';
 import type { RunRecord } from './run-view.ts';
 import type { Visit } from './visit.ts';
@@ -9,26 +10,21 @@ const pause = 400;
 const longest = 10 * 60_000;
 /** Milliseconds of silence after which a comment is sent: proxies end what says nothing for a minute. */
 const silence = 20_000;
-/** Streams at once, of one person and of all. */
-const mostOfOne = 6;
-const mostOfAll = 256;
-const open = { all: 0, byPerson: new Map<string, number>() };
+/** Streams at once. */
+const places = createWaitingPlaces({ ofOne: 6, ofOrganization: 32, ofAll: 256 });
 
 /**
  * Streams an event for each change of a run (server-sent events, HTML §9.2): `change`, and `end`
  * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
  */
 export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): Promise<void> {
-  const { request, response, context, session } = visit;
+  const { request, response, context, session, org } = visit;
   const { monotonic } = context.registry;
   let run = await read();
-  const { id } = session.principal;
-  const own = open.byPerson.get(id) ?? 0;
-  if (own >= mostOfOne || open.all >= mostOfAll) {
+  const leave = places.take(org, session.principal.id);
+  if (leave === null) {
     throw new RegistryError('rate_limited', 'Too many pages follow a run. Close some, or reload.', { retryAfter: 5 });
   }
-  open.all++;
-  open.byPerson.set(id, own + 1);
   const closed = untilClosed(response);
   const end = monotonic() + longest;
   response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
@@ -53,10 +49,7 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
       run = await read();
     }
   } finally {
-    open.all--;
-    const left = open.byPerson.get(id)! - 1;
-    if (left === 0) open.byPerson.delete(id);
-    else open.byPerson.set(id, left);
+    leave();
     response.end();
   }
 }

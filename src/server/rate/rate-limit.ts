@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { RegistryError } from '../../model/errors.ts';
 import { principalOf } from '../authenticate.ts';
@@ -8,20 +8,21 @@ import { createRateWindows } from './rate-windows.ts';
 
 /**
  * Limits requests of a kind for each key or person, or for each address without either, and sends `RateLimit` and
- * `RateLimit-Policy`. Webhook deliveries count only if rejected (see `createReceiveHook`): a host
+ * `RateLimit-Policy`. All keys of an organization have a limit together. Webhook deliveries count only if rejected (see `createReceiveHook`): a host
  * sends those of all its repositories from a few addresses, and does not repeat rejected ones.
  */
 export function createRateLimit(
   kind: string,
   { registry, peers }: Pick<ServerContext, 'registry' | 'peers'>,
-): RequestHandler {
+): RequestHandler[] {
   const { config, monotonic } = registry;
   const { rateLimit: limits } = config;
   const hookPaths = Object.keys(config.hosts).map((name) => `/hooks/${name}`);
   const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind !== 'anonymous';
-  return rateLimit({
-    windowMs: limits.window * 1000,
-    store: createRateWindows(createCount(kind, limits.window * 1000, { monotonic, peers })),
+  const store = createRateWindows(createCount(kind, limits.window * 1000, { monotonic, peers }));
+  const common = { windowMs: limits.window * 1000, store, legacyHeaders: false, validate: false } as const;
+  const ofAsker = rateLimit({
+    ...common,
     limit: (request) => (isKey(request) ? limits.key : limits.address),
     identifier: (request) => (isKey(request) ? 'key' : 'address'),
     keyGenerator: (request) => {
@@ -32,12 +33,26 @@ export function createRateLimit(
     },
     skip: ({ method, path }) => method === 'POST' && hookPaths.includes(path),
     standardHeaders: 'draft-8',
-    legacyHeaders: false,
-    validate: false,
-    handler: (request, _response, next) => {
-      const { resetTime } = (request as typeof request & { rateLimit: { resetTime?: Date } }).rateLimit;
-      const wait = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000));
-      next(new RegistryError('rate_limited', `Too many requests: wait ${wait} s.`, { retryAfter: wait }));
-    },
+    handler: (request, _response, next) => next(tooMany(request, 'Too many requests')),
   });
+  const ofOrganization = rateLimit({
+    ...common,
+    limit: limits.organization,
+    keyGenerator: (request) => `organization ${organizationOf(request)}`,
+    skip: (request) => organizationOf(request) === null,
+    standardHeaders: false,
+    handler: (request, _response, next) => next(tooMany(request, 'Too many requests of all keys of your organization')),
+  });
+  return [ofAsker, ofOrganization];
+}
+
+function organizationOf(request: Request): string | null {
+  const principal = principalOf(request);
+  return principal.kind === 'key' ? principal.org : null;
+}
+
+function tooMany(request: Request, what: string): RegistryError {
+  const { resetTime } = (request as Request & { rateLimit: { resetTime?: Date } }).rateLimit;
+  const wait = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000));
+  return new RegistryError('rate_limited', `${what}: wait ${wait} s.`, { retryAfter: wait });
 }

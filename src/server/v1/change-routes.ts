@@ -1,15 +1,14 @@
 import { readChanges, type AuditPosition } from '../../registry/audit.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 import type { Call, Handler } from './call.ts';
 import { isAuditPosition } from './organization-routes.ts';
 
 /** Milliseconds between two looks for changes of other processes while a request waits. */
 const pause = 500;
-/** Requests that may wait at once, of one key and of all. More are answered without waiting. */
-const mostOfKey = 4;
-const mostOfAll = 256;
-const waiting = { all: 0, byKey: new Map<string, number>() };
+/** Requests that may wait at once. More are answered without waiting. */
+const places = createWaitingPlaces({ ofOne: 4, ofOrganization: 32, ofAll: 256 });
 
 /** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
 export const listChanges: Handler = async (call) => {
@@ -21,14 +20,15 @@ export const listChanges: Handler = async (call) => {
   let page = await read(positionIn(call));
   const isOver = () => closed.aborted || registry.monotonic() >= end || !context.isReady();
   const mayWait = () => page.entries.length === 0 && !isOver();
-  if (mayWait() && begin(principal.id)) {
+  const leave = mayWait() ? places.take(org, principal.id) : null;
+  if (leave !== null) {
     try {
       while (mayWait()) {
         await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
         page = await read(page.position);
       }
     } finally {
-      finish(principal.id);
+      leave();
     }
   }
   const { own, keys, at = '' } = page.position;
@@ -37,21 +37,6 @@ export const listChanges: Handler = async (call) => {
   const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
   return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
 };
-
-function begin(key: string): boolean {
-  const own = waiting.byKey.get(key) ?? 0;
-  if (own >= mostOfKey || waiting.all >= mostOfAll) return false;
-  waiting.all++;
-  waiting.byKey.set(key, own + 1);
-  return true;
-}
-
-function finish(key: string): void {
-  waiting.all--;
-  const own = waiting.byKey.get(key)! - 1;
-  if (own === 0) waiting.byKey.delete(key);
-  else waiting.byKey.set(key, own);
-}
 
 /** A cursor is good for the key that got it: it counts changes that others may not see. */
 function purposeOf({ principal, org }: Call): string {

@@ -95,11 +95,11 @@ export function isAuditPosition(value: unknown): value is AuditPosition {
 export const getLimits: Handler = async ({ registry, principal, org }) => {
   const { limits, rateLimit } = registry.config;
   const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
-  const { window, key, address, failures } = rateLimit;
+  const { window, key, organization, address, failures } = rateLimit;
   const body = {
     document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
     request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
-    rate: { window, key, address, failures },
+    rate: { window, key, organization, address, failures },
     // How strong the walls are is for those who may do everything.
     ...(isAllowed(principal, 'admin', { org }) && (await sandboxOf(registry))),
   };

@@ -66,7 +66,7 @@ export const syncRepository: Handler = async (call) => {
   const { context, org, query } = call;
   const { id } = await findFollowed(call, call.path['repository']!);
   const requested = await context.queue.request(org, id, 'manual');
-  const run = await endWithin(requested.done, query['wait'] as number);
+  const run = await endWithin(call, requested.done, query['wait'] as number);
   const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
   return { status: run ? 200 : 202, headers, body: describe(run ?? requested.run) };
 };

@@ -2,6 +2,7 @@ import { formatCoordinate } from '../../model/address.ts';
 import { publicDetail, repositoryId, repositoryName, type Run, type RunDocument } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
 import type { Report } from '../../model/problem.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
@@ -37,7 +38,7 @@ export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced):
         throw new RegistryError('conflict', `${name} has no connection. Create one with PUT first.`);
       const id = repositoryId(connection.repository, connection.branch);
       const requested = await context.queue.request(org, id, 'manual');
-      const run = await endWithin(requested.done, query['wait'] as number);
+      const run = await endWithin(call, requested.done, query['wait'] as number);
       const headers = { Location: `${context.url}/v1/${synced.runs}/${requested.run.id}` };
       return { status: run ? 200 : 202, headers, body: await describe(call, synced, run ?? requested.run) };
     },
@@ -79,15 +80,24 @@ export const resourceSyncs = createSyncRoutes<ResourceCall>(({ coordinate, found
   };
 });
 
-/** The finished run, or null if it takes longer. */
-export async function endWithin(done: Promise<Run>, seconds: number): Promise<Run | null> {
-  if (seconds === 0) return null;
+/** Requests that may wait at once. More are answered without waiting. */
+const places = createWaitingPlaces({ ofOne: 8, ofOrganization: 32, ofAll: 256 });
+
+/** The finished run, or null if it takes longer, or too many wait already. */
+export async function endWithin(
+  { org, principal }: Pick<Call, 'org' | 'principal'>,
+  done: Promise<Run>,
+  seconds: number,
+): Promise<Run | null> {
+  const leave = seconds === 0 ? null : places.take(org, principal.id);
+  if (leave === null) return null;
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), seconds * 1000);
   try {
     return await Promise.race([done, late.promise]);
   } finally {
     clearTimeout(timer);
+    leave();
   }
 }
 

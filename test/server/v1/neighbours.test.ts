@@ -75,3 +75,45 @@ test('every operation with a key refuses a request that is meant for another org
       org === 'acme' ? 200 : 403,
     );
 });
+
+test('all keys of an organization have a rate together, and those of another one are not touched', async () => {
+  const rateLimit = { window: 3600, key: 10, organization: 12, address: 1_000_000, failures: 10 };
+  await using api = await openApi(createTestRegistry({ rateLimit }));
+  const keys = await Promise.all(Array.from({ length: 5 }, () => api.makeKey()));
+  const other = await api.makeKey({ org: 'other' });
+  const statuses: number[] = [];
+  for (const key of keys) for (let n = 0; n < 4; n++) statuses.push((await api.call('GET', '/v1/me', { key })).status);
+  expect(statuses).toEqual([...Array<number>(12).fill(200), ...Array<number>(8).fill(429)]);
+  const refused = await api.call('GET', '/v1/me', { key: keys[0]! });
+  expect(refused.json['detail']).toMatch(/^Too many requests of all keys of your organization: wait \d+ s\.$/);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000);
+  expect((await api.call('GET', '/v1/me', { key: other })).status).toBe(200);
+});
+
+test('an organization cannot take every place for requests that wait', async () => {
+  await using api = await openApi();
+  const keys = await Promise.all(Array.from({ length: 70 }, () => api.makeKey()));
+  const other = await api.makeKey({ org: 'other' });
+  const wait = async (key: string) => {
+    const { next } = (await api.call('GET', '/v1/changes?limit=100', { key })).json;
+    return () => api.call('GET', `/v1/changes?wait=30&after=${String(next)}`, { key });
+  };
+  const begin = await Promise.all(keys.map(wait));
+  const beginOther = await wait(other);
+  const turnedAway = Promise.withResolvers<void>();
+  let answered = 0;
+  const all = begin
+    .flatMap((each) => [each, each, each, each])
+    .map(async (each) => {
+      const { json } = await each();
+      if (++answered === 280 - 32) turnedAway.resolve();
+      return (json['items'] as object[]).length;
+    });
+  await turnedAway.promise;
+  const waiting = beginOther();
+  // It is there before the change if its place was free.
+  await api.call('GET', '/v1/me', { key: other });
+  for (const key of [other, api.admin]) await api.call('POST', '/v1/apis', { key, body: { name: 'Pay', slug: 'pay' } });
+  expect((await waiting).json['items']).toHaveLength(1);
+  expect((await Promise.all(all)).filter((count) => count > 0)).toHaveLength(32);
+});
