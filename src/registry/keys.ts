@@ -7,6 +7,7 @@ import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
+import type { Projection } from '../store/log/projections.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new key. */
@@ -126,14 +127,21 @@ export async function revokeKey(registry: Registry, org: string, id: string, aut
   return generation!.value;
 }
 
+/** The keys of each organization, by id. All keys are in one log: what an organization asks must not cost what all have. */
+const keysByOrganization: Projection<Map<string, Map<string, Key>>> = {
+  create: () => new Map(),
+  change(view, name, _before, after) {
+    if (!name.startsWith(keyRef(''))) return;
+    const key = after as Key;
+    const own = view.get(key.org) ?? new Map<string, Key>();
+    view.set(key.org, own.set(key.id, key));
+  },
+};
+
 /** The keys of an organization, oldest first. */
-export async function listKeys(registry: Registry, org: string): Promise<Key[]> {
-  const keys: Key[] = [];
-  for await (const name of registry.refs.list('keys/')) {
-    const key = (await registry.refs.read<Key>(name))?.value;
-    if (key?.org === org) keys.push(key);
-  }
-  return keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+export async function listKeys({ refs }: Pick<Registry, 'refs'>, org: string): Promise<Key[]> {
+  const own = (await refs.projected(null, keysByOrganization)).get(org)?.values() ?? [];
+  return [...own].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
 /**

@@ -117,6 +117,7 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
     },
     refresh: async () => {},
     trail: async () => [],
+    projected: async (_organization, projection) => projection.create(),
     sweep: async () => 0,
     damages: () => [],
     examine: async () => {},

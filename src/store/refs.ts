@@ -3,6 +3,7 @@ import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
 import type { Head } from './log/heads.ts';
 import { createLog, type DamagedLog, type Log, type Logs } from './log/organization-logs.ts';
+import type { Projection } from './log/projections.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -45,6 +46,12 @@ export interface Refs extends Records {
    * (null), oldest first and without their values. The first call reads the whole log.
    */
   trail(organization: string | null): Promise<readonly Noted[]>;
+
+  /**
+   * Returns what is made of all records of an organization, or of those that belong to none (null).
+   * It is kept up to date in memory and changes with them, so read it at once.
+   */
+  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
 
   /**
    * Calls the listener with each name appended to through this object, once it is durable. Returns
@@ -115,6 +122,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     },
     refresh: log.refresh,
     trail: log.trail,
+    projected: log.projected,
     watch(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticateKey, createKey, type NewKey } from '../../src/registry/keys.ts';
+import { authenticateKey, createKey, listKeys, revokeKey, type NewKey } from '../../src/registry/keys.ts';
 import { createWorld } from './world.ts';
 
 const author = { actor: 'operator:test', origin: null };
@@ -21,4 +21,25 @@ test('a well-formed key with the id of another key and a wrong secret is rejecte
 
   expect(await authenticateKey(registry, forged.text)).toBeNull();
   expect(await authenticateKey(registry, text)).toMatchObject({ kind: 'key', id: key.id });
+});
+
+test('a list of keys costs what the organization has, and is right after a restart', async () => {
+  const { registry } = createWorld();
+  for (let n = 0; n < 50; n++) await createKey(registry, { ...given, org: 'other' }, author);
+  const own = [await createKey(registry, given, author), await createKey(registry, given, author)];
+  await revokeKey(registry, 'acme', own[0]!.key.id, author);
+  let reads = 0;
+  const counting = {
+    ...registry.refs,
+    async read<T>(name: string) {
+      reads++;
+      return registry.refs.read<T>(name);
+    },
+  };
+  const listed = await listKeys({ ...registry, refs: counting }, 'acme');
+  expect(listed.map(({ id, revokedAt }) => [id, revokedAt !== null]).sort()).toEqual(
+    own.map(({ key }, index) => [key.id, index === 0]).sort(),
+  );
+  expect(reads).toBeLessThan(3);
+  expect(await listKeys(registry, 'none')).toEqual([]);
 });

@@ -9,6 +9,7 @@ import type { LogDamage } from './follow-log.ts';
 import { createHeads, type Head } from './heads.ts';
 import { createOpenLogs } from './open-logs.ts';
 import { openPartition, type Partition } from './partition.ts';
+import type { Projection } from './projections.ts';
 import type { Noted } from './trail.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
@@ -26,6 +27,8 @@ export interface Log extends Records {
   /** See `Refs.all`. */
   all<T>(prefix: string): Promise<readonly Generation<T>[]>;
   history<T>(name: string): AsyncGenerator<Generation<T>>;
+  /** See `Refs.projected`. */
+  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
   /** All changes of an organization's log, or of the registry's (null), oldest first. */
@@ -50,6 +53,11 @@ export type Logs = readonly string[] | 'all';
 /** A log that is damaged, with the first entry that is damaged or missing. */
 export interface DamagedLog extends LogDamage {
   log: string;
+}
+
+/** The log of an organization, or of what belongs to none. */
+function idOf(organization: string | null): string {
+  return organization === null ? shared : `@${organization}`;
 }
 
 /**
@@ -265,7 +273,11 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
     settle: heads.settle,
 
     async trail(organization) {
-      return (await fresh(organization === null ? shared : `@${organization}`, maxAge)).trail();
+      return (await fresh(idOf(organization), maxAge)).trail();
+    },
+
+    async projected(organization, projection) {
+      return (await fresh(idOf(organization), maxAge)).projected(projection);
     },
 
     use: () => ({ bytes: open.bytes(), limit: memory }),

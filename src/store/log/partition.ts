@@ -12,13 +12,14 @@ import { followLog, type LogDamage } from './follow-log.ts';
 import { historyOf } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
 import { createPrefixLists } from './prefix-lists.ts';
+import { createProjections, type Projections } from './projections.ts';
 import { recordsAfter } from './state.ts';
 import { createSummaries } from './summaries.ts';
 import { frameSize } from './summary.ts';
 import { createTrail, type Noted } from './trail.ts';
 
 /** One log and the state that it leads to (design §5). */
-export interface Partition {
+export interface Partition extends Projections {
   /** The record as the entries that were read so far leave it, or null. */
   get(name: string): Generation<unknown> | null;
   /** The number of the record's newest generation; 0 if there is none. */
@@ -249,6 +250,7 @@ export async function openPartition(
     names: state.names,
     sequence: () => state.sequence,
     all: lists.all,
+    ...createProjections(state),
     isFresh: follower.isFresh,
     refresh: follower.refresh,
     damage: follower.damage,

@@ -18,8 +18,8 @@ export interface State {
   apply(entry: SealedEntry, bytes: number): void;
   /** Applies the next entry, whose records are known already. */
   adopt(records: ReadonlyMap<string, Held>, entry: SealedEntry, bytes: number): void;
-  /** Calls the listener with each entry that is applied from now on. */
-  listen(listener: (entry: SealedEntry) => void): void;
+  /** Calls the listener with each entry that is applied from now on, and its records before it. */
+  listen(listener: (entry: SealedEntry, before: ReadonlyMap<string, Held | null>) => void): void;
   /** Every record with its name. */
   records(): [string, Held][];
 }
@@ -36,7 +36,7 @@ export interface StateStart {
 export function createState(start: StateStart): State {
   const { records } = start;
   let { sequence, digest, index, size } = start;
-  const listeners: ((entry: SealedEntry) => void)[] = [];
+  const listeners: Parameters<State['listen']>[0][] = [];
   /** Bytes that a record's change took in the log; absent where a checkpoint holds it. */
   const weights = new Map<string, number>();
   /** All names in order; null until they are asked for. */
@@ -67,11 +67,13 @@ export function createState(start: StateStart): State {
     }
   }
 
-  function advance(entry: SealedEntry, bytes: number): void {
+  function advance(changed: ReadonlyMap<string, Held>, entry: SealedEntry, bytes: number): void {
+    const before = new Map([...changed.keys()].map((name) => [name, records.get(name) ?? null]));
+    for (const [name, held] of changed) put(name, held);
     ({ sequence, digest } = entry);
     index = entry.index;
     weigh(entry, bytes);
-    for (const listener of listeners) listener(entry);
+    for (const listener of listeners) listener(entry, before);
   }
 
   return {
@@ -97,15 +99,9 @@ export function createState(start: StateStart): State {
     },
     apply(entry, bytes) {
       const current = (name: string): Held | null => records.get(name) ?? null;
-      for (const [name, held] of recordsAfter(entry.changes, entry, current)) {
-        put(name, held);
-      }
-      advance(entry, bytes);
+      advance(recordsAfter(entry.changes, entry, current), entry, bytes);
     },
-    adopt(changed, entry, bytes) {
-      for (const [name, held] of changed) put(name, held);
-      advance(entry, bytes);
-    },
+    adopt: advance,
     listen: (listener) => void listeners.push(listener),
     records: () => [...records],
   };
