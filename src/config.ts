@@ -4,6 +4,7 @@ import type { SecretName } from './config/environment.ts';
 import type { HostConfig, UserHost } from './config/host-config.ts';
 import type { LoginConfig, TrustedPublisher } from './config/login-config.ts';
 import type { OrganizationConfig, UserOrganization } from './config/organization-config.ts';
+import type { Quotas } from './config/quotas.ts';
 import type { PurgeConfig, UserPurge } from './config/purge-config.ts';
 import type { StoreConfig, UserStore } from './config/store-config.ts';
 import type { SiteName } from './model/sites/documentation-site.ts';
@@ -42,6 +43,8 @@ export interface Config {
     sizeLimit: number;
   };
   limits: CompileLimits & { treeEntries: number };
+  /** What each organization may have at most, unless it has quotas of its own. */
+  quotas: Quotas;
   /** Isolation of the parser: bwrap if it works, always bwrap, or only Node's permission model. */
   sandbox: 'auto' | 'bwrap' | 'node';
   cache: {

@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import { scopes, type Scope } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { Key } from '../model/key.ts';
-import { createKey, isUsable, listKeys, revokeKey, type NewKey } from '../registry/keys.ts';
+import { isUsable, type Key } from '../model/key.ts';
+import { listKeys } from '../registry/keys/list-keys.ts';
+import { createKey, revokeKey, type NewKey } from '../registry/keys.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { operator, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';

@@ -32,6 +32,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
   const filled = {
     sync: {},
     limits: {},
+    quotas: {},
     cache: {},
     rateLimit: {},
     webhooks: {},

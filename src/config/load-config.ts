@@ -57,6 +57,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       Config,
       | 'sync'
       | 'limits'
+      | 'quotas'
       | 'sandbox'
       | 'cache'
       | 'rateLimit'
@@ -85,6 +86,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
     limits: given.limits,
+    quotas: given.quotas,
     sandbox: given.sandbox,
     cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
     templates: given.templates === undefined ? null : resolve(base, given.templates),

@@ -7,6 +7,7 @@ import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
 import type { Validation } from '../model/problem.ts';
 import type { HostConfig } from './host-config.ts';
+import type { Quotas } from './quotas.ts';
 
 /** A repository to follow. Its documents are found by their content. */
 export interface RepositoryConfig {
@@ -44,6 +45,8 @@ export interface OrganizationConfig {
   images?: string[];
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
+  /** In place of those for all. */
+  quotas?: Partial<Quotas>;
   defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
 }
 
@@ -59,6 +62,7 @@ export interface UserOrganization {
   embedOrigins?: string[];
   images?: string[];
   repositories?: UserRepository[];
+  quotas?: Partial<Quotas>;
   defaults?: OrganizationConfig['defaults'];
 }
 

@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'refused' // the document failed its checks; the report says why
   | 'idempotency_mismatch' // the key was already used with another body
   | 'rate_limited'
+  | 'quota_exceeded' // the organization has as much as it may have
   | 'unreachable' // a repository or a registry does not answer
   | 'outcome_unknown' // a write was sent and it is not known whether it succeeded
   | 'corrupt' // stored bytes do not match their digest; they are never served

@@ -49,3 +49,8 @@ export function parseKey(text: string): KeyText | null {
 export function formatKey({ id, secret, checksum }: KeyText): string {
   return `stele_${id}_${secret}${checksum}`;
 }
+
+/** Whether a key is neither revoked nor expired at that time. */
+export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: () => Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at().getTime());
+}

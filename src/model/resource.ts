@@ -53,6 +53,8 @@ export interface Version {
   changes?: VersionChanges;
   /** Its commit. Absent for an upload, and for old versions. */
   commit?: CommitNote;
+  /** Bytes of all that it is made of. Absent: it was published before they were counted. */
+  bytes?: number;
   /** How many problems its report has, for lists. Absent: none, or an old version. */
   problems?: { error: number; warning: number };
 }

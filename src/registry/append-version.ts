@@ -54,6 +54,8 @@ export interface Draft {
 /** The bytes of a version, once they are stored. */
 export interface StoredVersion {
   manifest: Digest;
+  /** Bytes of all that it is made of. */
+  bytes: number;
   /** What changed since the version that was foreseen to be before it. */
   changes: VersionChanges | null;
 }
@@ -121,12 +123,13 @@ export function appendDraft(
   }
   if (stored === null) return null;
   const { label } = placed;
-  const { manifest, changes } = stored;
+  const { manifest, bytes, changes } = stored;
   const { content, stated, problems } = draft;
   const version: Version = {
     label,
     manifest,
     content,
+    bytes,
     publishedAt: registry.now().toISOString(),
     ...(snapshot.committedAt !== null && { createdAt: snapshot.committedAt }),
     status: { state: 'active' },

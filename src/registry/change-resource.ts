@@ -7,6 +7,7 @@ import type { Visibility } from '../model/access.ts';
 import { assertOwn, chooseLatest, findVersion, resourceRef, type Ownership, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
+import { withRoom } from './keep/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Changes of a resource's settings. Absent members stay as they are. */
@@ -141,14 +142,17 @@ export async function restoreResource(
   coordinate: Coordinate,
   author: Author,
 ): Promise<Generation<Resource>> {
-  const restored = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
-    if (current === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
-    assertOwn(current.value);
-    // The same request again.
-    if (author.operation !== undefined && current.operation === author.operation) return null;
-    assertRestorable(formatCoordinate(coordinate), current.value, registry.now());
-    return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
-  });
+  const restored = await withRoom(registry, coordinate.org, (take) =>
+    registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+      if (current === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
+      assertOwn(current.value);
+      // The same request again.
+      if (author.operation !== undefined && current.operation === author.operation) return null;
+      assertRestorable(formatCoordinate(coordinate), current.value, registry.now());
+      take({ resources: 1 });
+      return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
+    }),
+  );
   return restored!;
 }
 

@@ -6,6 +6,7 @@ import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './change-resource.ts';
+import { withRoom } from './keep/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new resource. */
@@ -58,20 +59,23 @@ export async function createResource(
   given: NewResource,
   author: Author,
 ): Promise<{ resource: Resource; generation: number }> {
-  const made = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
-    if (current !== null) {
-      const isOurs = current.operation !== undefined && current.operation === author.operation;
-      if (isOurs && current.value.deletedAt === null) return null;
-      const why =
-        current.value.deletedAt === null
-          ? 'already exists'
-          : isRestorable(current.value, registry.now())
-            ? 'was deleted; its name is never used again, but undelete brings it back'
-            : 'was deleted; its name is never used again';
-      throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
-    }
-    return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
-  });
+  const made = await withRoom(registry, coordinate.org, (take) =>
+    registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+      if (current !== null) {
+        const isOurs = current.operation !== undefined && current.operation === author.operation;
+        if (isOurs && current.value.deletedAt === null) return null;
+        const why =
+          current.value.deletedAt === null
+            ? 'already exists'
+            : isRestorable(current.value, registry.now())
+              ? 'was deleted; its name is never used again, but undelete brings it back'
+              : 'was deleted; its name is never used again';
+        throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
+      }
+      take({ resources: 1 });
+      return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
+    }),
+  );
   return { resource: made!.value, generation: made!.generation };
 }
 

@@ -6,8 +6,8 @@ import { isSlug } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
-import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
-import type { Projection } from '../store/log/projections.ts';
+import { formatKey, isUsable, keyRef, parseKey, type Key } from '../model/key.ts';
+import { withRoom } from './keep/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new key. */
@@ -58,9 +58,12 @@ export async function createKey(
     revokedAt: null,
     ...(given.job && { job: given.job }),
   };
-  await registry.refs.update<Key>(keyRef(id), (current) => {
-    if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
-    return { value: key, change: { ...author, action: 'create key' } };
+  await withRoom(registry, given.org, (take) => {
+    take({ keys: 1 });
+    return registry.refs.update<Key>(keyRef(id), (current) => {
+      if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
+      return { value: key, change: { ...author, action: 'create key' } };
+    });
   });
   return { key, text };
 }
@@ -104,11 +107,6 @@ export function knownPrincipal(
   return known !== undefined && isUsable(known.key, expiryTime) ? known.principal : null;
 }
 
-/** Whether a key is neither revoked nor expired at that time. */
-export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: () => Date): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at().getTime());
-}
-
 /**
  * Revokes a key. Every process rejects it within 1 s. Revoking it again changes nothing. Throws
  * `not_found` if the organization has no such key.
@@ -125,23 +123,6 @@ export async function revokeKey(registry: Registry, org: string, id: string, aut
     };
   });
   return generation!.value;
-}
-
-/** The keys of each organization, by id. All keys are in one log: what an organization asks must not cost what all have. */
-const keysByOrganization: Projection<Map<string, Map<string, Key>>> = {
-  create: () => new Map(),
-  change(view, name, _before, after) {
-    if (!name.startsWith(keyRef(''))) return;
-    const key = after as Key;
-    const own = view.get(key.org) ?? new Map<string, Key>();
-    view.set(key.org, own.set(key.id, key));
-  },
-};
-
-/** The keys of an organization, oldest first. */
-export async function listKeys({ refs }: Pick<Registry, 'refs'>, org: string): Promise<Key[]> {
-  const own = (await refs.projected(null, keysByOrganization)).get(org)?.values() ?? [];
-  return [...own].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   createFor,
   placeDraft,
   readTarget,
+  type Appended,
   type Draft,
   type PublishRequest,
 } from './append-version.ts';
@@ -22,6 +23,7 @@ import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
 import { malformedLabel, type Placed } from './place-version.ts';
+import { withRoom } from './keep/quotas.ts';
 import { watchPurges } from './purge.ts';
 import type { Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
@@ -85,23 +87,48 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
-  const common = { report: judged.report, compiled: judged, ruleset };
   const built = isNew ? buildFor(registry, request, resource, judged, given) : null;
-  const manifest = built && digestOf(built.manifest);
-  const foreseen = appendDraft(registry, request, existing, draft, manifest && { manifest, changes: null })!;
-  if (request.dryRun || foreseen.outcome === 'conflict') return { ...foreseen, ...common };
+  const ended = await withRoom(registry, resource.org, async (take) => {
+    if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
+    return commit(registry, request, { existing, draft, judged, built });
+  });
+  return ended && { ...ended, report: judged.report, compiled: judged, ruleset };
+}
+
+/** What there is to publish. `built` null: it is published already, and only its connection may be new. */
+interface Ready {
+  existing: Resource | null;
+  draft: Draft;
+  judged: Compiled;
+  built: Built | null;
+}
+
+/** store → append. Null as for `publishOnce`. Only says how it would end for a dry run. */
+async function commit(
+  registry: Registry,
+  request: PublishRequest,
+  { existing, draft, judged, built }: Ready,
+): Promise<Appended | null> {
+  const stored = built && { manifest: digestOf(built.manifest), bytes: bytesIn(built), changes: null };
+  const foreseen = appendDraft(registry, request, existing, draft, stored)!;
+  if (request.dryRun || foreseen.outcome === 'conflict') return foreseen;
 
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));
 
-  const stored = manifest && { manifest, changes: compared?.changes ?? null };
-  const isJudged = gateOf(registry, resource).compatibility !== 'none' && !(request.isPast ?? false);
+  const { compatibility } = gateOf(registry, foreseen.resource);
+  const isJudged = compatibility !== 'none' && !(request.isPast ?? false);
   // The verdict is about this label and the versions that there were.
   const mayPublish = (current: Resource | null, label: string) =>
     !isJudged || (label === foreseen.version.label && isSame(current, existing));
-  const appended = await appendVersion(registry, request, draft, stored, mayPublish);
+  const whole = stored && { ...stored, changes: compared?.changes ?? null };
+  const appended = await appendVersion(registry, request, draft, whole, mayPublish);
   if (appended?.outcome === 'published') await mend?.();
-  return appended && { ...appended, ...common };
+  return appended;
+}
+
+function bytesIn({ manifest, own, shared }: Built): number {
+  return [manifest, ...own, ...shared].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /**

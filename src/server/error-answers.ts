@@ -103,6 +103,12 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
     title: 'Too many requests',
     meaning: 'Wait the number of seconds in `Retry-After`, then retry.',
   },
+  quota_exceeded: {
+    status: 403,
+    title: 'Quota used up',
+    meaning:
+      'The organization has as much as it may have. `quota` says of what, and `limit` how much; `GET /v1/limits` lists all quotas. Delete what nobody needs, or ask the operator for more.',
+  },
   internal: {
     status: 500,
     title: 'Internal error',

@@ -8,7 +8,14 @@ import { statedVersion } from '../plan/stated-version.ts';
 import type { Syncing } from './syncing.ts';
 
 /** Errors that concern one document, rather than the store, the repository or the program. */
-const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
+const ownRefusals: readonly ErrorCode[] = [
+  'conflict',
+  'refused',
+  'malformed',
+  'not_found',
+  'too_large',
+  'quota_exceeded',
+];
 
 /**
  * Runs the work and returns its result, or the message of an error that concerns only this

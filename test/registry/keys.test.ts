@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { authenticateKey, createKey, listKeys, revokeKey, type NewKey } from '../../src/registry/keys.ts';
+import { authenticateKey, createKey, revokeKey, type NewKey } from '../../src/registry/keys.ts';
+import { listKeys } from '../../src/registry/keys/list-keys.ts';
 import { createWorld } from './world.ts';
 
 const author = { actor: 'operator:test', origin: null };

@@ -49,6 +49,8 @@ export interface Deployment {
   /** Id of its site. Absent: made before sites had ids. */
   site?: string;
   manifest: Digest;
+  /** Bytes that are new in it. Absent: none, or it was published before they were counted. */
+  bytes?: number;
   /** ISO 8601, UTC. */
   publishedAt: string;
   /** Who published it: a principal or a part of Stele. */

@@ -12,6 +12,7 @@ import {
 import { isFilePath, isPagePath } from '../../model/sites/page-path.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../change-resource.ts';
+import { withRoom } from '../keep/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle, readPlace } from './bundles.ts';
@@ -54,20 +55,24 @@ export async function putDraft(
       `The file has ${bytes.byteLength} bytes; the limit is ${registry.config.limits.fileBytes}.`,
     );
   const { value: record } = await findEditable(registry, site);
-  const { places, objects } = bundle([bytes]);
-  const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
-  const mendPurged = await watchPurges(registry);
-  await store();
-  const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
-  const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
-    const own = fileOf(record, current);
-    // A deleted file is as absent as one that never was.
-    guard(own ? current! : { generation: 0 });
-    const isSame = own?.digest === file.digest && JSON.stringify(own.page) === JSON.stringify(page);
-    return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
+  return withRoom(registry, site.org, async (take) => {
+    const known = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
+    take({ drafts: known ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (known?.size ?? 0)) });
+    const { places, objects } = bundle([bytes]);
+    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
+    const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
+      const own = fileOf(record, current);
+      // A deleted file is as absent as one that never was.
+      guard(own ? current! : { generation: 0 });
+      const isSame = own?.digest === file.digest && JSON.stringify(own.page) === JSON.stringify(page);
+      return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
+    });
+    await mendPurged(store);
+    return { path, file: made!.value.file!, generation: made! };
   });
-  await mendPurged(store);
-  return { path, file: made!.value.file!, generation: made! };
 }
 
 /** As `putDraft`, for a page that is sent as its parts. They become its front matter. */
@@ -139,7 +144,7 @@ export async function deleteDraft(
 }
 
 /** The file that a record holds for a site; null: none, or one of a deleted site that had its name. */
-export function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): DraftFile | null {
+function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): DraftFile | null {
   return draft !== null && isMadeFor(site, { ...draft.value, at: draft.at }) ? draft.value.file : null;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../model/sites/documentation-site.ts';
 import type { DeploymentContents } from '../../model/sites/deployment.ts';
 import { readObject } from '../stored.ts';
+import { withRoom } from '../keep/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { readPlace } from './bundles.ts';
@@ -100,20 +101,25 @@ async function storeAndAppend(
     const found = await findSite(registry, site, { isFresh: true });
     return found && { outcome: 'unchanged', site: found.value, deployment: before };
   }
-  const store = async () => {
-    await Promise.all(bundles.map((bytes) => registry.objects.put(bytes)));
-    await registry.objects.putPack(built.manifest, built.pieces);
-  };
-  const mendPurged = await watchPurges(registry);
-  await store();
-  const appended = await append(registry, site, author, before, {
-    manifest: built.digest,
-    origin,
-    ...(followed !== undefined && { followed }),
-    ...(settings && { settings }),
+  const size = [built.manifest, ...built.pieces, ...bundles].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return withRoom(registry, site.org, async (take) => {
+    take({ bytes: size });
+    const store = async () => {
+      await Promise.all(bundles.map((bytes) => registry.objects.put(bytes)));
+      await registry.objects.putPack(built.manifest, built.pieces);
+    };
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const appended = await append(registry, site, author, before, {
+      manifest: built.digest,
+      bytes: size,
+      origin,
+      ...(followed !== undefined && { followed }),
+      ...(settings && { settings }),
+    });
+    if (appended !== null) await mendPurged(store);
+    return appended;
   });
-  if (appended !== null) await mendPurged(store);
-  return appended;
 }
 
 type Appended = { outcome: 'published'; site: DocumentationSite; deployment: Deployment } | null;
@@ -126,7 +132,14 @@ async function append(
   {
     settings,
     ...given
-  }: { manifest: Digest; origin: SiteOrigin | null; followed?: string; again?: string; settings?: SiteSettings },
+  }: {
+    manifest: Digest;
+    bytes?: number;
+    origin: SiteOrigin | null;
+    followed?: string;
+    again?: string;
+    settings?: SiteSettings;
+  },
 ): Promise<Appended> {
   let deployment: Deployment | null = null;
   const publishedAt = registry.now().toISOString();

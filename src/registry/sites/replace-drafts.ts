@@ -2,6 +2,7 @@ import { digestOf } from '../../model/digest.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { draftRef, type Draft, type DraftFile, type SiteName } from '../../model/sites/documentation-site.ts';
 import { isPagePath } from '../../model/sites/page-path.ts';
+import { withRoom } from '../keep/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle } from './bundles.ts';
@@ -73,30 +74,35 @@ export async function replaceDrafts(
     fresh.filter(({ path }) => isPagePath(path)),
     registry.config.limits,
   );
-  const { places, objects } = bundle(fresh.map(({ bytes }) => bytes));
-  const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
-  const mendPurged = await watchPurges(registry);
-  await store();
-  const files = new Map(kept.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
-  const writes: [path: string, file: DraftFile | null][] = fresh.map(({ path, digest, mediaType }, index) => [
-    path,
-    { ...places[index]!, digest, mediaType, page: null },
-  ]);
-  const names = new Set(kept.map(({ path }) => path));
-  const gone = [...before.keys()].filter((path) => !names.has(path));
-  for (const path of gone) writes.push([path, null]);
-  for (let start = 0; start < writes.length; start += atOnce) {
-    await Promise.all(
-      writes.slice(start, start + atOnce).map(async ([path, file]) => {
-        const action = `${file === null ? 'delete' : 'save'} ${path}`;
-        await registry.refs.update<Draft>(draftRef(site, path), () => ({
-          value: draftOf(record, file),
-          change: { ...author, action },
-        }));
-        if (file !== null) files.set(path, file);
-      }),
-    );
-  }
-  await mendPurged(store);
-  return { files, stored: fresh.length, removed: gone.length, problems };
+  return withRoom(registry, site.org, async (take) => {
+    const sizeOf = (files: Iterable<{ size: number }>) => [...files].reduce((sum, { size }) => sum + size, 0);
+    const more = sizeOf(kept.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());
+    take({ drafts: Math.max(0, kept.length - before.size), bytes: Math.max(0, more) });
+    const { places, objects } = bundle(fresh.map(({ bytes }) => bytes));
+    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const files = new Map(kept.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
+    const writes: [path: string, file: DraftFile | null][] = fresh.map(({ path, digest, mediaType }, index) => [
+      path,
+      { ...places[index]!, digest, mediaType, page: null },
+    ]);
+    const names = new Set(kept.map(({ path }) => path));
+    const gone = [...before.keys()].filter((path) => !names.has(path));
+    for (const path of gone) writes.push([path, null]);
+    for (let start = 0; start < writes.length; start += atOnce) {
+      await Promise.all(
+        writes.slice(start, start + atOnce).map(async ([path, file]) => {
+          const action = `${file === null ? 'delete' : 'save'} ${path}`;
+          await registry.refs.update<Draft>(draftRef(site, path), () => ({
+            value: draftOf(record, file),
+            change: { ...author, action },
+          }));
+          if (file !== null) files.set(path, file);
+        }),
+      );
+    }
+    await mendPurged(store);
+    return { files, stored: fresh.length, removed: gone.length, problems };
+  });
 }

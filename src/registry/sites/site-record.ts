@@ -18,6 +18,7 @@ import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../../model/sites/theme.ts';
 import type { Generation } from '../../store/generations.ts';
 import { assertRestorable, type Guard } from '../change-resource.ts';
+import { withRoom } from '../keep/quotas.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
 
 /** What somebody may say about a site. Absent members stay as they are, or get their default. */
@@ -32,7 +33,7 @@ interface Fault {
 }
 
 /** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
-export function assertSettings({ theme = {}, navigation, redirects, versions }: Partial<SiteSettings>): void {
+function assertSettings({ theme = {}, navigation, redirects, versions }: Partial<SiteSettings>): void {
   const of = (pointer: string) => (detail: string) => ({ pointer, detail });
   const faults: Fault[] = [
     ...faultsIn(theme).map(({ name, fault }) => of(`/theme/${name}`)(fault)),
@@ -123,31 +124,34 @@ export async function createSiteRecord(
   const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
   // Nobody would see them, but they would keep their bytes.
   if (found !== null && found.value.deletedAt !== null) await forgetDrafts(registry, site, author);
-  const made = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
-    if (current !== null && current.value.deletedAt === null) {
-      if (current.operation !== undefined && current.operation === author.operation) return null;
-      throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
-    }
-    const value: DocumentationSite = {
-      id,
-      org: site.org,
-      slug: site.slug,
-      title: given.title,
-      description: given.description ?? '',
-      visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
-      theme: given.theme ?? {},
-      navigation: given.navigation ?? null,
-      redirects: given.redirects ?? {},
-      versions: given.versions ?? [],
-      blockOn: given.blockOn ?? 'error',
-      connection: null,
-      deployments: current?.value.deployments ?? [],
-      current: null,
-      createdAt: registry.now().toISOString(),
-      deletedAt: null,
-    };
-    return { value, change: { ...author, action: 'create' } };
-  });
+  const made = await withRoom(registry, site.org, (take) =>
+    registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+      if (current !== null && current.value.deletedAt === null) {
+        if (current.operation !== undefined && current.operation === author.operation) return null;
+        throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
+      }
+      take({ sites: 1 });
+      const value: DocumentationSite = {
+        id,
+        org: site.org,
+        slug: site.slug,
+        title: given.title,
+        description: given.description ?? '',
+        visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
+        theme: given.theme ?? {},
+        navigation: given.navigation ?? null,
+        redirects: given.redirects ?? {},
+        versions: given.versions ?? [],
+        blockOn: given.blockOn ?? 'error',
+        connection: null,
+        deployments: current?.value.deployments ?? [],
+        current: null,
+        createdAt: registry.now().toISOString(),
+        deletedAt: null,
+      };
+      return { value, change: { ...author, action: 'create' } };
+    }),
+  );
   return made!;
 }
 
@@ -263,15 +267,18 @@ export async function restoreSite(
   site: SiteName,
   author: Author,
 ): Promise<Generation<DocumentationSite>> {
-  const restored = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
-    if (current === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
-    // The same request again.
-    if (author.operation !== undefined && current.operation === author.operation) return null;
-    assertRestorable(formatSite(site), current.value, registry.now());
-    return {
-      value: { ...current.value, connection: null, deletedAt: null },
-      change: { ...author, action: 'undelete' },
-    };
-  });
+  const restored = await withRoom(registry, site.org, (take) =>
+    registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+      if (current === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
+      // The same request again.
+      if (author.operation !== undefined && current.operation === author.operation) return null;
+      assertRestorable(formatSite(site), current.value, registry.now());
+      take({ sites: 1 });
+      return {
+        value: { ...current.value, connection: null, deletedAt: null },
+        change: { ...author, action: 'undelete' },
+      };
+    }),
+  );
   return restored!;
 }

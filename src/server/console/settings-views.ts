@@ -1,4 +1,5 @@
 import { organizationIn } from '../../config/organization-config.ts';
+import { quotaNames, type QuotaName, type Quotas } from '../../config/quotas.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { gateOf } from '../../registry/gate/ruleset-gate.ts';
 import type { Field } from './fields.ts';
@@ -10,6 +11,11 @@ import { ask, here, type Visit } from './visit.ts';
 interface Settings {
   ruleset: string | null;
   configured: boolean;
+}
+
+interface Limits {
+  quotas: Quotas;
+  usage: Record<QuotaName, number>;
 }
 
 const inFindings = {
@@ -31,6 +37,7 @@ const settings: Page = {
     const { org } = visit;
     const { body } = await ask<Settings>(visit, 'getOrganization');
     const { ruleset, configured } = body;
+    const limits = await ask<Limits>(visit, 'getLimits');
     const defaults = organizationIn(visit.context.registry.config, org)?.defaults ?? {};
     const { blockOn, ratchet, compatibility } = gateOf(visit.context.registry, { org });
     const rulesetPage = ruleset === null ? null : visit.site.links.path(`/${ruleset}`);
@@ -69,10 +76,29 @@ const settings: Page = {
             ['Specification', `violations ${defaults.validation === 'lenient' ? 'are warnings' : 'reject a document'}`],
           ]),
         },
+        {
+          title: 'Quotas',
+          lead: 'What the organization has, and may have at most. The operator of the registry can change them.',
+          facts: facts(quotaNames.map((name) => [quotaTitles[name], quotaText(name, limits.body)])),
+        },
       ],
     };
   },
 };
+
+const quotaTitles: Readonly<Record<QuotaName, string>> = {
+  bytes: 'Bytes',
+  resources: 'Resources',
+  versions: 'Versions',
+  keys: 'Live keys',
+  sites: 'Sites',
+  drafts: 'Files sent',
+};
+
+function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
+  const [used, limit] = [usage[name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
+  return limit === undefined ? `${used}, without a limit` : `${used} of ${limit}`;
+}
 
 export const settingsPages: readonly Page[] = [settings];
 

@@ -1,6 +1,7 @@
 import { RegistryError } from '../../model/errors.ts';
 import { keyRef, type Key } from '../../model/key.ts';
-import { createKey, listKeys, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
+import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
+import { listKeys } from '../../registry/keys/list-keys.ts';
 import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../nothing-here.ts';

@@ -10,6 +10,7 @@ import {
   type CurrentSettings,
 } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { quotasOf, usageOf } from '../../registry/keep/quotas.ts';
 import { bodyOf, type Answer, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
@@ -100,8 +101,12 @@ export const getLimits: Handler = async ({ registry, principal, org }) => {
     document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
     request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
     rate: { window, key, organization, address, failures },
-    // How strong the walls are is for those who may do everything.
-    ...(isAllowed(principal, 'admin', { org }) && (await sandboxOf(registry))),
+    quotas: quotasOf(registry, org),
+    // What there is besides what one may read, and how strong the walls are, is for those who may do everything.
+    ...(isAllowed(principal, 'admin', { org }) && {
+      usage: await usageOf(registry, org),
+      ...(await sandboxOf(registry)),
+    }),
   };
   return { status: 200, body };
 };

@@ -20,7 +20,9 @@ const pageOf = async (name: string) =>
 
 test('an administrator sets the default ruleset, and the pages of APIs show it', async () => {
   for (let time = 0; time < 3; time++) expect(await pageOf('apis/pay')).not.toContain('/@acme/rulesets/style');
-  expect((await admin.get('/console/acme/settings')).text).toContain('Choose one');
+  const shown = (await admin.get('/console/acme/settings')).text;
+  expect(shown).toContain('Choose one');
+  expect(shown.replaceAll(/<[^>]*>|\s+/g, ' ')).toMatch(/Live keys +\d+ of 1,000 .*Files sent +0, without a limit/);
   const saved = await admin.send(form, { '/ruleset': '@acme/rulesets/style@^1' });
   expect(saved.status).toBe(303);
   const page = await admin.get('/console/acme/settings');

@@ -239,3 +239,33 @@ test('changes are followed: each once, in order, and only what the key may read'
   expect((await waiting).items.map(({ action }) => action)).toEqual(['publish 1.1.0']);
   expect((await api.call('GET', '/v1/changes?after=bm90IG91cnM')).status).toBe(400);
 });
+
+test('quotas are refused with what to do, and shown; how much there is, only to those who may see everything', async () => {
+  const organizations = { acme: { quotas: { resources: 1, bytes: 1_000_000 } } };
+  await using api = await openApi(createTestRegistry({ ...unlimited, organizations, quotas: { keys: 7 } }));
+  const make = (slug: string) => api.call('POST', '/v1/apis', { body: { name: slug, slug } });
+  expect((await make('one')).status).toBe(201);
+  const refused = await make('two');
+  expect([refused.status, refused.json]).toMatchObject([
+    403,
+    {
+      type: 'http://registry.test/problems/quota_exceeded',
+      quota: 'resources',
+      limit: 1,
+      detail:
+        'The organization acme may have at most 1 resources. Delete resources that nobody needs, or ask the operator of the registry for more.',
+    },
+  ]);
+  const published = await api.call('POST', '/v1/apis/one/spec', { body: { document: documentOf('1.0.0') } });
+  expect(published.status).toBe(201);
+  const quotas = { bytes: 1_000_000, resources: 1, versions: null, keys: 7, sites: null, drafts: null };
+  const { json } = await api.call('GET', '/v1/limits');
+  expect(json).toMatchObject({ quotas, usage: { resources: 1, versions: 1, keys: 1, sites: 0, drafts: 0 } });
+  expect((json['usage'] as { bytes: number }).bytes).toBeGreaterThan(100);
+  for (const given of [{ scopes: ['read' as const] }, { resources: ['apis/*'] }]) {
+    const key = await api.makeKey(given);
+    const limits = (await api.call('GET', '/v1/limits', { key })).json;
+    expect(limits['quotas']).toEqual(quotas);
+    expect(limits).not.toHaveProperty('usage');
+  }
+});
