@@ -66,6 +66,8 @@ export interface Config {
   drain: number;
   /** Days for which kinds of records that expire are kept after their last change. */
   retention: Partial<Record<string, number>>;
+  /** Hours. An interval of 0: garbage is collected only by `stele gc`. */
+  gc: { interval: number; grace: number; quarantine: number };
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 

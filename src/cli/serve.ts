@@ -9,6 +9,7 @@ import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { openFollower } from '../registry/sites/open-follower.ts';
 import { openExpiry } from '../registry/keep/expire.ts';
+import { openCollector } from '../registry/keep/collect-by-timer.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { Peers } from '../server/rate/counts.ts';
 import { openServer } from '../server/server.ts';
@@ -120,6 +121,7 @@ async function openBackground(
   const purger = openPurger(registry);
   const expiry = openExpiry(registry);
   const follower = openFollower(registry);
+  const collector = openCollector(registry);
   const reconciler = await openReconciler(registry, queue);
   return {
     close: () => reconciler.close(),
@@ -127,6 +129,7 @@ async function openBackground(
       await deliveries.close();
       await purger?.close();
       await follower.close();
+      await collector?.close();
       expiry.close();
     },
   };

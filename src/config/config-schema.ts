@@ -38,6 +38,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     webhooks: {},
     sites: {},
     retention: {},
+    gc: {},
     pulls: {},
     log: {},
     ...copy,

@@ -67,6 +67,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'connections'
       | 'drain'
       | 'retention'
+      | 'gc'
       | 'webhooks'
       | 'pulls'
     >;
@@ -96,6 +97,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     connections: given.connections,
     drain: given.drain,
     retention: given.retention,
+    gc: given.gc,
     log: given.log,
   };
   assertCredentials(config);
