@@ -90,7 +90,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const built = isNew ? buildFor(registry, request, resource, judged, given) : null;
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
-    return commit(registry, request, { existing, draft, judged, built });
+    return storeAndAppend(registry, request, { existing, draft, judged, built });
   });
   return ended && { ...ended, report: judged.report, compiled: judged, ruleset };
 }
@@ -104,7 +104,7 @@ interface Ready {
 }
 
 /** store → append. Null as for `publishOnce`. Only says how it would end for a dry run. */
-async function commit(
+async function storeAndAppend(
   registry: Registry,
   request: PublishRequest,
   { existing, draft, judged, built }: Ready,
