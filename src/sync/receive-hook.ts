@@ -72,7 +72,7 @@ export async function receiveHook(
       const named = hostId === undefined ? {} : { hostId };
       const isElsewhere = host.nameOf(repository.url) !== names.at(-1);
       const isOther = hostId !== undefined && repository.hostId !== undefined && repository.hostId !== hostId;
-      if (isAbout || isElsewhere || isOther) queue.renames.lookSoon({ ...repository, ...(isOther ? {} : named) });
+      if (isElsewhere || isOther) queue.renames.lookSoon({ ...repository, ...(isOther ? {} : named) });
       // The look syncs it under the name that it has now.
       if (now !== undefined) return;
       if (hint.kind === 'pull') return queue.check(repository.org, id, hint.pull, hint.isOpen);
