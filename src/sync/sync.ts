@@ -66,8 +66,8 @@ export async function syncRepository(
   { onNews = () => undefined, onProgress = () => undefined }: { onNews?: () => void; onProgress?: OnProgress } = {},
 ): Promise<Synced> {
   const nothing = { documents: [], changed: false, lost: null };
-  if (repository.gone) return { ...nothing, repository, detail: repository.gone };
-  if (repository.movedTo !== undefined) return { ...nothing, repository, detail: repository.detail };
+  const left = repository.gone ?? (repository.movedTo && repository.detail);
+  if (left) return { ...nothing, repository, detail: left };
   repository = await goOnFromFormer(registry, repository, signal);
   if (await isIdle(registry, repository)) return { ...nothing, repository, detail: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
@@ -86,8 +86,7 @@ export async function syncRepository(
       return await syncTip({ ...held, repository: standing, run, onProgress }, now);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
-      const lost = { commit: now.commit, detail: error.message };
-      return { repository: standing, documents: [], changed: false, detail: null, lost };
+      return { ...nothing, repository: standing, detail: null, lost: { commit: now.commit, detail: error.message } };
     }
   });
 }
