@@ -12,7 +12,7 @@ import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
 import { changesWithCredential } from './keep/clean-urls.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './keep/references.ts';
-import { createWitnesses, headsIn, type Witnesses } from './keep/witnesses.ts';
+import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './keep/witnesses.ts';
 import type { Registry } from './registry.ts';
 
 /** One thing that is not as it was written. */
@@ -200,6 +200,7 @@ async function readWork(bucket: Bucket, damaged: (key: string, detail: string) =
     // Null: it was replaced or expired since it was listed.
     const record = bytes && parseJson(bytes);
     if (record === undefined) damaged(key, 'The record is not JSON.');
+    else if (record !== null && !isSoundHead(key, record)) damaged(key, 'It is the record of another log or entry.');
     else if (!isAhead) for (const head of headsIn(key, record)) witnesses.add(head, key);
   }
   return witnesses;

@@ -1,8 +1,8 @@
 import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { listAll } from '../../store/bucket.ts';
+import { listAll, type Bucket } from '../../store/bucket.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
-import type { Head } from '../../store/log/heads.ts';
+import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
 import { newestSequence } from '../../store/log/open-state.ts';
 import type { Author, Registry } from '../registry.ts';
 import type { Repaired } from './give-up.ts';
@@ -40,15 +40,22 @@ export async function acceptLoss(
   };
   let until = 0;
   let answers = 0;
-  for (const kind of ['heads', 'idempotency']) {
-    for await (const key of listAll(bucket, `work/${kind}/`)) {
-      const bytes = await bucket.get(key);
-      for (const head of headsIn(key, bytes && parseJson(bytes))) {
-        if (head.log !== log || (await isKept(head))) continue;
-        until = Math.max(until, head.sequence);
-        if (kind === 'idempotency') answers++;
-        await bucket.delete(key);
-      }
+  const forget = async (key: string, head: number): Promise<void> => {
+    until = Math.max(until, head);
+    await bucket.delete(key);
+  };
+  for await (const key of listHeadKeys(bucket)) {
+    const named = parseHeadKey(key);
+    if (named?.log !== log) continue;
+    const head = headIn(key, await readJsonOf(bucket, key));
+    // Also a damaged one: the key tells how far the log reached.
+    if (named.sequence > newest || (head !== null && !(await isKept(head)))) await forget(key, named.sequence);
+  }
+  for await (const key of listAll(bucket, 'work/idempotency/')) {
+    for (const head of headsIn(key, await readJsonOf(bucket, key))) {
+      if (head.log !== log || (await isKept(head))) continue;
+      answers++;
+      await forget(key, head.sequence);
     }
   }
   if (until === 0)
@@ -61,4 +68,9 @@ export async function acceptLoss(
   const about =
     answers === 0 ? '' : ` ${answers} answers to requests were in them: repeated, these are performed again.`;
   report({ outcome: 'given up', what: log, detail: `The ${lost} are lost for good.${about}` });
+}
+
+async function readJsonOf(bucket: Bucket, key: string): Promise<unknown> {
+  const bytes = await bucket.get(key);
+  return bytes && parseJson(bytes);
 }

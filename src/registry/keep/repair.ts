@@ -10,6 +10,7 @@ import { quarantineKey } from '../../store/quarantine.ts';
 import { parseWorkKey } from '../../store/work.ts';
 import type { Checked, LostComparison, LostVersion } from '../fsck.ts';
 import type { Registry } from '../registry.ts';
+import { isSoundHead } from './witnesses.ts';
 import { giveUpComparisons, giveUpKey, giveUpVersions, type GiveUpOptions, type Repaired } from './give-up.ts';
 
 export interface RepairOptions extends GiveUpOptions {
@@ -95,7 +96,10 @@ async function hasAgain(bucket: Bucket, { manifest, needs }: LostVersion, option
 async function isSoundIn(bucket: Bucket, key: string, place = key): Promise<boolean> {
   const bytes = await bucket.get(place);
   if (bytes === null) return false;
-  if (key.startsWith('work/')) return parseWorkKey(key) !== null && parseJson(bytes) !== undefined;
+  if (key.startsWith('work/')) {
+    const record = parseJson(bytes);
+    return parseWorkKey(key) !== null && record !== undefined && isSoundHead(key, record);
+  }
   const digest: Digest = digestInKey(key);
   return key.startsWith('packs/') ? isWholePack(await decodePack(digest, bytes)) : digestOf(bytes) === digest;
 }

@@ -46,8 +46,10 @@ export function listHeadKeys(bucket: Bucket): AsyncGenerator<string> {
 /** The head in the record under a key; null for any other record. */
 export function headIn(key: string, record: unknown): Head | null {
   const named = parseHeadKey(key);
-  const digest = (record as Partial<Generation<Partial<Head>>> | null | undefined)?.value?.digest;
-  return named !== null && typeof digest === 'string' && isDigest(digest) ? { ...named, digest } : null;
+  const { generation, value } = (record ?? {}) as Partial<Generation<Partial<Head>>>;
+  const { log, digest } = value ?? {};
+  const isOwn = named !== null && generation === named.sequence && log === named.log;
+  return isOwn && typeof digest === 'string' && isDigest(digest) ? { ...named, digest } : null;
 }
 
 /**
@@ -91,14 +93,14 @@ export function createHeads(
 
   async function write(head: Head): Promise<void> {
     const { log, sequence, digest } = head;
-    const record: Generation<Pick<Head, 'digest'>> = {
+    const record: Generation<Omit<Head, 'sequence'>> = {
       generation: sequence,
       writeId: uniqueId(),
       at: now().toISOString(),
       actor: 'operator:store',
       origin: null,
       action: 'note head',
-      value: { digest },
+      value: { log, digest },
     };
     const key = headKey(head);
     await bucket.putIfAbsent(key, encodeJson(record));
