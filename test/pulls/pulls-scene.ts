@@ -28,7 +28,7 @@ export interface FakeHost extends Host {
   failures: number;
 }
 
-function createFakeHost(): FakeHost {
+export function createFakeHost(): FakeHost {
   const host: FakeHost = {
     kind: 'github',
     name: 'github',

@@ -21,6 +21,7 @@ import { createMemoryCache } from '../../src/store/cache.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
+import type { FaultyPorts } from '../faults/faulty-ports.ts';
 
 /** A line that a registry logged. */
 export interface LogLine {
@@ -39,23 +40,25 @@ export interface TestRegistry extends Registry {
  * A registry on a memory bucket. Its compiler takes any JSON document for OpenAPI 3.1 with the document's `info` for title and version;
  * `{"refuse": "why"}` is refused. Its source reaches nothing.
  */
-export function createTestRegistry(user: UserConfig = {}): TestRegistry {
+export function createTestRegistry(user: UserConfig = {}, ports?: FaultyPorts): TestRegistry {
   const logged: LogLine[] = [];
   const bucket = createMemoryBucket();
+  const faulty = ports?.bucket(bucket) ?? bucket;
+  const [cache, compiler] = [createMemoryCache(), createFakeCompiler()];
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
-  const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 });
+  const refs = createRefs(faulty, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 });
   return {
     config: checkConfig(user, { base: '/', data: '/nowhere' }),
     bucket,
-    objects: createObjects(bucket),
+    objects: createObjects(faulty),
     refs,
     kept: createKept(refs),
-    cache: createMemoryCache(),
+    cache: ports?.cache(cache) ?? cache,
     source: unreachable,
     hosts: [],
-    compiler: createFakeCompiler(),
+    compiler: ports?.compiler(compiler) ?? compiler,
     now,
     monotonic,
     expiryTime: now,

@@ -4,6 +4,7 @@ import { createKey, revokeKey } from '../../src/registry/keys.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
+import type { FaultyPorts } from '../faults/faulty-ports.ts';
 import {
   createTestQueue,
   createTestRegistry,
@@ -28,9 +29,9 @@ const when = '2026-03-01T12:00:00.000Z';
 /** Under `url` (`http://registry.test`): the API pay in every state, a private one, one without versions, a schema, a ruleset. */
 export async function openServed(
   user: UserConfig = {},
-  { url = 'http://registry.test', ...more }: { url?: string; pagePatience?: number } = {},
+  { url = 'http://registry.test', ports, ...more }: { url?: string; pagePatience?: number; ports?: FaultyPorts } = {},
 ): Promise<Served> {
-  const registry = createTestRegistry(user);
+  const registry = createTestRegistry(user, ports);
   const values: Record<string, string> = {};
   await publishEverything(registry, values);
   await makeKeys(registry, values);

@@ -16,6 +16,7 @@ import { createTestRegistry, publishVersion, type TestRegistry } from '../regist
 import { writeSite } from '../sites/site-world.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
+import type { FaultyPorts } from '../../faults/faulty-ports.ts';
 
 /**
  * The columns of the table. `narrow-…`: keys for `apis/pay-*` alone; `ruleset-publish`: one for `rulesets/style` alone.
@@ -39,8 +40,8 @@ export type Credential = (typeof credentials)[number];
 
 /** A world that every cell of the table starts from anew. */
 export interface World extends AsyncDisposable {
-  /** The answer to an operation on a slug (`-` where it has none) with a credential. */
-  observe(operation: string, slug: string, credential: Credential): Promise<Answered>;
+  /** The answer to an operation on a slug (`-` where it has none) with a credential. `begin`: called before it is sent. */
+  observe(operation: string, slug: string, credential: Credential, begin?: () => void): Promise<Answered>;
 }
 
 const author = { actor: 'operator:test', origin: null };
@@ -93,9 +94,15 @@ function bodyFor(operation: string, slug: string): unknown {
 }
 
 /** `apis/pay-api`, `apis/ledger`, `schemas/money` and `rulesets/style` are private, `apis/open` is public; each has a version, a connection and a run. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(ports?: FaultyPorts): Promise<World> {
   const plain = createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } });
-  const template = { ...plain, hosts: createHosts(plain.config) };
+  const template = {
+    ...plain,
+    hosts: createHosts(plain.config).map((host) => ports?.host(host) ?? host),
+    source: ports?.source(plain.source) ?? plain.source,
+    compiler: ports?.compiler(plain.compiler) ?? plain.compiler,
+    cache: ports?.cache(plain.cache) ?? plain.cache,
+  };
   const keys = new Map<Credential, string>();
   await makeResources(template);
   await writeSite(template, { 'index.md': 'Text' }, { visibility: 'private' });
@@ -107,15 +114,17 @@ export async function openWorld(): Promise<World> {
   const api = await openApi(current);
 
   async function renew(): Promise<void> {
-    const bucket = createMemoryBucket();
-    for (const [key, bytes] of pristine) await bucket.putIfAbsent(key, bytes);
+    const memory = createMemoryBucket();
+    for (const [key, bytes] of pristine) await memory.putIfAbsent(key, bytes);
+    const bucket = ports?.bucket(memory) ?? memory;
     const refs = createRefs(bucket, { ...template, uniqueId: () => newId(template), maxAge: 0 });
     Object.assign(current, { bucket, objects: createObjects(bucket), refs });
   }
 
   return {
-    async observe(operation, slug, credential) {
+    async observe(operation, slug, credential, begin) {
       await renew();
+      begin?.();
       const { method, path } = description.operations.find(({ id }) => id === operation.split(' ')[0])!;
       const target = path
         .replace(/\{(?:api|schema|ruleset)\}/, slug)

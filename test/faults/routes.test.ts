@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWorld, type World } from '../server/v1/matrix.ts';
+import { sampleOf } from '../thorough.ts';
+import { createFaultyPorts, unheardDuring } from './faulty-ports.ts';
+
+/** Every operation of the management API, while each call of each port rejects in turn: there is an answer, and no rejection that nobody hears. */
+const ports = createFaultyPorts();
+const operations = readFileSync(new URL('../server/v1/matrix.tsv', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .slice(1)
+  .map((line) => line.split('\t').slice(0, 2) as [operation: string, slug: string]);
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld(ports);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe.each(sampleOf(operations, 8))('%s %s', (operation, slug) => {
+  test.each([false, true])('bug: %s', async (isBug) => {
+    for (let call = 1; ; call++) {
+      const begin = () => ports.failAt(call, isBug);
+      const unheard = await unheardDuring(async () => {
+        // What the description does not allow, such as 500, is an answer all the same.
+        const answered = await world.observe(operation, slug, 'admin', begin).catch((error: Error) => error);
+        if (answered instanceof TypeError) throw answered;
+      });
+      expect([call, unheard]).toEqual([call, []]);
+      if (!ports.hasFailed()) break;
+    }
+    ports.failAt(null, false);
+  });
+});
