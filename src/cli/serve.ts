@@ -20,6 +20,7 @@ import { isOpenToOthers } from '../store/private.ts';
 import { createSyncQueue, type SyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
 import { outliveReader } from './broken-pipe.ts';
+import { outliveBugs } from './outlive-bugs.ts';
 import { collectLater } from './collect-later.ts';
 import { followChanges } from './follow-changes.ts';
 import { stopSignals } from './stop-signals.ts';
@@ -78,6 +79,7 @@ async function serveOnce(
     undefined,
     { hasSpare: !isDev },
   );
+  const leave = outliveBugs(registry.log);
   if (config.secretKey === null) registry.ownKey!.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
@@ -108,6 +110,7 @@ async function serveOnce(
   await background?.end();
   await registry.close();
   await rendered;
+  leave();
   return next;
 }
 

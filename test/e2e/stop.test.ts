@@ -45,6 +45,24 @@ test.skipIf(!isThorough)(`SIGHUP stops the server in order, as SIGTERM does${unl
   expect(await ended).toBe(0);
 });
 
+test('a bug that nobody caught is logged with its stack and does not end the server', async () => {
+  const config = join(folder, 'registry.config.ts');
+  const bugs = "setTimeout(() => { throw new Error('thrown') }); Promise.reject(new Error('rejected'));";
+  await writeFile(config, `process.on('SIGUSR2', () => { ${bugs} }); export default {};`);
+  const stele = await serveStele(['--data', join(folder, 'data'), '--config', config], { cwd: folder });
+  process.kill(stele.pid, 'SIGUSR2');
+  for (const [kind, message] of [
+    ['uncaughtException', 'thrown'],
+    ['unhandledRejection', 'rejected'],
+  ]) {
+    const line = await stele.logged((each) => each['kind'] === kind);
+    expect(line).toMatchObject({ level: 50, msg: 'a bug: nobody caught this' });
+    expect(line['error']).toContain(`Error: ${message}\n    at `);
+  }
+  expect((await fetch(`${stele.url}/healthz`)).status).toBe(200);
+  expect(await stele.stop('SIGTERM')).toBe(0);
+});
+
 const addressLimit = 1000;
 
 test('of several workers one that dies is replaced, all share the port and the rate limits, and one signal stops all', async () => {
