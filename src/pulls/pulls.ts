@@ -5,6 +5,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';
 import { hostOf } from '../registry/host-of.ts';
+import { createAlarms } from '../scheduling/alarms.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import { sweepPreviews } from '../store/previews.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,7 +13,7 @@ import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';
 import type { Proposal } from './check-pull.ts';
 import { changePull, isDone, listPulls, savePull, wantAgain } from './pull-records.ts';
-import { passOver, runCheck } from './run-check.ts';
+import { firstPause, longestPause, mayPass, passOver, runCheck } from './run-check.ts';
 
 interface Running {
   head: string;
@@ -48,6 +49,9 @@ export function createPulls(
   const lanes = new Map<string, PQueue>();
   const running = new Map<string, Running>();
   const closing = new AbortController();
+  const alarms = createAlarms((key) => look(key.split('/')[1]!, key));
+  /** How often in turn a remote did not answer, by pull request. */
+  const misses = new Map<string, number>();
 
   /** Asks the remote for the head and checks it, unless that was done or is being done. */
   function look(org: string, key: string): void {
@@ -56,8 +60,19 @@ export function createPulls(
     if (lane.size > 0) return; // the waiting one will see the same head
     lane
       .add(() => looks.take(org, () => begin(key)))
-      .catch((error: unknown) => logError(registry, key, error))
+      .then(() => misses.delete(key))
+      .catch((error: unknown) => {
+        logError(registry, key, error);
+        if (mayPass(error)) lookLater(key);
+      })
       .finally(() => lane.size === 0 && lane.pending === 0 && lanes.delete(key));
+  }
+
+  /** Until the next reconciliation, or where there is none, somebody would wait for the check. */
+  function lookLater(key: string): void {
+    const count = misses.get(key) ?? 0;
+    misses.set(key, count + 1);
+    alarms.set(key, Math.min(firstPause * 2 ** count, longestPause));
   }
 
   async function begin(key: string): Promise<void> {
@@ -110,6 +125,8 @@ export function createPulls(
       const signals = { superseded, closing: closing.signal, patience };
       const change = await runCheck(registry, pull, repository, proposal, signals);
       if (change !== null) await changePull(registry, key, change);
+      if (change?.nextAt !== undefined && change.state === 'failed')
+        alarms.set(key, Date.parse(change.nextAt) - registry.now().getTime());
     } finally {
       report(repository.org);
     }
@@ -165,6 +182,7 @@ export function createPulls(
 
     async close() {
       closing.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      alarms.close();
       await Promise.all([...lanes.values()].map((lane) => lane.onIdle()));
       await checks.onIdle();
     },

@@ -22,6 +22,8 @@ export interface Stopping {
 }
 
 const minute = 60_000;
+/** Milliseconds until the first retry, which doubles. */
+export const firstPause = 10_000;
 /** Milliseconds between two checks of a head that failed. */
 export const longestPause = 1024 * minute;
 /** Errors that a retry of the same commit may not meet again. */
@@ -96,8 +98,8 @@ export async function runCheck(
     const detail = late.aborted ? tookTooLong(patience) : explain(error);
     const saved = await save([wholeCheckOf(head, 'failure', detail)]);
     const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
-    const mayPass = !late.aborted && isRegistryError(error) && passing.includes(error.code);
-    const next = mayPass ? later(registry, pull, head) : ({ state: 'checked', tries: 0 } as const);
+    const next =
+      !late.aborted && mayPass(error) ? later(registry, pull, head) : ({ state: 'checked', tries: 0 } as const);
     return { ...saved, ...next, checks, detail };
   }
 }
@@ -119,9 +121,14 @@ export async function passOver(
   return { state: 'checked', head: null, checks: [], detail: why };
 }
 
+/** Whether the same check may succeed later. */
+export function mayPass(error: unknown): boolean {
+  return isRegistryError(error) && passing.includes(error.code);
+}
+
 function later(registry: Registry, pull: PullCheck, head: string): Partial<PullCheck> {
   const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
-  const pause = Math.min(minute * 2 ** (tries - 1), longestPause);
+  const pause = Math.min(firstPause * 2 ** (tries - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();
   return { state: 'failed', tries, nextAt };
 }

@@ -14,6 +14,7 @@ import {
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import type { Registry } from '../registry/registry.ts';
+import { createAlarms } from '../scheduling/alarms.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
@@ -96,6 +97,7 @@ export function createSyncQueue(
   const pulls = createPulls(registry, report);
   const reporting = new PQueue({ concurrency: 8 });
   const due = new Set<string>();
+  const alarms = createAlarms(report);
 
   /** Reports in the background, so that no run waits for a slow host. */
   function report(org: string): void {
@@ -105,6 +107,9 @@ export function createSyncQueue(
       .add(() => {
         due.delete(org);
         return reportChecks(registry, org, stop.signal);
+      })
+      .then((wait) => {
+        if (wait !== null) alarms.set(org, wait);
       })
       .catch((error: unknown) => {
         registry.log('error', 'reporting checks failed', {
@@ -185,6 +190,7 @@ export function createSyncQueue(
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      alarms.close();
       await syncs.owners.close();
       await renames.close();
       await pulls.close();

@@ -30,12 +30,14 @@ interface CheckReport {
 }
 
 const minute = 60_000;
+/** Milliseconds until the second try: a host that is restarted is back soon. */
+const firstPause = 10_000;
 const change = { actor: 'operator:hosts', origin: null, action: 'report checks' };
 /** Milliseconds that one process may take to report to a host. Hosts ask for slow writes. */
 const claim = 15 * minute;
 /** Milliseconds. */
 const longestPause = 128 * minute;
-const mostAttempts = 10;
+const mostAttempts = 14;
 /** Milliseconds. A host that did not answer for two days gets no more reports. */
 const window = 2 * 24 * 60 * minute;
 
@@ -94,9 +96,10 @@ const finished = new WeakMap<Registry, Map<string, Set<string>>>();
 
 /**
  * Reports the saved checks that are due, several repositories at once. A failed report is retried
- * by a later call, for two days. Starts nothing more once the signal aborts.
+ * by a later call, for two days. Starts nothing more once the signal aborts. Resolves to the milliseconds
+ * until another call has something to do, or null.
  */
-export async function reportChecks(registry: Registry, org: string, signal?: AbortSignal): Promise<void> {
+export async function reportChecks(registry: Registry, org: string, signal?: AbortSignal): Promise<number | null> {
   const known = finished.get(registry) ?? new Map<string, Set<string>>();
   finished.set(registry, known);
   const before = known.get(org) ?? new Set<string>();
@@ -116,26 +119,37 @@ export async function reportChecks(registry: Registry, org: string, signal?: Abo
   }
   known.set(org, over);
   const queue = new PQueue({ concurrency: repositoriesAtOnce });
-  await queue.addAll([...waiting.values()].map((reports) => () => reportInOrder(registry, reports, signal)));
+  const due = await queue.addAll(
+    [...waiting.values()].map((reports) => () => reportInOrder(registry, reports, signal)),
+  );
+  const next = Math.min(...due.map((at) => at ?? Infinity));
+  return next === Infinity ? null : next - registry.now().getTime();
 }
 
-/** Reports to the host of one repository, oldest first, and stops at the first failure. */
+/**
+ * Reports to the host of one repository, oldest first, and stops at the first failure. Resolves to when the first
+ * that is left is due: milliseconds since 1970; null: none is.
+ */
 async function reportInOrder(
   registry: Registry,
   reports: readonly { name: string; report: CheckReport }[],
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<number | null> {
+  let next: number | null = null;
   const keyOf = ({ commit, name }: Check) => `${commit} ${name}`;
   for (const [index, { name, report }] of reports.entries()) {
-    if (signal?.aborted) return;
+    if (signal?.aborted) return null;
     const later = new Set(reports.slice(index + 1).flatMap((each) => each.report.checks.map(keyOf)));
     const isStale = (check: Check) => later.has(keyOf(check));
     const { comment } = report;
     const isReplaced = reports.slice(index + 1).some((each) => each.report.comment?.mark === comment?.mark);
     // A retry may arrive after a newer report. The newest must remain visible.
     if (report.checks.some(isStale) || (comment && isReplaced)) await leaveOut(registry, name, isStale, isReplaced);
-    if (!(await attempt(registry, name, signal))) return;
+    const { isAccepted, again } = await attempt(registry, name, signal);
+    if (again !== null) next = Math.min(next ?? Infinity, again);
+    if (!isAccepted) break;
   }
+  return next;
 }
 
 async function leaveOut(
@@ -155,31 +169,37 @@ async function leaveOut(
 }
 
 /**
- * Reports to one host, if it is due and no other process does. False when the host did not accept
- * it.
+ * Reports to one host, if it is due and no other process does. `isAccepted`: false when the host did not accept
+ * it. `again`: when it is due again, or null.
  */
-async function attempt(registry: Registry, name: string, signal: AbortSignal | undefined): Promise<boolean> {
+async function attempt(
+  registry: Registry,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<{ isAccepted: boolean; again: number | null }> {
   const now = registry.now().getTime();
   let isOurs = false;
+  let waits: number | null = null;
   const claimed = await registry.refs.update<CheckReport>(name, (current) => {
     const value = current!.value;
-    isOurs = value.state === 'waiting' && dueAt(value.nextAt, now, longestPause) <= now;
+    waits = value.state === 'waiting' ? dueAt(value.nextAt, now, longestPause) : null;
+    isOurs = waits !== null && waits <= now;
     if (!isOurs) return null;
     const nextAt = new Date(now + claim).toISOString();
     return { value: { ...value, attempts: value.attempts + 1, nextAt }, change };
   });
-  if (!isOurs) return true;
+  if (!isOurs) return { isAccepted: true, again: waits };
   const detail = await send(registry, name.split('/')[1]!, claimed!.value, signal);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
   const state = detail === null ? 'reported' : isOver ? 'failed' : 'waiting';
-  const pause = Math.min(minute * 2 ** (claimed!.value.attempts - 1), longestPause);
+  const pause = Math.min(firstPause * 2 ** (claimed!.value.attempts - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();
   await registry.refs.update<CheckReport>(name, (current) => ({
     value: { ...current!.value, state, nextAt, detail },
     change,
   }));
   if (detail !== null) registry.log('warn', 'checks not reported', { repository: claimed!.value.url, detail, isOver });
-  return detail === null;
+  return { isAccepted: detail === null, again: state === 'waiting' ? Date.parse(nextAt) : null };
 }
 
 /** Sends the checks. Returns why that failed, or null. */

@@ -156,7 +156,7 @@ describe('checks that fail', () => {
     pass(61_000);
     await queue.reconcileHosts([await repositoryOf(scene)]);
     await waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 2 }));
-    await again(1);
+    await again(0.3);
     expect(asked).toBe(2);
     registry.source.snapshot = snapshot;
     pass(61_000);

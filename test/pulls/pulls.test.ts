@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Hint } from '../../src/hosts/host.ts';
 import { pullRef, type PullCheck } from '../../src/model/check.ts';
 import { repositoryId } from '../../src/model/connection.ts';
@@ -9,6 +10,8 @@ import { follow } from '../../src/sync/follow.ts';
 import { listRepositories } from '../../src/sync/followed.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 describe('pull requests', () => {
   test('a mistake in stele.yaml is reported at its line, and what follows from an entry names its place', async () => {
@@ -244,6 +247,45 @@ describe('with no branch in the configuration', () => {
 });
 
 describe('telling hosts', () => {
+  test('a host that is back is told when the next try is due, and not at the next interval', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { source, sync, host, queue, pass, events } = await open();
+    const failures = () => events.filter(({ event }) => event === 'checks not reported').length;
+    host.failures = 2;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    for (const [count, seconds] of [
+      [1, 10],
+      [2, 20],
+    ] as const) {
+      await expect.poll(failures).toBe(count);
+      await setImmediate();
+      expect(host.told).toEqual([]);
+      pass(seconds * 1000);
+      vi.advanceTimersByTime(seconds * 1000);
+    }
+    await expect.poll(() => host.told).toMatchObject([{ name: 'stele @acme/apis/pay', state: 'success' }]);
+    await queue.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a pull request whose repository did not answer is looked at again soon', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { source, hook, host, queue, pass, events } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    source.setReachable(false);
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+    await expect.poll(() => events.map(({ event }) => event)).toContain('check of a pull request failed');
+    await setImmediate();
+    source.setReachable(true);
+    pass(10_000);
+    vi.advanceTimersByTime(10_000);
+    await expect.poll(() => host.told.at(-1)).toMatchObject({ state: 'success' });
+    await queue.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test('a report to a host that does not answer is sent later, once, by whichever process comes first', async () => {
     const { source, sync, host, another, pass, events } = await open();
     host.failures = 1;
