@@ -1,5 +1,5 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
 import { answerEarly, type AnswerEarly } from './hits/early.ts';
@@ -12,9 +12,12 @@ export interface Listening {
   /** `http://host:port`, as reachable on this machine. */
   url: string;
   port: number;
+  /** From now on, every answer ends its connection, and says so. */
+  drain(): void;
   /**
-   * Stops accepting, waits for running requests, closes idle connections, and closes the rest after
-   * `deadline` milliseconds (default 10,000). Resolves when nothing is open.
+   * Drains, stops accepting, waits for running requests, closes idle connections, and closes the rest after
+   * `deadline` milliseconds (default 10,000). Resolves when nothing is open. Until a tenth of the deadline
+   * has passed since the server began to drain, idle connections stay open: a request may be on its way.
    */
   close(deadline?: number): Promise<void>;
 }
@@ -56,7 +59,16 @@ export async function listen(
   const { isExtra, noteAnswered } = capConnections(server, connections, (socket) =>
     answerRaw(socket, refuse(503, full)),
   );
+  const unanswered = new Set<ServerResponse>();
+  let drainedAt: number | null = null;
+  function drain(): void {
+    drainedAt ??= performance.now();
+    for (const response of unanswered) response.shouldKeepAlive = false;
+  }
   const receive: RequestListener = (request, response) => {
+    if (drainedAt !== null) response.shouldKeepAlive = false;
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
     const fault = requestFault(request);
     const refusal = fault !== null ? refuse(400, fault) : isExtra(request.socket) ? refuse(503, full) : null;
     if (refusal === null) return app(request, response);
@@ -66,7 +78,8 @@ export async function listen(
   answerEarly(server, {
     keepAlive: keepAliveTimeout,
     answer(request, socket) {
-      const isAnswered = !isExtra(socket) && (app.early?.(request, socket) ?? false);
+      // What is prebuilt says that the connection is kept.
+      const isAnswered = drainedAt === null && !isExtra(socket) && (app.early?.(request, socket) ?? false);
       if (isAnswered) noteAnswered(socket);
       return isAnswered;
     },
@@ -84,7 +97,12 @@ export async function listen(
   return {
     url: `http://${name}:${actual}`,
     port: actual,
-    close: (deadline = 10_000) => (closing ??= shutDown(server, deadline)),
+    drain,
+    close(deadline = 10_000) {
+      drain();
+      closing ??= shutDown(server, deadline, drainedAt! + deadline / 10 - performance.now());
+      return closing;
+    },
   };
 }
 
@@ -102,13 +120,25 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
   return new RegistryError('unavailable', `Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
 }
 
-async function shutDown(server: Server, deadline: number): Promise<void> {
+/** `lingering`: milliseconds for which idle connections may still bring a request. */
+async function shutDown(server: Server, deadline: number, lingering: number): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), deadline);
-  // A connection that was busy at first becomes idle after its response.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  let sweep: NodeJS.Timeout | undefined;
+  const startSweep = setTimeout(
+    () => {
+      server.closeIdleConnections();
+      // A connection that was busy at first becomes idle after its response.
+      sweep = setInterval(() => server.closeIdleConnections(), 50);
+    },
+    Math.max(lingering, 0),
+  );
+  // Node's `close` of an HTTP server cuts idle connections off at once.
+  await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   clearTimeout(cutOff);
+  clearTimeout(startSweep);
   clearInterval(sweep);
+  // Ends Node's check for late requests.
+  server.close(() => undefined);
 }
 
 const full = 'Too many connections are open. Try again.';

@@ -26,7 +26,7 @@ export interface Server {
   signInUrl(): string | null;
   /** Reloads templates and documentation. Throws, and keeps the old ones, if they are invalid. */
   reload(): void;
-  /** Reports not ready, and ends what waits for news. Everything else is answered until `close`. */
+  /** Reports not ready, and ends what waits for news. Everything else is answered until `close`, and ends its connection. */
   drain(): void;
   /**
    * Drains, stops accepting, and waits at most `deadline` milliseconds for running requests, as
@@ -95,7 +95,10 @@ export async function openServer(
     await listening.close(0);
     throw error;
   }
-  const drain = (): void => void (isReady = false);
+  const drain = (): void => {
+    isReady = false;
+    listening.drain();
+  };
   return {
     url: listening.url,
     signInUrl: () =>

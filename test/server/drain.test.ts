@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKey } from '../../src/registry/keys.ts';
 import { openServer, type Server } from '../../src/server/server.ts';
+import { openConnection } from './hits/connection.ts';
 import { createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from './registry.ts';
 
 let server: Server;
@@ -46,4 +50,50 @@ test('a request that waits for changes is answered when the server drains', { ti
   await waits;
   server.drain();
   expect(await (await waiting).json()).toMatchObject({ items: [], hasMore: false });
+});
+
+test('every answer of a server that drains says that the connection closes: kept ones, 304s and those in progress', async () => {
+  const { port } = new URL(server.url);
+  const target = '/@acme/apis/pay@1.0.0';
+  const connections = await Promise.all([1, 2, 3].map(() => openConnection(Number(port))));
+  const get = (index: number, headers: [string, string][] = []) => connections[index]!.ask({ target, headers });
+  for (const index of [0, 0, 1]) expect((await get(index)).headers.get('connection')).toBe('keep-alive');
+  const etag = (await get(0)).headers.get('etag')!;
+  const { next } = (await (await ask('/v1/changes')).json()) as { next: string };
+  const inProgress = connections[2]!.ask({
+    target: `/v1/changes?wait=30&after=${next}`,
+    headers: [['Authorization', `Bearer ${key}`]],
+  });
+  await waits;
+  server.drain();
+  const answers = [await get(0), await get(1, [['If-None-Match', etag]]), await inProgress];
+  expect(answers.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([
+    [200, 'close'],
+    [304, 'close'],
+    [expect.any(Number), 'close'],
+  ]);
+});
+
+test('no client that keeps its connection is cut off when the server closes', { timeout: 60_000 }, async () => {
+  const errors: unknown[] = [];
+  let answers = 0;
+  /** Asks over one connection until an answer says that it closes. */
+  const client = async (pause: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let isKept = true; isKept;) {
+      const sent = request(`${server.url}/@acme/apis/pay@1.0.0`, { agent }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
+      answers++;
+      isKept = response.headers.connection !== 'close';
+      if (pause > 0) await delay(pause);
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: 16 }, (_, index) => client(index).catch((error: unknown) => errors.push(error)));
+  await expect.poll(() => answers).toBeGreaterThan(200);
+  await server.close();
+  await Promise.all(clients);
+  expect(errors).toEqual([]);
 });
