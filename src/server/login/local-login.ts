@@ -79,7 +79,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
   }
 
   async function takeLink(request: Request, response: Response): Promise<void> {
-    const token = request.query['token'];
+    const token = (await readForm(request, response, formBytes)).get('token');
     const link = typeof token === 'string' ? ((await links.open(token)) as { id: string } | null) : null;
     if (link === null || !(await use(link.id))) {
       const message =
@@ -124,7 +124,9 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     response.redirect(303, `${url}/account${asked}`);
   });
   router.post('/login', refuseCrossSite(url, { always: true }), (request, response) => takeKey(request, response));
-  router.get('/login/link', (request, response) => takeLink(request, response));
+  router.post('/login/link', refuseCrossSite(url, { always: true }), (request, response) =>
+    takeLink(request, response),
+  );
   router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
 
   return {

@@ -52,7 +52,8 @@ export function createFrontPages(site: Site, login?: Login): Router {
     );
   }
 
-  async function sendAccount(request: Request, response: Response): Promise<void> {
+  /** `link`: the token of a link that signs in the operator. Whatever opens the link gets a button, which uses it. */
+  async function sendAccount(request: Request, response: Response, link: string | null = null): Promise<void> {
     if (!site.hasLogin) throw new RegistryError('not_found', nothingHere);
     const session = sessionOf(request);
     const { returnTo, failed } = request.query;
@@ -61,6 +62,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
       organizations: session === null ? [] : await organizationsFor(session.principal),
       mayPublish: session !== null && mayPublishAnywhere(session.principal),
       takesKeys: login?.takesKeys ?? false,
+      link,
       hasLink: login?.signInLink !== undefined && isOnThisMachine(site.url),
       hasFailed: failed === 'key',
       returnTo: typeof returnTo === 'string' ? returnTo : site.links.path('/account'),
@@ -78,6 +80,11 @@ export function createFrontPages(site: Site, login?: Login): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', (request, response) => sendHome(request, response));
   router.get('/account', (request, response) => sendAccount(request, response));
+  if (login?.signInLink !== undefined)
+    router.get('/login/link', (request, response) => {
+      const { token } = request.query;
+      return sendAccount(request, response, typeof token === 'string' ? token : '');
+    });
   router.all(['/', '/account'], onlyGet);
   return router;
 }

@@ -163,7 +163,7 @@ async function sendFile(
   const { context, request, response } = read;
   const { config } = context.registry;
   const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
   const headers: Fields = {
     ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [siteKey(granted.site)] }),
     ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),

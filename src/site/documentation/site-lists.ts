@@ -55,18 +55,25 @@ function robots({ site }: GrantedSite, { url }: Placed): string {
   return `User-agent: *\nAllow: /\n\nSitemap: ${url}sitemap.xml\n`;
 }
 
-/** The deployments of a site, newest first (RFC 4287). */
+/**
+ * The deployments of a site, newest first (RFC 4287). Those that Stele made by itself are left out, and not counted:
+ * they would tell when an API that the site embeds was published, which not every reader may know.
+ */
 function feed({ site, contents }: GrantedSite, { url }: Placed): string {
   const { title } = contents.settings;
-  const newest = deploymentsOf(site).toReversed().slice(0, deploymentsShown);
+  const own = deploymentsOf(site).filter(({ followed }) => followed === undefined);
+  const numbers = new Map(own.map(({ label }, index) => [label, index + 1]));
+  const newest = own.toReversed().slice(0, deploymentsShown);
+  const repeated = (label: string) =>
+    numbers.has(label) ? `Deployment ${numbers.get(label)}` : 'An earlier deployment';
   const entries = newest.flatMap(({ label, publishedAt, again }) => [
     '<entry>',
-    `<id>${escapeXml(`${url}#deployment-${label}`)}</id>`,
-    `<title>${escapeXml(`${title}: deployment ${label}`)}</title>`,
+    `<id>${escapeXml(`${url}#deployment-${numbers.get(label)}`)}</id>`,
+    `<title>${escapeXml(`${title}: deployment ${numbers.get(label)}`)}</title>`,
     `<updated>${publishedAt}</updated>`,
     `<author><name>${escapeXml(site.org)}</name></author>`,
     `<link rel="alternate" type="text/html" href="${escapeXml(url)}"/>`,
-    ...(again === undefined ? [] : [`<summary>${escapeXml(`Deployment ${again}, published again.`)}</summary>`]),
+    ...(again === undefined ? [] : [`<summary>${escapeXml(`${repeated(again)}, published again.`)}</summary>`]),
     '</entry>',
   ]);
   return [

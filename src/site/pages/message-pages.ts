@@ -39,6 +39,8 @@ export interface AccountView {
   mayPublish: boolean;
   /** Whether people sign in with a key. */
   takesKeys: boolean;
+  /** The token of the link that signs in whoever runs the registry; null: another page. */
+  link: string | null;
   /** Whether the server printed a link that signs in whoever runs it. */
   hasLink: boolean;
   hasFailed: boolean;
@@ -52,7 +54,7 @@ export function accountPage(site: Site, view: AccountView): string {
   const isSignedIn = view.who !== null;
   const { returnTo, takesKeys } = view;
   return site.page('account', {
-    title: isSignedIn ? 'You are signed in' : 'Sign in',
+    title: view.link !== null ? 'Sign in as the operator' : isSignedIn ? 'You are signed in' : 'Sign in',
     crumbs: [{ text: 'Account' }],
     hidden: true,
     styles: ['console.css'],
@@ -61,6 +63,7 @@ export function accountPage(site: Site, view: AccountView): string {
     organizations: view.organizations.map((each) => ({ ...each, href: links.path(`/console/${each.org}`) })),
     start: links.path('/console/new'),
     signIn: takesKeys ? links.path('/login') : `${links.path('/login')}?returnTo=${encodeURIComponent(returnTo)}`,
+    signInLink: links.path('/login/link'),
     signOut: links.path('/logout'),
   });
 }

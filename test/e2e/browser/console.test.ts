@@ -22,6 +22,7 @@ test.skipIf(executablePath === undefined)(
     };
 
     await page.goto(server.server.signInUrl()!);
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Document', { exact: true }).focus();
     await page.keyboard.insertText(api('Payments', '1.0.0'));
     await page.getByText('This can be published, as version 1.0.0.').waitFor();

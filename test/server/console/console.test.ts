@@ -5,7 +5,7 @@ import { createWorld } from '../../registry/world.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { createBrowser } from '../login/browser.ts';
 import { documentOf, unlimited } from '../v1/api.ts';
-import { hiddenIn, openConsole, ownPage, textOf, type ConsoleServer, type Person } from './harness.ts';
+import { hiddenIn, openConsole, ownPage, textOf, type ConsoleServer, type Person, useLink } from './harness.ts';
 
 let server: ConsoleServer;
 let admin: Person;
@@ -31,9 +31,11 @@ describe('the first run', () => {
     await using empty = await openConsole(createTestRegistry(unlimited));
     const link = empty.server.signInUrl()!;
     const browser = createBrowser();
-    const page = await browser.open(link);
+    // What looks at links before people do, such as a mail scanner, uses none up.
+    for (const method of ['HEAD', 'GET']) expect((await createBrowser().request(link, { method })).status).toBe(200);
+    const page = await useLink(browser, link);
     expect(page.url).toBe(`${empty.url}/console/new`);
-    const again = await createBrowser().open(link);
+    const again = await useLink(createBrowser(), link);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('expired or was used')]);
 
     const typed = {
@@ -154,7 +156,7 @@ describe('signing in with a key', () => {
     expect([await statusOf(whole), await statusOf(short)]).toEqual([303, 303]);
     pass(16 * 3_600_000);
     step(-3_600_000);
-    expect((await createBrowser().request(link)).status).toBe(400);
+    expect((await useLink(createBrowser(), link)).status).toBe(400);
   });
 });
 

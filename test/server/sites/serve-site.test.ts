@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeSite } from '../../../src/registry/sites/site-record.ts';
+import { publishVersion } from '../registry.ts';
 import { openServed, type Served } from '../served.ts';
 import { eventsOfSite } from '../../../src/events/events.ts';
+import { followSites } from '../../../src/registry/sites/follow-sites.ts';
 import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { siteRef, type DocumentationSite } from '../../../src/model/sites/documentation-site.ts';
 import { author, deploy, handbook, png, writeSite } from './site-world.ts';
@@ -93,7 +95,9 @@ describe('a site', () => {
     expect(image.headers.get('content-type')).toBe('image/png');
     const drawing = await get(at('x.svg'));
     expect(drawing.headers.get('content-type')).toBe('image/svg+xml');
-    expect(drawing.headers.get('content-security-policy')).toMatch(/default-src 'none'.*sandbox/);
+    expect(drawing.headers.get('content-security-policy')).toMatch(
+      /default-src 'none'.*frame-ancestors 'none'.*sandbox/,
+    );
     expect(drawing.headers.get('x-content-type-options')).toBe('nosniff');
     expect((await get(at('theme.css'))).text).toContain('--accent:#0a7d55');
   });
@@ -133,6 +137,21 @@ describe('what somebody may not read', () => {
     }
     expect(texts[0]!.text).toContain('This reference is not available here.');
     expect(texts[0]!.headers.get('vary')).toContain('Authorization');
+  });
+
+  test('a feed does not tell that a private API was published that the site embeds', async () => {
+    await using open = await openServed({ rateLimit: { key: 1_000_000, address: 1_000_000, failures: 1_000_000 } });
+    const { registry, port } = open;
+    const feed = async () => (await fetch(`http://127.0.0.1:${port}${at('feed.atom')}`)).text();
+    await writeSite(registry, { 'api.md': '# Reference\n\n::reference @acme/apis/secret' });
+    await deploy(registry);
+    const before = await feed();
+    await publishVersion(registry, '@acme/apis/secret', '9.0.0', { visibility: 'private' });
+    expect(await followSites(registry)).toBe(1);
+    expect(await feed()).toBe(before);
+    await writeSite(registry, { 'index.md': '# Home' });
+    await deploy(registry);
+    expect((await feed()).match(/deployment \d/g)).toEqual(['deployment 2', 'deployment 1']);
   });
 
   test('lists name a site to those who may read it', async () => {
