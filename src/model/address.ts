@@ -7,6 +7,11 @@ export type ResourceType = (typeof resourceTypes)[number];
 
 export type Format = 'json' | 'yaml';
 
+/** The format of a file, by its name: what is not JSON is YAML, which includes JSON. */
+export function formatOfFile(path: string): Format {
+  return /\.json$/i.test(path) ? 'json' : 'yaml';
+}
+
 /** Names a resource: `@org/type/slug`. */
 export interface Coordinate {
   org: string;

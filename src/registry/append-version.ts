@@ -42,6 +42,8 @@ export interface PublishRequest extends CompileRequest {
 /** What a publish knows of a document once it is compiled: all that its label depends on, and what lists show. */
 export interface Draft {
   content: Digest;
+  /** As in `Placing`. */
+  twin: Digest | null;
   /** The version in the document, or null. */
   stated: string | null;
   title: string;
@@ -82,12 +84,13 @@ function assertTarget(resource: Resource | null, { connection }: PublishRequest)
 }
 
 /** What becomes of a draft in a resource: its label, or why it has none. */
-export function placeDraft(resource: Resource, request: PublishRequest, { stated, content }: Draft): Placed {
+export function placeDraft(resource: Resource, request: PublishRequest, { stated, content, twin }: Draft): Placed {
   return placeVersion(resource, {
     version: request.version,
     isTag: request.isTag ?? false,
     stated,
     content,
+    twin,
     onConflict: request.onConflict,
     commit: request.snapshot.origin.commit,
     isPast: request.isPast ?? false,

@@ -22,6 +22,8 @@ export interface Placing {
   /** The version in the document, or null. */
   stated: string | null;
   content: Digest;
+  /** The digest that the same content has with the other line endings; null if it has none. */
+  twin: Digest | null;
   onConflict: OnConflict;
   /** Commit of the content; null for an upload. */
   commit: string | null;
@@ -39,19 +41,17 @@ export type Placed =
 
 /** Chooses the label for new content (design §7). Pure. */
 export function placeVersion(resource: Resource, placing: Placing): Placed {
-  const { content, stated } = placing;
+  const { stated } = placing;
   const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
   if (asked === null) {
     if (placing.isPast && placing.commit !== null) return placePast(resource, placing, placing.commit);
     const newest = resource.versions.at(-1);
-    if (newest && newest.content === content && newest.status.state !== 'withdrawn') {
-      return { outcome: 'unchanged', version: newest };
-    }
+    if (newest && hasContent(newest, placing)) return { outcome: 'unchanged', version: newest };
     return { outcome: 'published', label: suggest(resource) };
   }
   const taken = findVersion(resource, asked);
   if (taken === null) return { outcome: 'published', label: asked };
-  if (taken.content === content && taken.status.state !== 'withdrawn') return { outcome: 'unchanged', version: taken };
+  if (hasContent(taken, placing)) return { outcome: 'unchanged', version: taken };
   const suggestion = suggest(resource);
   if (taken.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
@@ -66,7 +66,12 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
       `Version ${asked} is published with other content. Raise the document's version, for instance to ${suggestion}.`,
     );
   }
-  return revise(resource, asked, placing.commit, content, suggestion);
+  return revise(resource, asked, placing, suggestion);
+}
+
+/** Whether a version that is not withdrawn has this content, line endings aside. */
+function hasContent(version: Version, { content, twin }: Placing): boolean {
+  return version.status.state !== 'withdrawn' && (version.content === content || version.content === twin);
 }
 
 function suggest({ versions }: Resource): string {
@@ -100,10 +105,10 @@ export function addVersion(
  * Past content without a version gets `0.0.0-<date>-<commit>`, like Go's pseudo-versions. It sorts
  * below all other labels.
  */
-function placePast(resource: Resource, { content, committedAt }: Placing, commit: string): Placed {
-  const same = resource.versions.find((each) => each.content === content && each.status.state !== 'withdrawn');
+function placePast(resource: Resource, placing: Placing, commit: string): Placed {
+  const same = resource.versions.find((each) => hasContent(each, placing));
   if (same) return { outcome: 'unchanged', version: same };
-  const date = (committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
+  const date = (placing.committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
   const label = `0.0.0-${date}-${commit.slice(0, 12)}`;
   const taken = findVersion(resource, label);
   if (taken === null) return { outcome: 'published', label };
@@ -114,12 +119,11 @@ function placePast(resource: Resource, { content, committedAt }: Placing, commit
  * Chooses the first free revision label: `<label>+<first 7 of the commit>` for git, `<label>+<n>`
  * from 2 on for uploads.
  */
-function revise(resource: Resource, asked: string, commit: string | null, content: Digest, suggestion: string): Placed {
+function revise(resource: Resource, asked: string, placing: Placing, suggestion: string): Placed {
+  const { commit } = placing;
   // SemVer §10 allows only one `+`. A label that already has one gets the suffix after a dot.
   const stem = asked.includes('+') ? `${asked}.` : `${asked}+`;
-  const same = resource.versions.find(
-    (version) => version.label.startsWith(stem) && version.content === content && version.status.state !== 'withdrawn',
-  );
+  const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
   if (same) return { outcome: 'unchanged', version: same };
   for (let n = 2; n < resource.versions.length + 3; n++) {
     const suffix = commit === null ? `${n}` : n === 2 ? commit.slice(0, 7) : `${commit.slice(0, 7)}.${n - 1}`;

@@ -17,7 +17,14 @@ import {
   type Draft,
   type PublishRequest,
 } from './append-version.ts';
-import { buildArtifact, contentOf, hashCompiled, type ArtifactInput, type Built } from './store-artifact.ts';
+import {
+  buildArtifact,
+  contentOf,
+  contentTwin,
+  hashCompiled,
+  type ArtifactInput,
+  type Built,
+} from './store-artifact.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
@@ -167,6 +174,7 @@ async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Dra
   await hashCompiled(compiled);
   return {
     content: contentOf(request.coordinate.type, request.entry, compiled),
+    twin: await contentTwin(request.coordinate.type, request.entry, compiled),
     stated: request.stated === undefined ? version : request.stated,
     title,
     summary,

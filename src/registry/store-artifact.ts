@@ -1,6 +1,6 @@
 import { types } from '../model/kinds.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
-import type { Coordinate, ResourceType } from '../model/address.ts';
+import { formatOfFile, type Coordinate, type ResourceType } from '../model/address.ts';
 import {
   codingAnnotation,
   contentDigest,
@@ -18,7 +18,7 @@ import { repositoryName } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';
-import { digestInTurns } from '../store/digest-in-turns.ts';
+import { digestInTurns, digestWithOtherEndings } from '../store/digest-in-turns.ts';
 
 /** Everything that an artifact's bytes depend on. */
 export interface ArtifactInput {
@@ -98,6 +98,22 @@ export function buildArtifact({
 /** Identifies the content of a compiled document, whatever its provenance and report (design §7). */
 export function contentOf(type: ResourceType, entry: string, compiled: Compiled): Digest {
   return contentDigest(layersOf(type, entry, compiled));
+}
+
+/**
+ * Identifies the same content with the other line endings in the author's text: CRLF for LF, or LF for
+ * CRLF. Null without any. A checkout that changes line endings makes no new content.
+ */
+export async function contentTwin(type: ResourceType, entry: string, compiled: Compiled): Promise<Digest | null> {
+  const format = formatOfFile(entry);
+  const { layers } = layersOf(type, entry, compiled);
+  const written = compiled.artifact!.representations.find(
+    (each) => each.format === format && each.coding === 'identity',
+  );
+  const digest = written === undefined ? null : await digestWithOtherEndings(written.bytes);
+  if (digest === null) return null;
+  const isWritten = ({ annotations }: Descriptor) => annotations?.[formatAnnotation] === format;
+  return contentDigest({ layers: layers.map((layer) => (isWritten(layer) ? { ...layer, digest } : layer)) });
 }
 
 /** The layers of a version: one for each representation, and for each file that was read. */

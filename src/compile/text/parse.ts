@@ -1,4 +1,4 @@
-import type { Format } from '../../model/address.ts';
+import { formatOfFile, type Format } from '../../model/address.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { scanJson } from './json-text.ts';
@@ -46,7 +46,7 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
     }));
   if (issue) return { ok: false, problems: problems([issue]) };
 
-  const format = formatOf(path);
+  const format = formatOfFile(path);
   if (format === 'json' || /^\s*[{[]/.test(text)) {
     const json = scanJson(text, limits);
     if (json.ok) {
@@ -70,9 +70,4 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
 /** Returns the problem for a file that exceeds the size limit. */
 export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<CompileLimits, 'fileBytes'>): Problem {
   return problemAtFile('limit-file-bytes', path, `The file has ${bytes} bytes; the limit is ${fileBytes}.`);
-}
-
-/** The format of a file, by its name. */
-function formatOf(path: string): Format {
-  return /\.json$/i.test(path) ? 'json' : 'yaml';
 }
