@@ -113,7 +113,8 @@ function readFile(
   if (isEntry || /\.(?:json|ya?ml)$/i.test(name) || !name.includes('.')) {
     const parsed = parseFile(path, bytes, limits);
     if (parsed.ok) return { file: parsed.file, problems: parsed.problems };
-    return { file: { path, text: null, problem: parsed.problems[0] ?? null }, problems: parsed.problems };
+    const text = isEntry ? decodeText(bytes).text : null;
+    return { file: { path, text, problem: parsed.problems[0] ?? null }, problems: parsed.problems };
   }
   const { text, issue } = decodeText(bytes);
   const problem = issue && { ...problemAtFile(issue.rule, path, issue.message) };

@@ -6,6 +6,7 @@ import { collect, type LoadedFile, type PathsOf } from './collect.ts';
 import type { Artifact, CompileInput, GivenRuleset } from './compile.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
+import { sayOtherKind } from './other-kinds.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
 import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
@@ -58,7 +59,12 @@ async function compileEntry(
   const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf(input.type));
   const entry = files.get(input.entry);
   if (wall !== null) return refused([wall]);
-  if (entry === undefined || !isParsed(entry)) return refused(findings.get(input.entry) ?? []);
+  if (entry === undefined || !isParsed(entry)) {
+    const other = entry === undefined || entry.text === null ? null : sayOtherKind(entry.text, undefined);
+    return refused(
+      other === null ? (findings.get(input.entry) ?? []) : [problemAtFile('kind-unknown', input.entry, other)],
+    );
+  }
 
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
@@ -137,6 +143,8 @@ async function artifactOf(
 /** The type to compile the document as, or the problem if it has none. */
 function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Problem {
   const found = kindOf(entry.value);
+  const other = found === null ? sayOtherKind(entry.text, entry.value) : null;
+  if (other !== null) return problemAt(entry, '', 'kind-unknown', other);
   if (type === null) {
     if (found !== null) return found.type;
     const message =

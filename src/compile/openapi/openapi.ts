@@ -5,8 +5,10 @@ import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
 import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
+import { adviseQuotes, numberAt } from '../text/advise-quotes.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import { isObject } from '../schema/schema-dialect.ts';
+import type { ParsedFile } from '../text/parse.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
 
 type Spec = ReturnType<typeof detectSpec>;
@@ -17,7 +19,7 @@ const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3
 export const compileOpenapi: CompileKind = async (given) => {
   const { entry, input } = given;
   const described = describe(entry.value);
-  const version = versionOf(entry.value, input.validation);
+  const version = versionOf(entry, input.validation);
   if (version.family === null)
     return {
       ...described,
@@ -78,14 +80,15 @@ type Version =
   /** `newer`: why it is read as an older version. */
   { family: OpenapiVersion; newer?: string } | { family: null; pointer: string; message: string };
 
-function versionOf(document: unknown, validation: Validation): Version {
-  const root = isObject(document) ? document : {};
+function versionOf(entry: ParsedFile, validation: Validation): Version {
+  const root = isObject(entry.value) ? entry.value : {};
   const member = 'openapi' in root ? 'openapi' : 'swagger';
   const value = root[member];
   const pointer = `/${member}`;
   const stated = JSON.stringify(value) ?? 'nothing';
   if (typeof value !== 'string') {
-    const message = `"${member}" must be a string, not ${stated}. Put the version in quotes.`;
+    const whole = member === 'swagger' ? '2.0' : (newestOf[Number(value)] ?? newestOf[3.1]);
+    const message = `"${member}" must be a text with the whole version, not ${numberAt(entry, pointer) ?? stated}. Write ${member}: "${whole}".`;
     return { family: null, pointer, message };
   }
   if (member === 'swagger' && value === '2.0') return { family: '2.0' };
@@ -106,6 +109,9 @@ function versionOf(document: unknown, validation: Validation): Version {
   const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
   return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${known}.` };
 }
+
+/** The newest version of each minor one, for those who write only that. */
+const newestOf: Readonly<Record<number, string>> = { 3: '3.0.4', 3.1: '3.1.1', 3.2: '3.2.0' };
 
 /** The position of a node in a source file. */
 interface Spot {
@@ -158,10 +164,11 @@ function explain(
     const better = bySpot.get(spotKey(origin)) ?? [];
     const file = given.files.get(origin.file);
     if (file === undefined || !isParsed(file)) continue;
+    const advised = (text: string) => adviseQuotes(file, origin.pointer, text);
     if (better.length === 0 && !(doubtful && isCertain))
-      problems.push(problemAt(file, origin.pointer, 'schema', message, { severity, on }));
+      problems.push(problemAt(file, origin.pointer, 'schema', advised(message), { severity, on }));
     for (const other of better)
-      problems.push(problemAt(file, origin.pointer, 'struct', other.message, { severity, on: other.on }));
+      problems.push(problemAt(file, origin.pointer, 'struct', advised(other.message), { severity, on: other.on }));
   }
   return problems;
 }

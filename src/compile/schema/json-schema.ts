@@ -2,6 +2,7 @@ import type { Problem } from '../../model/problem.ts';
 import { isParsed, mostFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
+import { numberAt } from '../text/advise-quotes.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles } from './schema-check.ts';
@@ -37,6 +38,12 @@ export const compileJsonSchema: CompileKind = async (given) => {
         },
       ),
     );
+  for (const member of ['version', 'x-version']) {
+    const written = numberAt(entry, `/${member}`);
+    if (written === null) continue;
+    const message = `"${member}" is the number ${String(root[member])} and is not read as a version. Put it in quotes: ${JSON.stringify(written)}.`;
+    problems.push(problemAt(entry, `/${member}`, 'version-number', message, { severity: 'warning' }));
+  }
   // Before anything follows references: what a chain costs is out of proportion to its text.
   const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));
   if (chain !== null) return result(given, dialect, [...problems, chain], null);

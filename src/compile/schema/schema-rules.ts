@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { Problem } from '../../model/problem.ts';
 import { mostFindings, problemAt } from '../kind.ts';
 
+import { adviseQuotes } from '../text/advise-quotes.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { createCheckMeta, readPattern } from './schema-check.ts';
@@ -59,7 +60,13 @@ export function schemaProblems(
   errors: readonly ErrorObject[],
 ): Problem[] {
   return explainErrors(errors, value).map((finding) =>
-    problemAt(file, pointer + finding.pointer, 'schema', finding.message, { on: finding.on }),
+    problemAt(
+      file,
+      pointer + finding.pointer,
+      'schema',
+      adviseQuotes(file, pointer + finding.pointer, finding.message),
+      { on: finding.on },
+    ),
   );
 }
 

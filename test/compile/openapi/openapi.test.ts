@@ -95,11 +95,11 @@ describe('a document in one file', () => {
     ],
     [
       'openapi: 3.1',
-      'a.yaml:1:10 error openapi-version: "openapi" must be a string, not 3.1. Put the version in quotes.',
+      'a.yaml:1:10 error openapi-version: "openapi" must be a text with the whole version, not 3.1. Write openapi: "3.1.1".',
     ],
     [
       'swagger: 2.0',
-      'a.yaml:1:10 error openapi-version: "swagger" must be a string, not 2. Put the version in quotes.',
+      'a.yaml:1:10 error openapi-version: "swagger" must be a text with the whole version, not 2.0. Write swagger: "2.0".',
     ],
     [
       'swagger: "1.2"',
