@@ -96,7 +96,7 @@ async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset)
     return [problemAt(file, '/extends', 'limit-rules', message)];
   }
   const found = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
-  const problems = [...(form === 'spectral' ? found.map(asSpectralDoes) : found), ...findReferences(file)];
+  const problems = [...(form === 'spectral' ? found.map(asSpectralDoes) : found), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
   const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
   return [...problems, ...(await check(file, value, broken, find))];
@@ -157,16 +157,25 @@ function asSpectralDoes(problem: Problem): Problem {
   return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
 }
 
-/** Reports references to other files: a published ruleset is one document. */
-function findReferences(entry: ParsedFile): Problem[] {
+/** A schema in the options of one of Spectral's functions. */
+const inSchema = /\/functionOptions\/schema(?:\/|$)/;
+
+/**
+ * Reports references to other files: a published ruleset is one document. Spectral does not follow them
+ * either. It accepts them in schemas, and then checks nothing against these.
+ */
+function findReferences(entry: ParsedFile, form: RulesetForm): Problem[] {
   const problems: Problem[] = [];
   const visit = (value: unknown, pointer: string): void => {
     if (Array.isArray(value)) return value.forEach((item, at) => visit(item, joinPointer(pointer, at)));
     if (!isObject(value)) return;
     const reference = value['$ref'];
     if (typeof reference === 'string' && !reference.startsWith('#')) {
-      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: a ruleset is one document. Copy the target here.`;
-      problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message));
+      const isPassedOver = form === 'spectral' && inSchema.test(pointer) && !/^https?:/i.test(reference);
+      const why = isPassedOver ? 'so that this schema checks nothing, as in Spectral' : 'a ruleset is one document';
+      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: ${why}. Copy the target here.`;
+      const severity = isPassedOver ? 'warning' : 'error';
+      problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message, { severity }));
     }
     for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));
   };

@@ -254,7 +254,7 @@ parserOptions: {duplicateKeys: error}
     ['rules:\n  a: {given: $}', 'schema', '/rules/a'],
     ['rules:\n  a: hint', 'ruleset-rule', '/rules/a'],
     [
-      'rules:\n  a: {given: $, then: {function: schema, functionOptions: {schema: {$ref: ./a.json}}}}',
+      'rules:\n  a: {given: $, then: {function: schema, functionOptions: {schema: {$ref: "https://example.com/a.json"}}}}',
       'ruleset-reference',
       '/rules/a/then/functionOptions/schema/$ref',
     ],

@@ -1,8 +1,8 @@
 import type { Problem } from '../../../model/problem.ts';
 import { problemAt } from '../../kind.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 import type { ParsedFile } from '../../text/parse.ts';
 import { joinPointer } from '../../text/pointer.ts';
+import { refersElsewhere } from './create-ajv.ts';
 import { createTools } from './functions.ts';
 import { compilePattern } from './pattern.ts';
 
@@ -64,13 +64,6 @@ export function createOptionsCheck(entry: ParsedFile): OptionsCheck {
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, child: unknown) => sum + countValues(child), 1);
-}
-
-function refersElsewhere(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(refersElsewhere);
-  if (!isObject(schema)) return false;
-  const reference = schema['$ref'];
-  return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
 }
 
 /** The message of the error that a function throws, without its full stop, or null. */

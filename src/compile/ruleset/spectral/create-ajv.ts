@@ -30,7 +30,9 @@ export function createSchemaCheck(budget?: Budget): Tools['schema'] {
       const name = `${dialect} ${String(options['allErrors'] === true)}`;
       const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true, budget);
       instances.set(name, ajv);
-      validate = ajv.compile(isObject(schema) ? withoutDialect(schema) : schema !== false);
+      // As in Spectral, where ajv does not find the file: the schema checks nothing.
+      const used = refersElsewhere(schema) ? true : isObject(schema) ? withoutDialect(schema) : schema !== false;
+      validate = ajv.compile(used);
       compiled.set(schema, validate);
     }
     const check = validate;
@@ -71,6 +73,14 @@ function dialectNameOf({ dialect, schema }: Readonly<Record<string, unknown>>): 
   const uri = isObject(schema) ? String(schema['$schema'] ?? '') : '';
   if (uri.includes('draft-04')) return 'draft4';
   return /(2019-09|2020-12)/.exec(uri)?.[1]?.replace(/^/, 'draft') ?? 'draft7';
+}
+
+/** Whether a schema has a reference to another file, or by a URL. */
+export function refersElsewhere(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(refersElsewhere);
+  if (!isObject(schema)) return false;
+  const reference = schema['$ref'];
+  return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
 }
 
 /** The dialect was chosen already; ajv looks for its meta-schema, which is not loaded. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { lintWithRuleset } from '../../../../src/compile/ruleset/ruleset-evaluate.ts';
+import { compileRuleset } from '../../../../src/compile/ruleset/ruleset.ts';
 import { lintWithSpectral } from '../../../../src/compile/ruleset/spectral/lint.ts';
 import { given, lines } from '../../given.ts';
+import { inputOf } from '../../sandbox/memory-load.ts';
 
 const document = {
   openapi: '3.0.3',
@@ -19,6 +21,18 @@ async function lint(ruleset: string, files: Record<string, unknown> = { 'a.json'
 function rule(path: string, then: string, more = ''): string {
   return `rules: {r: {given: "${path}", severity: error, ${more} then: ${then}}}`;
 }
+
+test('a schema that refers to a file is accepted with a warning, and checks nothing, as in Spectral', async () => {
+  const then = (schema: string) => `{function: schema, functionOptions: {schema: ${schema}}}`;
+  for (const schema of ['{$ref: ./HAL.yaml}', '{type: string, properties: {a: {$ref: "b.json#/c"}}}']) {
+    const text = rule('$.info', then(schema));
+    const { entry, files } = given({ 'r.json': parse(text) }, 'rulesets');
+    const { problems } = await compileRuleset({ entry, files, input: inputOf('r.json', { type: 'rulesets' }) });
+    expect(problems.map(({ rule: name, severity }) => `${severity} ${name}`)).toEqual(['warning ruleset-reference']);
+    expect(await lint(text)).toEqual([]);
+  }
+  expect(await lint(rule('$.info', then('{type: string}')))).toHaveLength(1);
+});
 
 describe('core functions', () => {
   test.each<[path: string, then: string, found: string[]]>([
