@@ -1,4 +1,5 @@
 import { oasAliases, oasRules } from './oas-rules.ts';
+import { owaspAliases, owaspRules } from './owasp-rules.ts';
 
 type Ruleset = Readonly<Record<string, unknown>>;
 
@@ -11,6 +12,12 @@ const oas: Ruleset = {
   rules: oasRules,
 };
 
+const owasp: Ruleset = { formats: ['oas2', 'oas3'], aliases: owaspAliases, rules: owaspRules };
+
+/** The name of the npm package with the OWASP set, and the URLs of it that its documentation names. */
+const owaspPackage = '@stoplight/spectral-owasp-ruleset';
+const owaspUrls = ['', '@2.0.1'].map((version) => `https://unpkg.com/${owaspPackage}${version}/dist/ruleset.mjs`);
+
 /**
  * The rulesets that can be extended by name, as Spectral defines them. Rules for documents that are
  * not stored here (AsyncAPI, Arazzo) have only their names, so that rulesets can configure them.
@@ -19,6 +26,7 @@ export const builtInRulesets: ReadonlyMap<string, Ruleset> = new Map([
   ['spectral:oas', oas],
   // vacuum's set contains Spectral's.
   ['vacuum:oas', oas],
+  ...[owaspPackage, ...owaspUrls].map((name): [string, Ruleset] => [name, owasp]),
   ['spectral:asyncapi', named('asyncapi2', asyncapiNames())],
   ['spectral:arazzo', named('arazzo1', arazzoNames())],
 ]);

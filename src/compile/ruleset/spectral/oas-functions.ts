@@ -7,8 +7,9 @@ import { createExampleCheck } from './oas-examples.ts';
 import { operationsIn } from './oas-operations.ts';
 import { checkPathParameters } from './oas-path-parameters.ts';
 import { checkServerVariables } from './oas-server-variables.ts';
+import { owaspFunctions } from './owasp-functions.ts';
 
-/** The functions of `spectral:oas` besides the core functions, under Spectral's names. */
+/** The functions of built-in rulesets besides the core functions: those of `spectral:oas` under Spectral's names. */
 export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<string, CoreFunction>([
   ['oasOpSuccessResponse', () => checkSuccess],
   ['oasOpFormDataConsumeCheck', () => checkConsumes],
@@ -26,6 +27,7 @@ export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<strin
   ['oasUnusedComponent', () => checkUnused],
   ['serverVariables', () => checkServerVariables],
   ['oasExample', createExampleCheck],
+  ...owaspFunctions,
 ]);
 
 function checkSuccess(value: unknown, { formats }: Context): Failure[] {

@@ -1,4 +1,5 @@
 // The 58 rules of one table take more than 300 lines.
+import { rule, type Then } from './write-rule.ts';
 
 /** The aliases that the rules of `spectral:oas` use. */
 export const oasAliases = {
@@ -15,40 +16,6 @@ export const oasAliases = {
     targets: [{ formats: ['oas3'], given: ['$.components.links[*]', '#ResponseObject.links[*]'] }],
   },
 };
-
-/** One requirement: a field of the selected nodes, a function, and its options. */
-type Then = readonly [field: string | null, name: string, options?: Record<string, unknown>];
-
-interface Options {
-  severity?: 'error';
-  formats?: string[];
-  /** Not part of `recommended`. */
-  isExtra?: true;
-  /** Whether the function's own messages are shown instead of the description. */
-  saysWhy?: true;
-  resolved?: false;
-}
-
-/** Writes a rule as in a ruleset. */
-function rule(description: string, given: string | string[], then: Then | Then[], options: Options = {}) {
-  const { severity, formats, isExtra, saysWhy, resolved } = options;
-  const list = (typeof then[1] === 'string' ? [then] : then) as Then[];
-  return {
-    description,
-    given,
-    recommended: isExtra !== true,
-    // oxlint-disable-next-line unicorn/no-thenable -- `then` is a word of the format
-    then: list.map(([field, name, functionOptions]) => ({
-      ...(field !== null && { field }),
-      function: name,
-      ...(functionOptions && { functionOptions }),
-    })),
-    ...(saysWhy && { message: '{{error}}' }),
-    ...(severity && { severity }),
-    ...(formats && { formats }),
-    ...(resolved === false && { resolved }),
-  };
-}
 
 const operation = '#OperationObject';
 const extra = { isExtra: true } as const;
