@@ -53,7 +53,7 @@ export async function withProgress<T>(
   const start = (): void => {
     import('ora')
       .then(({ default: ora }) => {
-        if (!isDone) spinner = ora({ text: shown, stream, isEnabled: stream.columns > 0 }).start();
+        if (!isDone) spinner = ora({ text: visible(shown), stream, isEnabled: stream.columns > 0 }).start();
       })
       .catch(() => undefined);
   };
@@ -63,7 +63,7 @@ export async function withProgress<T>(
   try {
     return await work((next) => {
       shown = next;
-      if (spinner !== null) spinner.text = next;
+      if (spinner !== null) spinner.text = visible(next);
       if (stream.isTTY || performance.now() - writtenAt < linesApart) return;
       writtenAt = performance.now();
       stream.write(`${visible(next)}\n`);

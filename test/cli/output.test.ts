@@ -40,6 +40,21 @@ test.each([0, undefined])('work of a minute writes one line to a terminal whose 
   expect(written()).toMatch(/^- Checking[^\n]*\n$/);
 });
 
+test.each([0, 80])('what progress names can do nothing to a terminal whose width is %s', async (columns) => {
+  const { stream, written } = terminal(columns);
+  await withProgress(
+    'Reading \u001b]0;title\u0007',
+    async (tell) => {
+      await vi.advanceTimersByTimeAsync(1500);
+      tell('Reading \u001b]0;other\u0007');
+      await vi.advanceTimersByTimeAsync(1500);
+    },
+    stream,
+  );
+  expect(written()).toContain('Reading \\u{1b}]0;');
+  expect(written()).not.toContain('\u001b]0;');
+});
+
 test('work that is done at once writes nothing', async () => {
   const { stream, written } = terminal(0);
   expect(await withProgress('Checking', () => Promise.resolve(7), stream)).toBe(7);
