@@ -1,6 +1,8 @@
 /**
  * Runs every test that draws its cases (fast-check) with a seed of its own; `npm test` has one that stays.
- * `node scripts/properties.ts [seed]`; by default the time. A failure is repeated with the seed that is said.
+ * `node scripts/properties.ts [seed] [--only PART-OF-A-PATH] [--times 50]`; by default the seed is the time. A failure
+ * is repeated with the seed that is said. `--times`: comparisons of schemas draw so many times as many pairs, and print
+ * how many of them cannot be judged.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,10 +21,16 @@ const drawing = [...texts].flatMap(([name, text]) =>
 /** The tests that draw themselves, or by a file that they import. */
 const files = [...texts].flatMap(([name, text]) =>
   name.endsWith('.test.ts') && ["'fast-check'", ...drawing].some((from) => text.includes(from))
-    ? [join('test', name)]
+    ? [join('test', name)].filter((file) => file.includes(String(argv['only'] ?? '')))
     : [],
 );
+const times = String(argv['times'] ?? 1);
 echo(`seed ${seed}`);
-const run = $({ cwd: root, env: { ...process.env, STELE_TEST_SEED: String(seed) }, stdio: 'inherit', nothrow: true });
+const run = $({
+  cwd: root,
+  env: { ...process.env, STELE_TEST_SEED: String(seed), STELE_TEST_TIMES: times },
+  stdio: 'inherit',
+  nothrow: true,
+});
 const { exitCode } = await run`npx vitest run --config test/vitest.config.ts ${files}`;
 process.exitCode = exitCode ?? 1;

@@ -8,6 +8,9 @@ export const isEverything = process.env['STELE_TESTS'] === 'all';
 /** Whether this run does at least what CI does. `docs/development.md` lists the tests that only CI runs. */
 export const isThorough = isEverything || process.env['CI'] === 'true';
 
+/** How many times as many cases a test draws as usual: `scripts/properties.ts --times 50`. */
+export const timesAsMany = Number(process.env['STELE_TEST_TIMES'] ?? 1);
+
 /** Ends the name of a long test that only CI runs, because a shorter one of the same behaviour runs everywhere. */
 export const unlessThorough = isThorough ? '' : ' (skipped: it runs with CI=true)';
 

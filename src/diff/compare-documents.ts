@@ -1,4 +1,4 @@
-import { notCompared, type Comparison } from '../model/comparison.ts';
+import { notCompared, usualRules, type ChangeRules, type Comparison } from '../model/comparison.ts';
 import type { Published } from '../compile/compile.ts';
 import { parseObject, type JsonObject } from '../render/json-value.ts';
 import { compareApis } from './api/compare-apis.ts';
@@ -14,13 +14,13 @@ import { createWalk, TooMuch } from './walk.ts';
  * order of their members. Never throws because of a document; one that cannot be compared gives the
  * verdict `unknown` and a reason.
  */
-export function compareDocuments(before: Published, after: Published): Comparison {
+export function compareDocuments(before: Published, after: Published, rules: ChangeRules = usualRules): Comparison {
   if (before.kind !== after.kind)
     return notCompared(`The documents are of different kinds: ${before.kind} and ${after.kind}.`);
   const [old, current] = [parseObject(before.json), parseObject(after.json)];
   if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
   try {
-    return compareValues(before.kind, old, current);
+    return compareValues(before.kind, old, current, rules);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
     if (error instanceof RangeError) return notCompared('The documents are nested too deep to be compared.');
@@ -28,10 +28,14 @@ export function compareDocuments(before: Published, after: Published): Compariso
   }
 }
 
-function compareValues(kind: Published['kind'], before: JsonObject, after: JsonObject): Comparison {
-  if (kind === 'openapi') return conclude(compareApis(before, after));
-  if (kind === 'json-schema') return conclude({ ...compareJsonSchemas(before, after), operations: [] });
+function compareValues(kind: Published['kind'], before: JsonObject, after: JsonObject, rules: ChangeRules): Comparison {
+  if (kind === 'openapi') return conclude(compareApis(before, after, rules));
+  if (kind === 'json-schema') return conclude({ ...compareJsonSchemas(before, after, rules), operations: [] });
   const root = compareRulesets(before, after, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
-  const walk = createWalk(createSide(before, dialectOfSchema(before)), createSide(after, dialectOfSchema(after)));
+  const walk = createWalk(
+    createSide(before, dialectOfSchema(before)),
+    createSide(after, dialectOfSchema(after)),
+    rules,
+  );
   return conclude({ walk, root, operations: [] });
 }

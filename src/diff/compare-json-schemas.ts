@@ -1,3 +1,4 @@
+import type { ChangeRules } from '../model/comparison.ts';
 import { isObject, textOf, type JsonObject } from '../render/json-value.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
@@ -10,12 +11,16 @@ import { createWalk, type Unit, type Walk } from './walk.ts';
  * Compares two JSON Schemas. Who writes and who reads such data is not known, so what narrows
  * breaks (data that was valid is refused), and what widens is risky (readers may meet new data).
  */
-export function compareJsonSchemas(before: JsonObject, after: JsonObject): { walk: Walk; root: Unit } {
+export function compareJsonSchemas(
+  before: JsonObject,
+  after: JsonObject,
+  rules: ChangeRules,
+): { walk: Walk; root: Unit } {
   const sides = {
     before: createSide(before, dialectOfSchema(before)),
     after: createSide(after, dialectOfSchema(after)),
   };
-  const walk = createWalk(sides.before, sides.after);
+  const walk = createWalk(sides.before, sides.after, rules);
   const root: Unit = { facts: [], children: [] };
   compareHeads(root, before, after);
   compareSchemas(walk, root, 'both', [withoutDefinitions(sides.before)], [withoutDefinitions(sides.after)]);

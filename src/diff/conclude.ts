@@ -9,7 +9,7 @@ import {
 } from '../model/comparison.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import type { JsonObject } from '../render/json-value.ts';
-import type { Fact, Unit } from './walk.ts';
+import { unitsReaching, type Fact, type Unit } from './walk.ts';
 
 /** A change, and the operations that it reaches by their numbers. */
 interface Found {
@@ -42,7 +42,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
       if (operation !== null) known.operations.add(operation);
     }
   };
-  const hot = unitsWithChanges([root, ...operations.map(({ unit }) => unit)]);
+  const hot = unitsReaching([root, ...operations.map(({ unit }) => unit)], () => true);
   let steps = 0;
   [{ unit: root }, ...operations].forEach(({ unit }, at) => {
     const seen = new Set([unit]);
@@ -70,7 +70,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
       before: existing(walk.before.document, fact.pointers.before),
       after: existing(walk.after.document, fact.pointers.after),
     };
-    return { ...fact, pointers, operations: names.map((at) => operations[at]!.name), reach: reached.size };
+    const { verdict, code, message, before, after, direction } = fact;
+    const said = { verdict, code, message, before, after, pointers, direction };
+    return { ...said, operations: names.map((at) => operations[at]!.name), reach: reached.size };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > mostChanges, reason: null };
 }
@@ -83,27 +85,6 @@ function compareTexts(a: Fact, b: Fact): number {
   const text = ({ pointers, code, message }: Fact) => `${pointers.after ?? pointers.before ?? ''}\n${code}\n${message}`;
   const [one, other] = [text(a), text(b)];
   return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** The units that changed, or from which one that changed can be reached. */
-function unitsWithChanges(roots: readonly Unit[]): Set<Unit> {
-  const parents = new Map<Unit, Unit[]>();
-  const seen = new Set(roots);
-  const stack = [...roots];
-  const hot: Unit[] = [];
-  for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
-    if (unit.facts.length > 0) hot.push(unit);
-    for (const child of unit.children) {
-      const known = parents.get(child);
-      if (known) known.push(unit);
-      else parents.set(child, [unit]);
-      if (!seen.has(child)) stack.push((seen.add(child), child));
-    }
-  }
-  const all = new Set(hot);
-  for (let unit = hot.pop(); unit !== undefined; unit = hot.pop())
-    for (const parent of parents.get(unit) ?? []) if (!all.has(parent)) hot.push((all.add(parent), parent));
-  return all;
 }
 
 /** The pointer, or that of the nearest place around it which is there. */

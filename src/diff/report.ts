@@ -2,13 +2,10 @@ import type { Direction, Verdict } from '../model/comparison.ts';
 import { describePlace } from './describe-place.ts';
 import type { Schema } from './schema/schema-parts.ts';
 import { viewOf, type SchemaView } from './schema/read-schema.ts';
-import type { Fact, Unit, Walk } from './walk.ts';
+import type { Effect, Fact, Unit, Walk } from './walk.ts';
 
 /** Compares schemas further below. */
 export type Below = (before: Schema, after: Schema) => void;
-
-/** What a change does to the set of valid values. `changes`: some are refused, others are new. */
-export type Effect = 'narrows' | 'widens' | 'changes' | 'unknown';
 
 /**
  * The rule of contracts: who sends may be restricted no further, and who reads may get nothing new.
@@ -27,14 +24,24 @@ export interface Pair {
   direction: Direction;
   before: SchemaView;
   after: SchemaView;
+  /** Whether they are branches of a union, which answers for null as a whole. */
+  isBranch: boolean;
 }
 
-export function createPair(walk: Walk, unit: Unit, direction: Direction, before: Schema, after: Schema): Pair {
-  return { walk, unit, direction, before: viewOf(walk.before, before), after: viewOf(walk.after, after) };
+export function createPair(
+  { walk, unit, direction, isBranch }: Pick<Pair, 'walk' | 'unit' | 'direction' | 'isBranch'>,
+  before: Schema,
+  after: Schema,
+): Pair {
+  const views = { before: viewOf(walk.before, before), after: viewOf(walk.after, after) };
+  return { walk, unit, direction, isBranch, ...views };
 }
 
-/** One change to report. `effect` is judged by the rule; `verdict` is an exception from it. */
-export type Finding = ({ effect: Effect } | { verdict: Verdict }) & {
+/**
+ * One change to report. `effect` is judged by the rule; `verdict` is an exception from it, and an
+ * effect beside it says only what the change does to the set of valid values.
+ */
+export type Finding = ({ effect: Effect } | { verdict: Verdict; effect?: Effect }) & {
   /** The end of the code: `max-length-decreased`. */
   name: string;
   /** The end of the sentence: `has maxLength 20 instead of 50`. */
@@ -72,6 +79,7 @@ export function report({ unit, direction, walk, before, after }: Pair, finding: 
     after: finding.after ?? null,
     pointers: align(before, after, finding.at ?? about),
     direction: side,
+    ...(finding.effect !== undefined && { effect: finding.effect }),
   });
 }
 

@@ -22,6 +22,8 @@ export interface Side {
   targets: Map<string, Place>;
   /** Places by their `$id` and `$anchor`. Made when first needed. */
   ids: Map<string, Place> | null;
+  /** Whether schemas allow null, once judged. Null: it cannot be told, or is being judged. */
+  nulls: Map<object, boolean | null>;
 }
 
 /** What a place is. */
@@ -33,7 +35,7 @@ export interface Label {
 }
 
 export function createSide(document: JsonObject, dialect: Dialect): Side {
-  return { document, dialect, labels: new Map(), moved: new Map(), targets: new Map(), ids: null };
+  return { document, dialect, labels: new Map(), moved: new Map(), targets: new Map(), ids: null, nulls: new Map() };
 }
 
 /** The member of a place, or null if it has none of this name. */

@@ -1,9 +1,15 @@
-import type { Change } from '../model/comparison.ts';
+import type { Change, ChangeRules } from '../model/comparison.ts';
 import { createSame, type Same } from './same.ts';
 import type { Side } from './side.ts';
 
 /** A change before it knows the operations that it reaches. */
-export type Fact = Omit<Change, 'operations' | 'reach'>;
+export interface Fact extends Omit<Change, 'operations' | 'reach'> {
+  /** What it does to the set of valid values. Absent: nothing. */
+  effect?: Effect;
+}
+
+/** What a change does to the set of valid values. `changes`: some are refused, others are new. */
+export type Effect = 'narrows' | 'widens' | 'changes' | 'unknown';
 
 /**
  * A pair of places that is compared once, however many operations refer to it: what changed between
@@ -18,13 +24,16 @@ export interface Unit {
 export interface Walk {
   before: Side;
   after: Side;
+  rules: ChangeRules;
   /** Whether two values are equal, with everything that they refer to. */
   same: Same;
   /**
    * Adds a pair below a unit. `run` finds its changes, once per key. It runs later, so that a long
    * chain of references needs no deep stack.
    */
-  below(parent: Unit, key: string, run: (unit: Unit) => void): void;
+  below(parent: Unit, key: string, run: (unit: Unit) => void): Unit;
+  /** Runs something when all pairs were compared: it may ask what changed below a unit. */
+  later(run: (mayDo: (effect: 'narrows' | 'widens', unit: Unit) => boolean) => void): void;
   /** Counts steps. Throws `TooMuch` when there were too many. */
   spend(steps: number): void;
   /** Finds the changes of all pairs. */
@@ -38,9 +47,10 @@ export class TooMuch extends Error {}
 const mostSteps = 1_000_000;
 const mostFacts = 20_000;
 
-export function createWalk(before: Side, after: Side): Walk {
+export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk {
   const units = new Map<string, Unit>();
   const queue: (() => void)[] = [];
+  const last: Parameters<Walk['later']>[0][] = [];
   let steps = 0;
   let facts = 0;
   const spend = (more: number) => {
@@ -50,13 +60,14 @@ export function createWalk(before: Side, after: Side): Walk {
   return {
     before,
     after,
+    rules,
     same: createSame(before, after, spend),
     spend,
     below(parent, key, run) {
       const known = units.get(key);
       const unit = known ?? { facts: [], children: [] };
       parent.children.push(unit);
-      if (known !== undefined) return;
+      if (known !== undefined) return unit;
       units.set(key, unit);
       queue.push(() => {
         run(unit);
@@ -64,9 +75,40 @@ export function createWalk(before: Side, after: Side): Walk {
         facts += unit.facts.length;
         if (facts > mostFacts) throw new TooMuch(`The documents differ in more than ${mostFacts} places.`);
       });
+      return unit;
+    },
+    later(run) {
+      last.push(run);
     },
     finish() {
       for (let at = 0; at < queue.length; at++) queue[at]!();
+      if (last.length === 0) return;
+      const all = [...units.values()];
+      const having = (effect: Effect) =>
+        unitsReaching(all, (fact) => [effect, 'changes', 'unknown'].includes(fact.effect ?? ''));
+      const reaching = { narrows: having('narrows'), widens: having('widens') };
+      for (const run of last) run((effect, unit) => reaching[effect].has(unit));
     },
   };
+}
+
+/** The units that have a fact of a kind, or from which one that has it can be reached. */
+export function unitsReaching(roots: readonly Unit[], isMeant: (fact: Fact) => boolean): Set<Unit> {
+  const parents = new Map<Unit, Unit[]>();
+  const seen = new Set(roots);
+  const stack = [...roots];
+  const hot: Unit[] = [];
+  for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
+    if (unit.facts.some(isMeant)) hot.push(unit);
+    for (const child of unit.children) {
+      const known = parents.get(child);
+      if (known) known.push(unit);
+      else parents.set(child, [unit]);
+      if (!seen.has(child)) stack.push((seen.add(child), child));
+    }
+  }
+  const all = new Set(hot);
+  for (let unit = hot.pop(); unit !== undefined; unit = hot.pop())
+    for (const parent of parents.get(unit) ?? []) if (!all.has(parent)) hot.push((all.add(parent), parent));
+  return all;
 }

@@ -12,6 +12,17 @@ export type Verdict = (typeof verdicts)[number];
 /** The worst verdict of a comparison. `none`: nothing changed. */
 export type WorstVerdict = Verdict | 'none';
 
+/** What an organization or an API decides about changes. */
+export interface ChangeRules {
+  /** What it means that a response may have a new value of an enum. Most readers pass over one. */
+  enums: EnumVerdict;
+}
+
+export const enumVerdicts = ['breaking', 'risky'] as const;
+export type EnumVerdict = (typeof enumVerdicts)[number];
+
+export const usualRules: ChangeRules = { enums: 'risky' };
+
 /** Who sends the data that changed: the reader of the document, or the other side. */
 export type Direction = 'request' | 'response' | 'both';
 

@@ -1,5 +1,5 @@
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
-import type { Change, Comparison } from '../../src/model/comparison.ts';
+import type { Change, ChangeRules, Comparison } from '../../src/model/comparison.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -8,9 +8,10 @@ export function compare(
   before: Json,
   after: Json,
   kind: 'openapi' | 'json-schema' | 'redocly-ruleset' | 'spectral-ruleset' = 'openapi',
+  rules?: ChangeRules,
 ): Comparison {
   const published = (value: Json) => ({ type: 'apis' as const, kind, json: Buffer.from(JSON.stringify(value)) });
-  return compareDocuments(published(before), published(after));
+  return compareDocuments(published(before), published(after), rules);
 }
 
 /** An OpenAPI 3.1 document with one operation, or with the parts given. */

@@ -67,6 +67,7 @@ const q = { in: 'query', name: 'q', schema: string };
 const get = { get: { responses: {} } };
 const cat = { title: 'Cat', type: 'object', properties: { c: string } };
 const dog = { title: 'Dog', type: 'object', properties: { d: string } };
+const count = { title: 'Count', type: 'integer' };
 const union = (kind: string, ...branches: Json[]): Json => ({ [kind]: branches });
 const tag = (discriminator: Json | undefined): Json => ({ type: 'object', ...(discriminator && { discriminator }) });
 const object = (required: string[], properties: Json): Json => ({ type: 'object', required, properties });
@@ -979,11 +980,11 @@ export const checks: readonly Check[] = [
   ],
   [
     'response-property-enum-value-added',
-    'error',
+    'warning',
     outProp,
     { enum: ['a'] },
     { enum: ['a', 'b'] },
-    'breaking response-property-enum-value-added',
+    'risky response-property-enum-value-added',
   ],
   [
     'response-property-enum-value-removed',
@@ -1415,7 +1416,7 @@ export const checks: readonly Check[] = [
     body,
     cat,
     union('oneOf', dog, string),
-    'breaking request-body-one-of-removed; docs body-title-changed; unknown request-body-one-of-added',
+    'breaking request-body-one-of-removed; docs body-title-changed; safe request-body-one-of-added',
   ],
   [
     'request-body-wrapped-in-one-of-original-preserved',
@@ -1574,14 +1575,14 @@ function schemaChecks(side: 'request' | 'response', what: 'body' | 'property', m
           widens,
           make,
           union(kind, cat, string),
-          union(kind, cat, string, dog),
+          union(kind, cat, string, count),
           `${more} ${ours}-${name}-added`,
         ],
         [
           `${theirs}-${name}-removed`,
           narrows,
           make,
-          union(kind, cat, string, dog),
+          union(kind, cat, string, count),
           union(kind, cat, string),
           `${less} ${ours}-${name}-removed`,
         ],

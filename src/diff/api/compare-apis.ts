@@ -1,3 +1,4 @@
+import type { ChangeRules } from '../../model/comparison.ts';
 import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
 import { reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
@@ -16,8 +17,9 @@ export interface ComparedApis {
 }
 
 /** Compares two OpenAPI documents of any versions. */
-export function compareApis(before: JsonObject, after: JsonObject): ComparedApis {
-  const walk = createWalk(createSide(before, dialectOfApi(before)), createSide(after, dialectOfApi(after)));
+export function compareApis(before: JsonObject, after: JsonObject, rules: ChangeRules): ComparedApis {
+  const sides = [createSide(before, dialectOfApi(before)), createSide(after, dialectOfApi(after))] as const;
+  const walk = createWalk(...sides, rules);
   const root: Unit = { facts: [], children: [] };
   compareHeads(walk, root);
   const operations = pairOperations(walk.before, walk.after).map((pair) => {

@@ -1,9 +1,9 @@
 import type { Direction, Verdict } from '../../model/comparison.ts';
 import { entriesOf } from '../../render/json-value.ts';
-import { addFact, describeText, rule, type Effect, type Pointers } from '../report.ts';
+import { addFact, describeText, rule, type Pointers } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Place } from '../side.ts';
-import type { Unit, Walk } from '../walk.ts';
+import type { Effect, Unit, Walk } from '../walk.ts';
 
 /** A change of a part of an API other than a schema. */
 export type ApiFinding = ({ effect: Effect } | { verdict: Verdict }) & {

@@ -1,5 +1,6 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { quote, report, type Effect, type Pair } from '../report.ts';
+import { quote, report, type Pair } from '../report.ts';
+import type { Effect } from '../walk.ts';
 import { textOfValue, type SchemaView } from './read-schema.ts';
 import { escapeKey } from '../side.ts';
 import type { Walk } from '../walk.ts';

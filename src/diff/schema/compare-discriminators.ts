@@ -1,6 +1,7 @@
 import { entriesOf, objectOf, textOf } from '../../render/json-value.ts';
 import { quote, report, type Pair } from '../report.ts';
-import type { SchemaView, Stated } from './read-schema.ts';
+import type { SchemaView } from './read-schema.ts';
+import type { Stated } from './schema-parts.ts';
 
 interface Discriminator {
   property: string;

@@ -1,4 +1,5 @@
-import { quote, report, type Effect, type Pair } from '../report.ts';
+import { quote, report, type Pair } from '../report.ts';
+import type { Effect } from '../walk.ts';
 import type { SchemaView } from './read-schema.ts';
 
 /** Formats of which each allows what the ones before it allow. */

@@ -1,6 +1,9 @@
 import { compareFormats } from './compare-formats.ts';
-import { report, type Effect, type Pair } from '../report.ts';
-import { statedIn, type SchemaView } from './read-schema.ts';
+import { haveType } from './compare-types.ts';
+import { report, type Pair } from '../report.ts';
+import type { Effect } from '../walk.ts';
+import type { SchemaView } from './read-schema.ts';
+import { statedIn } from './schema-parts.ts';
 
 /** A limit of a schema: the tightest of those that apply together. */
 interface Limit {
@@ -17,26 +20,34 @@ interface Kind {
   /** The keyword of the same limit without its own value. */
   exclusive: string | null;
   isUpper: boolean;
+  /** The type of the values that it limits. */
+  type: string;
 }
 
 const kinds: readonly Kind[] = [
-  { name: 'max-length', keyword: 'maxLength', exclusive: null, isUpper: true },
-  { name: 'max-items', keyword: 'maxItems', exclusive: null, isUpper: true },
-  { name: 'max-properties', keyword: 'maxProperties', exclusive: null, isUpper: true },
-  { name: 'max-contains', keyword: 'maxContains', exclusive: null, isUpper: true },
-  { name: 'maximum', keyword: 'maximum', exclusive: 'exclusiveMaximum', isUpper: true },
-  { name: 'min-length', keyword: 'minLength', exclusive: null, isUpper: false },
-  { name: 'min-items', keyword: 'minItems', exclusive: null, isUpper: false },
-  { name: 'min-properties', keyword: 'minProperties', exclusive: null, isUpper: false },
-  { name: 'min-contains', keyword: 'minContains', exclusive: null, isUpper: false },
-  { name: 'minimum', keyword: 'minimum', exclusive: 'exclusiveMinimum', isUpper: false },
+  { name: 'max-length', keyword: 'maxLength', exclusive: null, isUpper: true, type: 'string' },
+  { name: 'max-items', keyword: 'maxItems', exclusive: null, isUpper: true, type: 'array' },
+  { name: 'max-properties', keyword: 'maxProperties', exclusive: null, isUpper: true, type: 'object' },
+  { name: 'max-contains', keyword: 'maxContains', exclusive: null, isUpper: true, type: 'array' },
+  { name: 'maximum', keyword: 'maximum', exclusive: 'exclusiveMaximum', isUpper: true, type: 'number' },
+  { name: 'min-length', keyword: 'minLength', exclusive: null, isUpper: false, type: 'string' },
+  { name: 'min-items', keyword: 'minItems', exclusive: null, isUpper: false, type: 'array' },
+  { name: 'min-properties', keyword: 'minProperties', exclusive: null, isUpper: false, type: 'object' },
+  { name: 'min-contains', keyword: 'minContains', exclusive: null, isUpper: false, type: 'array' },
+  { name: 'minimum', keyword: 'minimum', exclusive: 'exclusiveMinimum', isUpper: false, type: 'number' },
 ];
+
+/** The limits of numbers. */
+export const numberLimits = {
+  maximum: kinds.find(({ name }) => name === 'maximum')!,
+  minimum: kinds.find(({ name }) => name === 'minimum')!,
+};
 
 /** Compares limits of numbers, texts, lists and objects, formats and patterns. */
 export function compareLimits(pair: Pair): void {
-  for (const kind of kinds) compareLimit(pair, kind);
-  compareMultiples(pair);
-  compareUnique(pair);
+  for (const kind of kinds) if (haveType(pair, kind.type)) compareLimit(pair, kind);
+  if (haveType(pair, 'number')) compareMultiples(pair);
+  if (haveType(pair, 'array')) compareUnique(pair);
   compareFormats(pair);
 }
 
@@ -69,7 +80,8 @@ function compareLimit(pair: Pair, kind: Kind): void {
   report(pair, { effect, name, says: `has ${text(current)} instead of ${instead}`, ...said });
 }
 
-function limitOf(view: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit | null {
+/** The tightest limit of a kind. */
+export function limitOf(view: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit | null {
   const { flat, side, types, keywords } = view;
   if (!keywords.has(keyword) && (exclusive === null || !keywords.has(exclusive)))
     return keyword === 'minContains' ? { keyword, value: 1, isExclusive: false, pointer: view.pointer } : null;
@@ -90,7 +102,7 @@ function limitOf(view: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit
   const effective = found.filter(
     ({ value }) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains',
   );
-  const isInteger = types !== null && [...types.value].every((type) => type === 'integer' || type === 'null');
+  const isInteger = types !== null && [...types.value].every((type) => type === 'integer');
   const tightest = effective.sort(
     (a, b) => (isUpper ? a.value - b.value : b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive),
   )[0];
@@ -101,8 +113,7 @@ function limitOf(view: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit
 
 function compareMultiples(pair: Pair): void {
   const [before, after] = [pair.before.first('multipleOf'), pair.after.first('multipleOf')];
-  const old = typeof before?.value === 'number' ? before.value : null;
-  const current = typeof after?.value === 'number' ? after.value : null;
+  const [old, current] = [multipleIn(pair.before), multipleIn(pair.after)];
   if (old === current) return;
   const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
   const said = { before: old === null ? null : `${old}`, after: current === null ? null : `${current}`, at };
@@ -120,7 +131,11 @@ function compareMultiples(pair: Pair): void {
       says: `need not be a multiple of ${old} any more`,
       ...said,
     });
-  const effect = Number.isInteger(old / current) ? 'widens' : Number.isInteger(current / old) ? 'narrows' : 'changes';
+  const effect: Effect = Number.isInteger(old / current)
+    ? 'widens'
+    : Number.isInteger(current / old)
+      ? 'narrows'
+      : 'changes';
   report(pair, {
     effect,
     name: 'multiple-of-changed',
@@ -129,8 +144,24 @@ function compareMultiples(pair: Pair): void {
   });
 }
 
+/** The number of which a value must be a multiple: of all that are stated. */
+function multipleIn({ flat, types }: SchemaView): number | null {
+  // Integers are multiples of 1 anyway.
+  const isInteger = types !== null && [...types.value].every((type) => type === 'integer');
+  const stated = statedIn(flat.parts, 'multipleOf').flatMap(({ value }) =>
+    typeof value === 'number' && !(isInteger && value === 1) ? [value] : [],
+  );
+  if (stated.length < 2 || !stated.every(Number.isInteger)) return stated[0] ?? null;
+  return stated.reduce((one, other) => (one * other) / greatestDivisor(one, other));
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
+}
+
 function compareUnique(pair: Pair): void {
-  const [before, after] = [pair.before.first('uniqueItems'), pair.after.first('uniqueItems')];
+  const isSet = ({ flat }: SchemaView) => statedIn(flat.parts, 'uniqueItems').find(({ value }) => value === true);
+  const [before, after] = [isSet(pair.before), isSet(pair.after)];
   if ((before?.value === true) === (after?.value === true)) return;
   const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
   if (after?.value === true)

@@ -1,7 +1,9 @@
 import { compareDemands, demandKeywords, isSameValue } from './compare-demands.ts';
-import { textKeywords } from './compare-texts.ts';
-import { report, type Effect, type Below, type Pair } from '../report.ts';
-import { statedIn, type SchemaView } from './read-schema.ts';
+import { textKeywords } from './keywords.ts';
+import { report, type Below, type Pair } from '../report.ts';
+import type { Effect } from '../walk.ts';
+import type { SchemaView } from './read-schema.ts';
+import { statedIn } from './schema-parts.ts';
 import { memberOf } from '../side.ts';
 
 /** Keywords that only restrict: to set one narrows, to drop it widens, to change it may do both. */

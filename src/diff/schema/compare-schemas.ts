@@ -4,8 +4,8 @@ import { compareLimits } from './compare-limits.ts';
 import { compareObjects } from './compare-objects.ts';
 import { compareOthers } from './compare-others.ts';
 import { compareTexts } from './compare-texts.ts';
-import { compareTypes } from './compare-types.ts';
-import { compareUnions, isWrapped } from './compare-unions.ts';
+import { compareNull, compareTypes, haveType } from './compare-types.ts';
+import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
 import { compareValues } from './compare-values.ts';
 import { createPair, report, type Below, type Pair } from '../report.ts';
 import { deref, keyOf, type Schema } from './schema-parts.ts';
@@ -17,14 +17,23 @@ import type { Unit, Walk } from '../walk.ts';
  * wherever it is used.
  */
 export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
+  compareBelow({ walk, unit: parent, direction, isBranch: false }, before, after);
+}
+
+/** Null: they are the same. */
+function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, after: Schema): Unit | null {
+  const { walk, unit: parent, direction, isBranch } = given;
   const old = before.map((place) => deref(walk.before, place));
   const current = after.map((place) => deref(walk.after, place));
   const isSame = old.length === current.length && old.every(({ value }, at) => walk.same(value, current[at]!.value));
-  if (isSame) return;
-  walk.below(parent, `${direction} ${keyOf(old)} | ${keyOf(current)}`, (unit) => {
-    const pair = createPair(walk, unit, direction, old, current);
+  if (isSame) return null;
+  const key = `${direction}${isBranch ? ' branch' : ''} ${keyOf(old)} | ${keyOf(current)}`;
+  return walk.below(parent, key, (unit) => {
+    const pair = createPair({ ...given, unit }, old, current);
     walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
-    comparePair(pair, (one, other) => compareSchemas(walk, unit, direction, one, other));
+    const below = (one: Schema, other: Schema) => compareSchemas(walk, unit, direction, one, other);
+    const branches = (one: Schema, other: Schema) => compareBelow({ ...pair, isBranch: true }, one, other);
+    comparePair(pair, below, branches);
   });
 }
 
@@ -33,11 +42,18 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
   return 10 * (flat.parts.length + properties.size) + required.size;
 }
 
-function comparePair(pair: Pair, below: Below): void {
+function comparePair(pair: Pair, below: Below, branches: CompareBranches): void {
   const { before, after } = pair;
+  compareNull(pair);
+  if (before.flat.isNever && after.flat.isNever) return;
   if (before.flat.isNever !== after.flat.isNever) {
     const isNarrower = after.flat.isNever;
-    const says = isNarrower ? 'no longer allows any value' : 'allows values; it allowed none';
+    const isNull = (isNarrower ? after : before).allowsNull === true;
+    const says = isNarrower
+      ? isNull
+        ? 'allows only null'
+        : 'no longer allows any value'
+      : `allows ${isNull ? 'other values; it allowed only null' : 'values; it allowed none'}`;
     report(pair, {
       effect: isNarrower ? 'narrows' : 'widens',
       name: isNarrower ? 'became-impossible' : 'became-possible',
@@ -46,13 +62,13 @@ function comparePair(pair: Pair, below: Below): void {
     return;
   }
   compareReferences(pair);
-  if (isWrapped(pair)) compareUnions(pair, below);
+  if (isWrapped(pair)) compareUnions(pair, branches);
   else if (compareTypes(pair)) {
     compareValues(pair);
     compareLimits(pair);
-    compareObjects(pair, below);
-    compareArrays(pair, below);
-    compareUnions(pair, below);
+    if (haveType(pair, 'object')) compareObjects(pair, below);
+    if (haveType(pair, 'array')) compareArrays(pair, below);
+    compareUnions(pair, branches);
     compareOthers(pair, below);
   }
   compareTexts(pair);

@@ -1,8 +1,6 @@
 import { describeText, quote, report, type Pair } from '../report.ts';
+import { textKeywords } from './keywords.ts';
 import { textOfValue } from './read-schema.ts';
-
-/** Keywords that are only for people. `xml` says how a value is written as XML. */
-export const textKeywords = new Set(['title', 'description', 'example', 'examples', 'externalDocs', '$comment']);
 
 /** Compares what does not restrict values: texts, extensions, `deprecated` and `default`. */
 export function compareTexts(pair: Pair): void {

@@ -1,61 +1,75 @@
 import { describePlace } from '../describe-place.ts';
 import { report, type Pair } from '../report.ts';
-import type { SchemaView } from './read-schema.ts';
+import { namesOfTypes, typesIn, type SchemaView } from './read-schema.ts';
+import { coversTypes } from './schema-parts.ts';
 
-/**
- * Compares the types, and whether null is allowed. Returns false if they have no type in common:
- * then nothing else can be compared.
- */
+/** Compares whether null is allowed, by whatever the schemas say about it. */
+export function compareNull(pair: Pair): void {
+  const { before, after, isBranch } = pair;
+  const [was, is] = [before.allowsNull, after.allowsNull];
+  if (isBranch || was === is || was === null || is === null) return;
+  // Where one of them allows anything, what the other one states is what changed.
+  const [anything, stated] = was ? [before, after] : [after, before];
+  if (isAny(anything) && !isAny(stated)) return;
+  const values = { before: namesOf(before), after: namesOf(after), at: placesOf(pair) };
+  if (is) report(pair, { effect: 'widens', name: 'became-nullable', says: 'allows null; it did not', ...values });
+  else report(pair, { effect: 'narrows', name: 'became-not-nullable', says: 'no longer allows null', ...values });
+}
+
+/** Compares the types. Returns false if they have none in common: then nothing else can be compared. */
 export function compareTypes(pair: Pair): boolean {
   const { before, after } = pair;
   if (before.types === null && after.types === null) return true;
-  const at = { before: before.types?.pointer ?? before.pointer, after: after.types?.pointer ?? after.pointer };
   const [old, current] = [namesOf(before), namesOf(after)];
-  const values = { before: old, after: current, at };
-  if (before.types === null || after.types === null) {
-    if (saidOtherwise(before) || saidOtherwise(after)) return true;
-    const isSet = before.types === null;
+  const values = { before: old, after: current, at: placesOf(pair) };
+  const types = { before: typesIn(before), after: typesIn(after) };
+  if (types.before === null || types.after === null) {
+    const stated = before.types ?? after.types;
+    // Values that are listed say more than their types.
+    if (stated?.isStated !== true) return true;
+    const isSet = types.before === null;
     const name = isSet ? 'type-set' : 'type-unset';
     const says = isSet ? `allows only ${current}; it allowed any type` : `allows any type; it allowed only ${old}`;
+    const effect = isSet ? 'narrows' : 'widens';
     if (impliedType(isSet ? before : after) === (isSet ? current : old)) {
-      report(pair, { verdict: 'risky', name, says, ...values });
-    } else report(pair, { effect: isSet ? 'narrows' : 'widens', name, says, ...values });
+      report(pair, { verdict: 'risky', effect, name, says, ...values });
+    } else report(pair, { effect, name, says, ...values });
     return true;
   }
-  const types = { before: before.types.value, after: after.types.value };
-  compareNull(pair, types.before.has('null'), types.after.has('null'), values);
+  const isCommon = [...types.after].some((type) => haveType(pair, type));
+  // Values that both list, and branches, are compared one by one.
+  if (isCommon && before.types?.isStated !== true && after.types?.isStated !== true) return true;
   const isText = isSentAsText(pair);
   const isWider = covers(types.after, types.before, isText);
   const isNarrower = covers(types.before, types.after, isText);
-  if (isWider && isNarrower) return true;
+  if (isWider && isNarrower) return isCommon;
   const says = `has type ${current} instead of ${old}`;
   if (isWider) report(pair, { effect: 'widens', name: 'type-generalized', says, ...values });
   else if (isNarrower) report(pair, { effect: 'narrows', name: 'type-narrowed', says, ...values });
   else report(pair, { effect: 'changes', name: 'type-changed', says, ...values });
-  return [...types.after].some((type) => type !== 'null' && (types.before.has(type) || isWider || isNarrower));
+  return isCommon;
 }
 
-/** Whether a schema without `type` says by other means what it allows. */
-function saidOtherwise({ types, values, unions }: SchemaView): boolean {
-  return types === null && (values !== null || unions.length > 0);
+/** Whether values of a type are valid before and after, as far as types say. */
+export function haveType(pair: Pair, type: string): boolean {
+  if (type !== 'object' && type !== 'array' && isSentAsText(pair)) return true;
+  return [pair.before, pair.after].every(
+    ({ types }) =>
+      types === null ||
+      types.value.has(type) ||
+      (type === 'integer' && types.value.has('number')) ||
+      (type === 'number' && types.value.has('integer')),
+  );
+}
+
+function isAny({ flat, types, values, unions }: SchemaView): boolean {
+  return !flat.isNever && types === null && values === null && unions.length === 0;
 }
 
 /** The type that a schema without `type` seems to mean. Readers and writers usually agree. */
 function impliedType({ properties, required, items }: SchemaView): string | null {
   if (properties.size > 0 || required.size > 0) return 'object';
   return items.rest.length > 0 || items.first.length > 0 ? 'array' : null;
-}
-
-function compareNull(
-  pair: Pair,
-  wasNullable: boolean,
-  isNullable: boolean,
-  values: { before: string; after: string; at: { before: string; after: string } },
-): void {
-  if (wasNullable === isNullable) return;
-  if (isNullable)
-    report(pair, { effect: 'widens', name: 'became-nullable', says: 'allows null; it did not', ...values });
-  else report(pair, { effect: 'narrows', name: 'became-not-nullable', says: 'no longer allows null', ...values });
 }
 
 /** Parameters and headers are sent as text, so a text may be what a number may be. */
@@ -65,15 +79,15 @@ function isSentAsText({ walk, after }: Pair): boolean {
 }
 
 function covers(wide: ReadonlySet<string>, narrow: ReadonlySet<string>, isText: boolean): boolean {
-  return [...narrow].every(
-    (type) =>
-      type === 'null' ||
-      wide.has(type) ||
-      (type === 'integer' && wide.has('number')) ||
-      (isText && wide.has('string') && ['integer', 'number', 'boolean'].includes(type)),
-  );
+  const sent = new Set(['integer', 'number', 'boolean']);
+  return coversTypes(wide, isText && wide.has('string') ? narrow.difference(sent) : narrow);
 }
 
-function namesOf({ types }: SchemaView): string {
-  return types === null ? 'any' : [...types.value].join(' or ') || 'none';
+function placesOf({ before, after }: Pair): { before: string; after: string } {
+  return { before: before.types?.pointer ?? before.pointer, after: after.types?.pointer ?? after.pointer };
+}
+
+function namesOf(view: SchemaView): string {
+  const types = typesIn(view);
+  return types === null ? 'any' : namesOfTypes(types, view.allowsNull);
 }

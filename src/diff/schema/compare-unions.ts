@@ -1,51 +1,79 @@
-import type { Direction } from '../../model/comparison.ts';
-import { isObject, objectOf, textOf } from '../../render/json-value.ts';
 import { compareDiscriminators } from './compare-discriminators.ts';
-import { quote, report, type Below, type Effect, type Pair } from '../report.ts';
-import { deref, type Schema } from './schema-parts.ts';
-import { textOfValue, viewOf, type SchemaView, type Union } from './read-schema.ts';
-import { referenceOf, type Place, type Side } from '../side.ts';
+import { widensValues } from './compare-values.ts';
+import { isRestriction } from './keywords.ts';
+import { matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
+import { areDisjoint, isWithin } from './overlap.ts';
+import { quote, report, rule, type Pair } from '../report.ts';
+import { viewOf, type SchemaView } from './read-schema.ts';
+import { coversTypes, type Schema } from './schema-parts.ts';
+import type { Side } from '../side.ts';
+import type { Unit } from '../walk.ts';
 
 const mostBranches = 500;
+/** Pairs of branches of which a union proves that they are disjoint. */
+const mostChecked = 5000;
+
+/** Compares two branches. Null: they are the same. */
+export type CompareBranches = (before: Schema, after: Schema) => Unit | null;
+
+/** A union, or a schema without one as a union of itself alone. */
+interface Alternatives {
+  kind: 'anyOf' | 'oneOf';
+  branches: readonly Branch[];
+  pointer: string;
+  isLone: boolean;
+}
 
 /** Compares `oneOf` and `anyOf`: the branches that are the same schema, those added, those removed. */
-export function compareUnions(pair: Pair, below: Below): void {
+export function compareUnions(pair: Pair, compareBranches: CompareBranches): void {
   const { before, after } = pair;
-  const length = Math.max(before.unions.length, after.unions.length);
-  for (let at = 0; at < length; at++) {
-    const [old, current] = [before.unions[at] ?? loneBranch(before), after.unions[at] ?? loneBranch(after)];
-    if (old && current) compareUnion(pair, old, current, below);
-    else if (current)
+  const [old, current] = [alternativesOf(before), alternativesOf(after)];
+  for (let at = 0; at < Math.max(old.length, current.length); at++) {
+    const [one, other] = [old[at] ?? loneBranch(before), current[at] ?? loneBranch(after)];
+    if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
+      compareUnion(pair, one, other, compareBranches);
+    else if (other && !other.isLone)
       report(pair, {
         effect: 'narrows',
-        name: `${codeOf(current)}-set`,
-        says: `must match one of the schemas of ${current.kind}`,
-        at: { before: before.pointer, after: current.pointer },
+        name: `${codeOf(other)}-set`,
+        says: `must match one of the schemas of ${other.kind}`,
+        at: { before: before.pointer, after: other.pointer },
       });
-    else if (old)
+    else if (one && !one.isLone)
       report(pair, {
         effect: 'widens',
-        name: `${codeOf(old)}-unset`,
-        says: `need not match a schema of ${old.kind} any more`,
-        at: { before: old.pointer, after: after.pointer },
+        name: `${codeOf(one)}-unset`,
+        says: `need not match a schema of ${one.kind} any more`,
+        at: { before: one.pointer, after: after.pointer },
       });
   }
   compareDiscriminators(pair);
+}
+
+function alternativesOf({ unions }: SchemaView): Alternatives[] {
+  return unions.map(({ kind, branches, pointer }) => ({
+    kind,
+    branches: branches.map((place) => ({ place, schema: [place] })),
+    pointer,
+    isLone: false,
+  }));
 }
 
 /**
  * A schema without a union, as a union of itself alone: where `Cat` becomes one of `Cat` and `Dog`,
  * `Dog` was added.
  */
-function loneBranch(view: SchemaView): Union | null {
-  const { flat, unions } = view;
-  const part = flat.parts[0];
-  if (unions.length > 0 || part === undefined || !isConstrained(view)) return null;
-  return { kind: 'oneOf', branches: [part], pointer: part.pointer };
+function loneBranch(view: SchemaView): Alternatives | null {
+  if (view.unions.length > 0 || !isConstrained(view)) return null;
+  const restricting = view.flat.parts.filter(({ value }) => Object.keys(value).some(isRestriction));
+  const place = restricting[0] ?? view.flat.parts[0]!;
+  // Null is no alternative of its own.
+  const branches = view.types?.value.size === 0 ? [] : [{ place, schema: view.schema }];
+  return { kind: 'oneOf', branches, pointer: place.pointer, isLone: true };
 }
 
-function isConstrained({ types, values, properties, required, additional }: SchemaView): boolean {
-  return types !== null || values !== null || properties.size > 0 || required.size > 0 || additional.schema.length > 0;
+function isConstrained({ flat, keywords }: SchemaView): boolean {
+  return flat.onlyNull !== null || [...keywords].some(isRestriction);
 }
 
 /**
@@ -53,33 +81,26 @@ function isConstrained({ types, values, properties, required, additional }: Sche
  * demands is then compared with the alternatives.
  */
 export function isWrapped({ before, after }: Pair): boolean {
-  const isLone = (view: SchemaView) => view.unions.length === 0 && view.flat.parts.length === 1 && isConstrained(view);
+  const isLone = (view: SchemaView) => view.unions.length === 0 && isConstrained(view);
   return (isLone(before) && isWhole(after)) || (isLone(after) && isWhole(before));
 }
 
 /** Whether a union says all that its schema demands. */
 function isWhole(view: SchemaView): boolean {
-  return !isConstrained(view) && view.unions.length === 1;
+  if (view.unions.length !== 1 || view.flat.onlyNull !== null) return false;
+  const others = [...view.keywords].filter(isRestriction);
+  if (others.length === 0) return true;
+  // A type that all branches have demands nothing more.
+  const { side, types, unions } = view;
+  if (types === null || others.some((keyword) => keyword !== 'type')) return false;
+  return unions[0]!.branches.every((branch) => {
+    const own = viewOf(side, [branch]).types;
+    return own !== null && coversTypes(types.value, own.value);
+  });
 }
 
-function compareUnion(pair: Pair, old: Union, current: Union, below: Below): void {
-  const { before, after, walk } = pair;
-  const isOldUnion = before.unions.includes(old);
-  const isUnion = after.unions.includes(current);
-  if (!isOldUnion && !isWhole(after))
-    return report(pair, {
-      effect: 'narrows',
-      name: `${codeOf(current)}-set`,
-      says: `must match one of the schemas of ${current.kind}`,
-      at: { before: before.pointer, after: current.pointer },
-    });
-  if (!isUnion && !isWhole(before))
-    return report(pair, {
-      effect: 'widens',
-      name: `${codeOf(old)}-unset`,
-      says: `need not match a schema of ${old.kind} any more`,
-      at: { before: old.pointer, after: after.pointer },
-    });
+function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, compareBranches: CompareBranches): void {
+  const { before, after, walk, direction } = pair;
   if (old.branches.length > mostBranches || current.branches.length > mostBranches)
     return report(pair, {
       effect: 'unknown',
@@ -87,128 +108,152 @@ function compareUnion(pair: Pair, old: Union, current: Union, below: Below): voi
       says: `has more than ${mostBranches} alternatives, which are not compared`,
     });
   walk.spend(old.branches.length * current.branches.length);
-  const { pairs, removed, added } = match(walk.before, walk.after, old.branches, current.branches);
-  for (const [one, other] of pairs) below([one], [other]);
+  const matched = matchBranches(walk.before, walk.after, old.branches, current.branches);
+  const units = matched.pairs.map(([one, other]) => ({
+    before: one,
+    after: other,
+    unit: compareBranches(one.schema, other.schema),
+  }));
+  // A value that several alternatives of `oneOf` allow is refused. So a request may be refused where
+  // one of them allows more than before, and a response may be new where one allows less.
+  const exclusive = {
+    before: direction === 'request' ? null : exclusiveIn(before, old),
+    after: direction === 'response' ? null : exclusiveIn(after, current),
+  };
+  const isUnclear = (side: 'before' | 'after', changed: readonly Branch[]) =>
+    exclusive[side] !== null && findClash(pair, side, exclusive[side], changed) !== null;
+  reportRemoved(pair, { old, current }, matched.removed, isUnclear('before', matched.removed));
+  reportAdded(pair, { old, current }, matched.added, isUnclear('after', matched.added));
+  if (!old.isLone && !current.isLone && old.kind !== current.kind) reportKind(pair, old, current);
+  walk.later((mayDo) => {
+    for (const side of ['before', 'after'] as const) {
+      if (exclusive[side] === null) continue;
+      const effect = side === 'before' ? 'narrows' : 'widens';
+      const changed = units.filter(({ unit }) => unit !== null && mayDo(effect, unit)).map((one) => one[side]);
+      const clash = findClash(pair, side, exclusive[side], changed);
+      if (clash === null) continue;
+      const [one, other] = clash.map((branch) => quote(nameOfBranch(walk[side], branch)));
+      return report(pair, {
+        effect: 'unknown',
+        name: 'one-of-overlap-changed',
+        says: `has the alternative ${one}, which changed, beside ${other}; oneOf refuses values that match both, and which these are now cannot be judged`,
+        at: { before: old.pointer, after: current.pointer },
+      });
+    }
+  });
+}
+
+/** The branches of which a value may match only one. Null: any number may match, or a discriminator says which is meant. */
+function exclusiveIn(view: SchemaView, { kind, branches, isLone }: Alternatives): readonly Branch[] | null {
+  return isLone || kind === 'anyOf' || view.first('discriminator') !== null ? null : branches;
+}
+
+/** Two branches of which at least one is among those given, unless all are proved to be disjoint. */
+function findClash(
+  { walk }: Pair,
+  side: 'before' | 'after',
+  branches: readonly Branch[],
+  changed: readonly Branch[],
+): [Branch, Branch] | null {
+  let checked = 0;
+  for (const one of changed)
+    for (const other of branches) {
+      if (one === other) continue;
+      walk.spend(5);
+      if (++checked > mostChecked || !areDisjoint(walk[side], one.schema, other.schema)) return [one, other];
+    }
+  return null;
+}
+
+interface Unions {
+  old: Alternatives;
+  current: Alternatives;
+}
+
+const refused = '; oneOf refused values that match another one, too, and whether they are valid now cannot be judged';
+
+function reportRemoved(pair: Pair, { old, current }: Unions, removed: readonly Branch[], isUnclear: boolean): void {
+  const { walk } = pair;
+  const views = current.branches.map(({ schema }) => viewOf(walk.after, schema));
+  const isStill = ({ schema }: Branch) => isWithin(viewOf(walk.before, schema), views);
+  const { merged = [], lost = [] } = Object.groupBy(removed, (one) => (isStill(one) ? 'merged' : 'lost'));
   const at = { before: old.pointer, after: current.pointer };
-  const named = (side: Side, branches: readonly Place[]) =>
-    branches.map((branch) => quote(nameOf(side, branch))).join(', ');
-  const kind = codeOf(isUnion ? current : old);
-  if (removed.length > 0) {
-    const names = named(walk.before, removed);
+  const kind = codeOf(current.isLone ? old : current);
+  if (merged.length > 0) {
+    const names = namesOf(walk.before, merged);
+    const says = `no longer has the alternative ${names}, whose values others allow`;
+    const finding = { name: `${kind}-merged`, before: names, at };
+    if (isUnclear) report(pair, { effect: 'unknown', says: says + refused, ...finding });
+    else report(pair, { verdict: 'safe', says, ...finding });
+  }
+  if (lost.length > 0) {
+    const names = namesOf(walk.before, lost);
+    const says = `no longer allows the alternative ${names}`;
     report(pair, {
-      effect: 'narrows',
+      effect: isUnclear && pair.direction === 'response' ? 'unknown' : 'narrows',
       name: `${kind}-removed`,
-      says: `no longer allows the alternative ${names}`,
+      says: isUnclear && pair.direction === 'response' ? says + refused : says,
       before: names,
       at,
     });
   }
-  if (added.length > 0) {
-    const names = named(walk.after, added);
-    const mayOverlap = pair.direction !== 'response' && !isOldUnion && overlaps(pair, old.branches[0]!, current, added);
+}
+
+function reportAdded(pair: Pair, { old, current }: Unions, added: readonly Branch[], isUnclear: boolean): void {
+  const { walk } = pair;
+  const views = old.branches.map(({ schema }) => viewOf(walk.before, schema));
+  const wasAlready = ({ schema }: Branch) => isWithin(viewOf(walk.after, schema), views);
+  const { split = [], fresh = [] } = Object.groupBy(added, (one) =>
+    !isUnclear && wasAlready(one) ? 'split' : 'fresh',
+  );
+  const at = { before: old.pointer, after: current.pointer };
+  const kind = codeOf(current.isLone ? old : current);
+  if (split.length > 0) {
+    const names = namesOf(walk.after, split);
+    const says = `also has the alternative ${names}, whose values others allowed`;
+    report(pair, { verdict: 'safe', name: `${kind}-split`, says, after: names, at });
+  }
+  if (fresh.length > 0) {
+    const names = namesOf(walk.after, fresh);
+    const says = `also allows the alternative ${names}`;
+    const why = '; oneOf refuses values that match several alternatives, which cannot be judged';
+    const areValues = hasOnlyValues(walk.before, old) && hasOnlyValues(walk.after, current);
     report(pair, {
-      effect: mayOverlap ? 'unknown' : 'widens',
+      ...(isUnclear ? { effect: 'unknown' } : areValues ? widensValues(pair) : { effect: 'widens' }),
       name: `${kind}-added`,
-      says: `also allows the alternative ${names}${mayOverlap ? '; oneOf refuses values that match several alternatives, which cannot be judged' : ''}`,
+      says: isUnclear ? says + why : says,
       after: names,
       at,
     });
   }
-  if (isUnion && isOldUnion && old.kind !== current.kind)
-    report(pair, {
-      effect: kindEffect(pair.direction, current),
-      name: 'union-kind-changed',
-      says: `has ${current.kind} instead of ${old.kind}`,
-      before: old.kind,
-      after: current.kind,
-      at,
-    });
 }
 
-/** Whether a schema may allow the same values as what stands beside it in a new `oneOf`. */
-function overlaps({ walk, after }: Pair, one: Place, { kind }: Union, others: readonly Place[]): boolean {
-  if (kind !== 'oneOf' || after.first('discriminator') !== null) return false;
-  return others.some((other) => haveTypeInCommon(walk.before, walk.after, one, other));
+/** Whether a union is a list of values, each of which may have a description. */
+function hasOnlyValues(side: Side, { branches }: Alternatives): boolean {
+  return branches.length > 0 && branches.every(({ schema }) => viewOf(side, schema).values !== null);
 }
 
-/**
- * `anyOf` allows what `oneOf` allows, and more where alternatives overlap. Whether they do cannot be
- * judged, so this is known only where it does not matter.
- */
-function kindEffect(direction: Direction, { kind }: Union): Effect {
-  if (direction === 'request' && kind === 'anyOf') return 'widens';
-  return direction === 'response' && kind === 'oneOf' ? 'narrows' : 'unknown';
-}
-
-function codeOf({ kind }: Union): string {
-  return kind === 'oneOf' ? 'one-of' : 'any-of';
-}
-
-interface Matched {
-  pairs: [Place, Place][];
-  removed: Place[];
-  added: Place[];
-}
-
-/** Finds which branch became which: by reference, equal text, title or shape, else the only ones left. */
-function match(before: Side, after: Side, old: readonly Place[], current: readonly Place[]): Matched {
-  const left = { before: [...old], after: [...current] };
-  const pairs: [Place, Place][] = [];
-  for (const mark of marks) {
-    const others = Map.groupBy(left.after, (place) => mark(after, place));
-    for (const place of left.before.slice()) {
-      const key = mark(before, place);
-      const found = key === null ? undefined : others.get(key)?.shift();
-      if (found === undefined) continue;
-      pairs.push([place, found]);
-      left.before.splice(left.before.indexOf(place), 1);
-      left.after.splice(left.after.indexOf(found), 1);
-    }
-  }
-  const [one, other] = [left.before, left.after];
-  if (one.length === 1 && other.length === 1 && haveTypeInCommon(before, after, one[0]!, other[0]!))
-    return { pairs: [...pairs, [one[0]!, other[0]!]], removed: [], added: [] };
-  return { pairs, removed: one, added: other };
-}
-
-const marks: ((side: Side, place: Place) => string | null)[] = [
-  (_, { value }) => referenceName(value),
-  (side, place) => textOfValue(deref(side, place).value),
-  (side, place) => textOf(objectOf(deref(side, place).value)['title']) || null,
-  (side, place) => shapeOf(viewOf(side, [place])),
-];
-
-/** What two versions of one branch usually share: types, property names, and constant values. */
-function shapeOf(view: SchemaView): string | null {
-  const constants = [...view.properties].flatMap(([name, [schema]]) => {
-    const { const: constant, enum: values } = objectOf(schema?.value);
-    const only = constant ?? (Array.isArray(values) && values.length === 1 ? (values[0] as unknown) : undefined);
-    return only === undefined ? [] : [[name, only]];
+/** `anyOf` allows what `oneOf` allows, and more where alternatives overlap. */
+function reportKind(pair: Pair, old: Alternatives, current: Alternatives): void {
+  const { direction } = pair;
+  const [side, { branches }] = current.kind === 'oneOf' ? (['after', current] as const) : (['before', old] as const);
+  const effect = current.kind === 'oneOf' ? 'narrows' : 'widens';
+  const isWell = direction !== 'both' && rule[direction][effect] === 'safe';
+  const isSame = !isWell && findClash(pair, side, branches, branches) === null;
+  report(pair, {
+    ...(isSame ? { verdict: 'safe' } : { effect: isWell ? effect : 'unknown' }),
+    name: 'union-kind-changed',
+    says: `has ${current.kind} instead of ${old.kind}`,
+    before: old.kind,
+    after: current.kind,
+    at: { before: old.pointer, after: current.pointer },
   });
-  const types = view.types === null ? [] : [...view.types.value].sort();
-  if (constants.length > 0) return JSON.stringify([types, constants.sort()]);
-  if (types.length > 0 && types.every((type) => type !== 'object' && type !== 'array')) return types.join();
-  return view.properties.size === 0 ? null : JSON.stringify([types, [...view.properties.keys()].sort()]);
 }
 
-function haveTypeInCommon(before: Side, after: Side, one: Place, other: Place): boolean {
-  const [old, current] = [viewOf(before, [one]).types?.value, viewOf(after, [other]).types?.value];
-  return !old || !current || [...old].some((type) => current.has(type));
+function namesOf(side: Side, branches: readonly Branch[]): string {
+  return branches.map((branch) => quote(nameOfBranch(side, branch))).join(', ');
 }
 
-function referenceName(value: unknown): string | null {
-  const reference = referenceOf(value);
-  return reference === '' ? null : reference.slice(reference.lastIndexOf('/') + 1);
-}
-
-/** A branch in a sentence: its name, title or type. */
-function nameOf(side: Side, place: Place): string {
-  const { value, pointer } = place;
-  const named = referenceName(value) ?? /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1];
-  if (named !== undefined) return named;
-  const title = isObject(value) ? textOf(value['title']) : '';
-  if (title !== '') return title;
-  const { types, properties } = viewOf(side, [place] satisfies Schema);
-  const names = [...properties.keys()].slice(0, 3).join(', ');
-  return `${types === null ? 'any' : [...types.value].join(' or ')}${names === '' ? '' : ` with ${names}`}`;
+function codeOf({ kind }: Alternatives): string {
+  return kind === 'oneOf' ? 'one-of' : 'any-of';
 }

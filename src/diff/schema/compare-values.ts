@@ -1,3 +1,4 @@
+import type { Verdict } from '../../model/comparison.ts';
 import { listOf } from '../../render/json-value.ts';
 import { quote, report, type Pair } from '../report.ts';
 import { textOfValue, type SchemaView } from './read-schema.ts';
@@ -7,10 +8,10 @@ const mostNamed = 10;
 /** Compares the lists of allowed values: `enum` and `const`. */
 export function compareValues(pair: Pair): void {
   const { before, after } = pair;
-  const [old, current] = [valuesOf(before), valuesOf(after)];
+  const [old, current] = [before.values && [...before.values.value], after.values && [...after.values.value]];
   const at = { before: before.values?.pointer ?? before.pointer, after: after.values?.pointer ?? after.pointer };
-  if (old === null && current === null) return compareExtensible(pair);
-  const said = { before: old && listed(old), after: current && listed(current), at };
+  if (old === null && current === null) return compareKnown(pair);
+  const said = { before: old && listed(whole(before, old)), after: current && listed(whole(after, current)), at };
   if (old === null)
     return report(pair, {
       effect: 'narrows',
@@ -37,7 +38,8 @@ export function compareValues(pair: Pair): void {
     });
   if (added.length > 0)
     report(pair, {
-      effect: 'widens',
+      // Where no value is left, readers know none of them.
+      ...(removed.length < old.length ? widensValues(pair) : { effect: 'widens' }),
       name: 'enum-value-added',
       says: `also allows ${listed(added)}`,
       after: listed(added),
@@ -45,11 +47,40 @@ export function compareValues(pair: Pair): void {
     });
 }
 
-/** The allowed values. Null is left out where the types say whether it is allowed. */
-function valuesOf({ values, types, flat }: SchemaView): string[] | null {
-  if (values === null) return null;
-  const isSaid = flat.isNullable || types !== null;
-  return [...values.value].filter((value) => !(isSaid && value === 'null'));
+/** The judgement on new values of a list. In responses it is the organization's: most readers pass over one. */
+export function widensValues({ direction, walk }: Pair): { effect: 'widens' } | { verdict: Verdict; effect: 'widens' } {
+  return direction === 'response' ? { verdict: walk.rules.enums, effect: 'widens' } : { effect: 'widens' };
+}
+
+/** Null is said where it is allowed: the lists that are compared leave it out. */
+function whole({ allowsNull }: SchemaView, values: readonly string[]): string[] {
+  return allowsNull === true ? [...values, 'null'] : [...values];
+}
+
+/** Compares values that are named although others are allowed, too. */
+function compareKnown(pair: Pair): void {
+  compareExtensible(pair);
+  const [old, current] = [pair.before.known, pair.after.known];
+  const at = { before: old?.pointer ?? pair.before.pointer, after: current?.pointer ?? pair.after.pointer };
+  const none: ReadonlySet<string> = new Set();
+  const [was, is] = [old?.value ?? none, current?.value ?? none];
+  const [removed, added] = [[...was.difference(is)], [...is.difference(was)]];
+  if (removed.length > 0)
+    report(pair, {
+      verdict: 'safe',
+      name: 'open-enum-value-removed',
+      says: `no longer names ${listed(removed)} among its values`,
+      before: listed(removed),
+      at,
+    });
+  if (added.length > 0)
+    report(pair, {
+      verdict: 'safe',
+      name: 'open-enum-value-added',
+      says: `names ${listed(added)} among its values, and allows others, too`,
+      after: listed(added),
+      at,
+    });
 }
 
 /** `x-extensible-enum` lists values to which others may be added at any time. */

@@ -1,38 +1,44 @@
-import { isObject, listOf, textOf } from '../../render/json-value.ts';
-import { flatten, soleBranch, type Flat, type Part, type Schema } from './schema-parts.ts';
-import { escapeKey, itemsOf, memberOf, membersOf, type Place, type Side } from '../side.ts';
-
-/** A value and the pointer of the keyword that sets it. */
-export interface Stated<T> {
-  value: T;
-  pointer: string;
-}
-
-/** `anyOf` or `oneOf` with several branches. */
-export interface Union {
-  kind: 'anyOf' | 'oneOf';
-  branches: Place[];
-  pointer: string;
-}
+import { isObject, listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { itemsOf, memberOf, membersOf, type Place, type Side } from '../side.ts';
+import { acceptsNull, type Answer } from './accepts-null.ts';
+import {
+  flatten,
+  statedIn,
+  typesOfValues,
+  unionsIn,
+  without,
+  type Flat,
+  type Part,
+  type Schema,
+  type Stated,
+  type Union,
+} from './schema-parts.ts';
 
 /** What a schema demands of a value, with `allOf` merged. */
 export interface SchemaView {
   side: Side;
+  schema: Schema;
   flat: Flat;
   /** Where it stands: the schema as written, or the target of its reference. */
   pointer: string;
-  /** Null: any type. Contains `null`. */
-  types: Stated<ReadonlySet<string>> | null;
-  /** The allowed values by their JSON text. Null: any. */
+  allowsNull: Answer;
+  /** The stated types, or else those of the stated values, without null. Null: any type. */
+  types: (Stated<ReadonlySet<string>> & { isStated: boolean }) | null;
+  /** The allowed values by their JSON text, without null. Null: any. */
   values: Stated<ReadonlySet<string>> | null;
+  /** Values that are named beside a type that allows them anyway, by their JSON text. Null: none. */
+  known: Stated<ReadonlySet<string>> | null;
   /** Own properties. One may be described in several places. */
   properties: ReadonlyMap<string, Schema>;
   /** Names of required properties, with the place of the list that has them. */
   required: ReadonlyMap<string, string>;
+  /** Names of properties that a part with `additionalProperties: false` does not have. */
+  blocked: ReadonlySet<string>;
   /** Other properties: whether they are allowed, and their schema. */
   additional: { isClosed: boolean; schema: Schema; pointer: string };
   /** The items of lists: the first ones, and the others. */
   items: { first: readonly Schema[]; rest: Schema; isClosed: boolean; pointer: string };
+  /** Its unions of several branches. */
   unions: Union[];
   /** All members that it has. */
   keywords: ReadonlySet<string>;
@@ -48,13 +54,19 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
   const { parts } = flat;
   const keywords = new Set(parts.flatMap(({ value }) => Object.keys(value)));
   const first = (keyword: string) => (keywords.has(keyword) ? (statedIn(parts, keyword)[0] ?? null) : null);
+  const unions = keywords.has('anyOf') || keywords.has('oneOf') ? parts.flatMap((part) => unionsIn(side, part)) : [];
+  const properties = propertiesOf(side, parts);
   return {
     side,
+    schema,
     flat,
+    allowsNull: acceptsNull(side, schema),
     pointer: parts[0]?.pointer ?? schema[0]?.pointer ?? '',
     types: typesOf(flat),
     values: valuesOf(flat),
-    properties: propertiesOf(side, parts),
+    known: knownOf(side, unions),
+    properties,
+    blocked: blockedIn(parts, properties),
     required: new Map(
       statedIn(parts, 'required').flatMap(({ value, pointer }) =>
         listOf(value).flatMap((name, at) => (typeof name === 'string' ? [[name, `${pointer}/${at}`]] : [])),
@@ -62,7 +74,7 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
     ),
     additional: additionalOf(side, parts),
     items: readItems(side, parts),
-    unions: keywords.has('anyOf') || keywords.has('oneOf') ? unionsOf(side, parts) : [],
+    unions: unions.filter(({ branches }) => branches.length > 1),
     keywords,
     first,
     all(keyword) {
@@ -73,13 +85,19 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
   };
 }
 
-/** The values of a keyword, outermost first. */
-export function statedIn(parts: readonly Part[], keyword: string): Stated<unknown>[] {
-  return parts.flatMap(({ value, pointer }) =>
-    Object.hasOwn(value, keyword) && value[keyword] !== undefined
-      ? [{ value: value[keyword], pointer: `${pointer}/${escapeKey(keyword)}` }]
-      : [],
-  );
+/** The types of a schema, or else those that the branches of its unions state. Null: any. */
+export function typesIn({ side, types, unions }: SchemaView): ReadonlySet<string> | null {
+  if (types !== null) return types.value;
+  const all = unions.flatMap(({ branches }) => {
+    const found = branches.map((branch) => viewOf(side, [branch]).types?.value);
+    return found.includes(undefined) ? [] : [new Set(found.flatMap((names) => [...names!]))];
+  });
+  return all.length === 0 ? null : all.reduce(intersect);
+}
+
+/** Types in a sentence. */
+export function namesOfTypes(types: ReadonlySet<string>, allowsNull: Answer): string {
+  return [...types, ...(allowsNull === true ? ['null'] : [])].join(' or ') || 'none';
 }
 
 /** A JSON value as text, with sorted members. Equal values have equal texts. */
@@ -89,17 +107,22 @@ export function textOfValue(value: unknown): string {
   );
 }
 
-function typesOf({ parts, isNullable }: Flat): SchemaView['types'] {
+function typesOf({ parts, onlyNull }: Flat): SchemaView['types'] {
   const stated = statedIn(parts, 'type').flatMap(({ value, pointer }) => {
     const names = (Array.isArray(value) ? value : [value])
       .map(textOf)
       .map((name) => (name === 'file' ? 'string' : name));
     return names.some((name) => name === '' || name === 'any') ? [] : [{ value: new Set(names), pointer }];
   });
-  if (stated.length === 0) return null;
-  const types = stated.map(({ value }) => value).reduce(intersect);
-  if (isNullable) types.add('null');
-  return { value: types, pointer: stated[0]!.pointer };
+  if (onlyNull !== null) stated.push({ value: new Set(), pointer: onlyNull });
+  const listed = valueLists(parts).map(({ value, pointer }) => ({ value: typesOfValues(value), pointer }));
+  const [first] = [...stated, ...listed];
+  if (first === undefined) return null;
+  const types = [...stated, ...listed].map(({ value }) => value).reduce(intersect);
+  // Values of another type than the stated one, such as `1` for `"1"`, are the author's slip.
+  const isSlip = types.size === 0 && stated.length > 0;
+  const value = isSlip ? stated.map((one) => one.value).reduce(intersect) : types;
+  return { value: without(value, 'null'), pointer: first.pointer, isStated: stated.length > 0 };
 }
 
 function intersect(one: Set<string>, other: Set<string>): Set<string> {
@@ -108,15 +131,25 @@ function intersect(one: Set<string>, other: Set<string>): Set<string> {
   return both;
 }
 
-function valuesOf({ parts, isNullable }: Flat): SchemaView['values'] {
-  const stated = [
-    ...statedIn(parts, 'enum').map(({ value, pointer }) => ({ value: listOf(value), pointer })),
-    ...statedIn(parts, 'const').map(({ value, pointer }) => ({ value: [value], pointer })),
-  ].map(({ value, pointer }) => ({ value: new Set(value.map(textOfValue)), pointer }));
+function valuesOf({ parts }: Flat): SchemaView['values'] {
+  const stated = valueLists(parts).map(({ value, pointer }) => ({ value: new Set(value.map(textOfValue)), pointer }));
   if (stated.length === 0) return null;
   const values = stated.map(({ value }) => value).reduce((one, other) => one.intersection(other));
-  if (isNullable) values.add('null');
-  return { value: values, pointer: stated[0]!.pointer };
+  return { value: without(values, 'null'), pointer: stated[0]!.pointer };
+}
+
+function valueLists(parts: readonly Part[]): Stated<unknown[]>[] {
+  return [
+    ...statedIn(parts, 'enum').map(({ value, pointer }) => ({ value: listOf(value), pointer })),
+    ...statedIn(parts, 'const').map(({ value, pointer }) => ({ value: [value], pointer })),
+  ];
+}
+
+function knownOf(side: Side, unions: readonly Union[]): SchemaView['known'] {
+  const lists = unions.flatMap(({ covered }) => covered).flatMap((place) => valueLists(flatten(side, [place]).parts));
+  if (lists.length === 0) return null;
+  const values = new Set(lists.flatMap(({ value }) => value.map(textOfValue)));
+  return { value: without(values, 'null'), pointer: lists[0]!.pointer };
 }
 
 function propertiesOf(side: Side, parts: readonly Part[]): Map<string, Place[]> {
@@ -127,7 +160,27 @@ function propertiesOf(side: Side, parts: readonly Part[]): Map<string, Place[]> 
       if (known) known.push(place);
       else properties.set(name, [place]);
     }
+  // What a part says of other properties applies to those that only another part names.
+  for (const part of parts.length > 1 ? parts : []) {
+    const others = memberOf(side, part, 'additionalProperties');
+    if (!isObject(others?.value)) continue;
+    for (const [name, places] of properties)
+      if (!Object.hasOwn(objectOf(part.value['properties']), name)) places.push(others);
+  }
   return properties;
+}
+
+function blockedIn(parts: readonly Part[], properties: ReadonlyMap<string, Schema>): Set<string> {
+  const closed = parts.filter(({ value }) => value['additionalProperties'] === false);
+  const names = ({ value }: Part) => [value['properties'], value['patternProperties']].map(objectOf);
+  return new Set(
+    [...properties.keys()].filter((name) =>
+      closed.some((part) => {
+        const [own, patterns] = names(part);
+        return !Object.hasOwn(own!, name) && Object.keys(patterns!).length === 0;
+      }),
+    ),
+  );
 }
 
 function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additional'] {
@@ -142,32 +195,22 @@ function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additiona
 
 function readItems(side: Side, parts: readonly Part[]): SchemaView['items'] {
   const { hasListItems } = side.dialect;
-  const first: Place[][] = [];
-  const rest: Place[] = [];
-  for (const part of parts) {
+  const lists = parts.map((part) => {
     const items = memberOf(side, part, 'items');
     const isList = hasListItems && Array.isArray(items?.value);
     const positions = isList ? items : hasListItems ? null : memberOf(side, part, 'prefixItems');
-    itemsOf(side, positions).forEach((place, at) => (first[at] ??= []).push(place));
     const others = isList ? memberOf(side, part, 'additionalItems') : items;
-    rest.push(...[others, memberOf(side, part, 'unevaluatedItems')].filter((place) => place !== null));
-  }
+    const rest = [others, memberOf(side, part, 'unevaluatedItems')].filter((place) => place !== null);
+    return { first: itemsOf(side, positions), rest };
+  });
+  const length = Math.max(0, ...lists.map(({ first }) => first.length));
+  const rest = lists.flatMap((list) => list.rest);
   const closing = rest.find(({ value }) => value === false);
   return {
-    first,
+    // Where one part describes a position and another one does not, the latter's other items apply to it.
+    first: Array.from({ length }, (_, at) => lists.flatMap((list) => list.first[at] ?? list.rest)),
     rest: rest.filter(({ value }) => isObject(value)),
     isClosed: closing !== undefined,
     pointer: closing?.pointer ?? parts[0]?.pointer ?? '',
   };
-}
-
-function unionsOf(side: Side, parts: readonly Part[]): Union[] {
-  return parts.flatMap((part) =>
-    (['anyOf', 'oneOf'] as const).flatMap((kind) => {
-      const place = memberOf(side, part, kind);
-      const branches = itemsOf(side, place);
-      if (place === null || branches.length === 0 || soleBranch(side, part, kind) !== null) return [];
-      return [{ kind, branches, pointer: place.pointer }];
-    }),
-  );
 }

@@ -1,6 +1,7 @@
 import { isObject, listOf, textOf, type JsonObject } from '../../render/json-value.ts';
-import { itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
+import { escapeKey, itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import { TooMuch } from '../walk.ts';
+import { isText } from './keywords.ts';
 
 /** A schema whose value is an object. */
 export interface Part extends Place {
@@ -16,20 +17,35 @@ export interface Flat {
   parts: Part[];
   /** Whether one of them is `false`: no value is valid. */
   isNever: boolean;
-  /** Whether null is allowed beside what the others say (`nullable`, or `anyOf` with null). */
-  isNullable: boolean;
+  /** Where a union is that allows nothing but null. Null: there is none. */
+  onlyNull: string | null;
   /** References that lead to nothing, or are read by rules that are not known here. */
   unresolved: string[];
+}
+
+/** `anyOf` or `oneOf`, without null: whether a schema allows null is judged as a whole. */
+export interface Union {
+  kind: 'anyOf' | 'oneOf';
+  branches: Place[];
+  /** Branches of `anyOf` that allow only what another one allows, such as the known values of an open enum. */
+  covered: Place[];
+  pointer: string;
+}
+
+/** A value and the pointer of the keyword that sets it. */
+export interface Stated<T> {
+  value: T;
+  pointer: string;
 }
 
 const mostParts = 2000;
 
 /**
  * Resolves what applies to one value: targets of references, `allOf`, and `anyOf` or `oneOf` of one
- * schema and null.
+ * schema beside null.
  */
 export function flatten(side: Side, schema: Schema): Flat {
-  const flat: Flat = { parts: [], isNever: false, isNullable: false, unresolved: [] };
+  const flat: Flat = { parts: [], isNever: false, onlyNull: null, unresolved: [] };
   const seen = new Set<string>();
   const stack = schema.toReversed();
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
@@ -43,8 +59,6 @@ export function flatten(side: Side, schema: Schema): Flat {
     if (isOwn) {
       flat.parts.push(part);
       stack.push(...[...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat)].toReversed());
-      const { nullable } = side.dialect;
-      if (nullable !== null && part.value[nullable] === true && flat.parts.length === 1) flat.isNullable = true;
     }
     if (reference === '') continue;
     const target = targetOf(side, reference, part.pointer);
@@ -54,32 +68,106 @@ export function flatten(side: Side, schema: Schema): Flat {
   return flat;
 }
 
-/** The other branch of `anyOf` or `oneOf` where there are two, and one of them is only null. */
+/** The only branches of unions that have no other. */
 function soleBranches(side: Side, part: Part, flat: Flat): Place[] {
-  return (['anyOf', 'oneOf'] as const).flatMap((kind) => {
-    const sole = soleBranch(side, part, kind);
-    if (sole?.isNullable) flat.isNullable = true;
-    return sole === null ? [] : [sole.branch];
+  return unionsIn(side, part).flatMap(({ branches, pointer }) => {
+    if (branches.length === 0) flat.onlyNull ??= pointer;
+    return branches.length === 1 ? branches : [];
   });
 }
 
-/** The only branch of a union that is not null. Null if there are several, or none. */
-export function soleBranch(
-  side: Side,
-  part: Part,
-  kind: 'anyOf' | 'oneOf',
-): { branch: Place; isNullable: boolean } | null {
-  const branches = itemsOf(side, memberOf(side, part, kind));
-  if (branches.length === 0 || branches.length > 2) return null;
-  const others = branches.filter(({ value }) => !isNull(value));
-  return others.length === 1 ? { branch: others[0]!, isNullable: branches.length === 2 } : null;
+/** The unions of one schema, also those that have one branch or none besides null. */
+export function unionsIn(side: Side, part: Part): Union[] {
+  return (['anyOf', 'oneOf'] as const).flatMap((kind) => {
+    const place = memberOf(side, part, kind);
+    const all = itemsOf(side, place).flatMap((branch) => (kind === 'anyOf' ? nestedIn(side, branch) : branch));
+    if (place === null || all.length === 0) return [];
+    const others = all.filter((branch) => !isNull(side, branch));
+    const covered = kind === 'anyOf' ? coveredIn(side, others) : new Set<Place>();
+    const branches = others.filter((branch) => !covered.has(branch));
+    return [{ kind, branches, covered: [...covered], pointer: place.pointer }];
+  });
 }
 
-function isNull(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { type, enum: values } = value;
+/** The branches of an `anyOf` that stands in another one. */
+function nestedIn(side: Side, branch: Place, depth = 5): Place[] {
+  const inner = isObject(branch.value) && !Object.keys(branch.value).some((key) => key !== 'anyOf' && !isText(key));
+  const branches = inner ? itemsOf(side, memberOf(side, branch, 'anyOf')) : [];
+  if (branches.length === 0 || depth === 0) return [branch];
+  return branches.flatMap((one) => nestedIn(side, one, depth - 1));
+}
+
+/** Whether a schema allows nothing but null, if that. */
+function isNull(side: Side, place: Place, depth = 3): boolean {
+  const found = deref(side, place);
+  if (!isObject(found.value)) return found.value === false;
+  const { type, enum: values } = found.value;
   if (type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null')) return true;
-  return value['const'] === null || (listOf(values).length === 1 && listOf(values)[0] === null);
+  if (found.value['const'] === null || (listOf(values).length === 1 && listOf(values)[0] === null)) return true;
+  if (depth === 0) return false;
+  const below = (keyword: string) => itemsOf(side, memberOf(side, found, keyword));
+  const isOnly = (branches: Place[]) => branches.length > 0 && branches.every((one) => isNull(side, one, depth - 1));
+  return below('allOf').some((one) => isNull(side, one, depth - 1)) || isOnly(below('anyOf')) || isOnly(below('oneOf'));
+}
+
+/** The branches whose values another branch allows by its type alone. */
+function coveredIn(side: Side, branches: readonly Place[]): Set<Place> {
+  const plain = branches.filter((branch) => isPlain(deref(side, branch).value));
+  const covered = new Set<Place>();
+  for (const branch of plain.length === 0 ? [] : branches) {
+    const types = ownTypes(deref(side, branch).value);
+    const isWithin = (other: Place) => {
+      const wide = ownTypes(deref(side, other).value);
+      return wide === null || (types !== null && coversTypes(wide, types));
+    };
+    if (plain.some((other) => other !== branch && !covered.has(other) && isWithin(other))) covered.add(branch);
+  }
+  return covered;
+}
+
+/** Whether a schema restricts nothing but the type. */
+function isPlain(value: unknown): boolean {
+  if (value === true) return true;
+  return isObject(value) && Object.keys(value).every((key) => key === 'type' || key === 'nullable' || isText(key));
+}
+
+/** The types that a schema names itself, or those of its values, without null. Null: it names none. */
+function ownTypes(value: unknown): ReadonlySet<string> | null {
+  if (!isObject(value)) return null;
+  const { type, enum: values } = value;
+  const names = (Array.isArray(type) ? type : [type]).map(textOf).filter((name) => name !== '');
+  if (names.includes('any')) return null;
+  if (names.length > 0) return without(new Set(names), 'null');
+  if (!Array.isArray(values) && !Object.hasOwn(value, 'const')) return null;
+  return without(typesOfValues(Array.isArray(values) ? values : [value['const']]), 'null');
+}
+
+/** Whether all of these types are among the others. An integer is a number. */
+export function coversTypes(wide: ReadonlySet<string>, narrow: ReadonlySet<string>): boolean {
+  return [...narrow].every((type) => wide.has(type) || (type === 'integer' && wide.has('number')));
+}
+
+export function typesOfValues(values: readonly unknown[]): Set<string> {
+  return new Set(values.map(typeOfValue));
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+export function without(names: ReadonlySet<string>, name: string): Set<string> {
+  return names.difference(new Set([name]));
+}
+
+/** The values of a keyword, outermost first. */
+export function statedIn(parts: readonly Part[], keyword: string): Stated<unknown>[] {
+  return parts.flatMap(({ value, pointer }) =>
+    Object.hasOwn(value, keyword) && value[keyword] !== undefined
+      ? [{ value: value[keyword], pointer: `${pointer}/${escapeKey(keyword)}` }]
+      : [],
+  );
 }
 
 /** The key of a pair of schemas: equal for equal places. */

@@ -1,0 +1,87 @@
+import { limitOf, numberLimits } from './compare-limits.ts';
+import { typesIn, viewOf, type SchemaView } from './read-schema.ts';
+import { isRestriction } from './keywords.ts';
+import { coversTypes, type Schema } from './schema-parts.ts';
+import type { Side } from '../side.ts';
+
+const mostDepth = 3;
+
+/** Whether no value besides null is valid for both of two schemas, as far as that can be proved. */
+export function areDisjoint(side: Side, one: Schema, other: Schema, depth = mostDepth): boolean {
+  const [a, b] = [viewOf(side, one), viewOf(side, other)];
+  if (a.flat.isNever || b.flat.isNever) return true;
+  if (a.values !== null && b.values !== null && a.values.value.isDisjointFrom(b.values.value)) return true;
+  const types = typesInCommon(typesIn(a), typesIn(b));
+  if (types !== null) {
+    if (types.length === 0) return true;
+    if (types.every((type) => type === 'integer' || type === 'number') && areApart(a, b)) return true;
+    if (types.every((type) => type === 'object') && (haveOtherTags(side, a, b, depth) || areExclusive(a, b)))
+      return true;
+  }
+  if (depth === 0) return false;
+  const isApart = (view: SchemaView, from: Schema) =>
+    view.unions.some(({ branches }) => branches.every((branch) => areDisjoint(side, [branch], from, depth - 1)));
+  return isApart(a, other) || isApart(b, one);
+}
+
+/** Null: any. */
+function typesInCommon(one: ReadonlySet<string> | null, other: ReadonlySet<string> | null): string[] | null {
+  if (one === null || other === null) {
+    const types = one ?? other;
+    return types && [...types];
+  }
+  return [...one.union(other)].filter((type) => {
+    const wider = type === 'integer' ? 'number' : type;
+    return (one.has(type) || one.has(wider)) && (other.has(type) || other.has(wider));
+  });
+}
+
+/** Whether one's numbers end before the other's begin. */
+function areApart(a: SchemaView, b: SchemaView): boolean {
+  const endsBefore = (one: SchemaView, other: SchemaView) => {
+    const [end, start] = [limitOf(one, numberLimits.maximum), limitOf(other, numberLimits.minimum)];
+    if (end === null || start === null) return false;
+    return end.value < start.value || (end.value === start.value && (end.isExclusive || start.isExclusive));
+  };
+  return endsBefore(a, b) || endsBefore(b, a);
+}
+
+/** Whether both have a property that no object can have in both ways, such as a constant `kind`. */
+function haveOtherTags(side: Side, a: SchemaView, b: SchemaView, depth: number): boolean {
+  if (depth === 0) return false;
+  return [...a.required.keys()].some((name) => {
+    const [one, other] = [a.properties.get(name), b.properties.get(name)];
+    if (!b.required.has(name) || one === undefined || other === undefined) return false;
+    const mayBeNull = [one, other].every((schema) => viewOf(side, schema).allowsNull !== false);
+    return !mayBeNull && areDisjoint(side, one, other, depth - 1);
+  });
+}
+
+/** Whether one requires a property that the other one refuses. */
+function areExclusive(a: SchemaView, b: SchemaView): boolean {
+  const refuses = ({ additional, properties, keywords }: SchemaView, name: string) =>
+    additional.isClosed && !properties.has(name) && !keywords.has('patternProperties');
+  return (
+    [...a.required.keys()].some((name) => refuses(b, name)) || [...b.required.keys()].some((name) => refuses(a, name))
+  );
+}
+
+/** Whether a schema allows no more than others together besides null, because these say no more than types. */
+export function isWithin(narrow: SchemaView, wide: readonly SchemaView[]): boolean {
+  const types = typesIn(narrow);
+  const plain = wide.filter(isPlain);
+  if (plain.some((view) => typesIn(view) === null)) return true;
+  const all = new Set(plain.flatMap((view) => [...typesIn(view)!]));
+  return types !== null && coversTypes(all, types);
+}
+
+/** Whether a schema says no more than types. */
+function isPlain({ side, keywords, unions, flat }: SchemaView): boolean {
+  if (flat.isNever || flat.onlyNull !== null || flat.unresolved.length > 0) return false;
+  if ([...keywords].some((keyword) => keyword !== 'type' && isRestriction(keyword))) return false;
+  if (unions.length === 0) return true;
+  const [union] = unions;
+  if (unions.length > 1 || union!.kind === 'oneOf' || keywords.has('type')) return false;
+  const branches = union!.branches.map((branch) => viewOf(side, [branch]));
+  return branches.every((view) => view.unions.length === 0 && view.types !== null && isPlain(view));
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { compare, giving, taking, told, type Json } from './given.ts';
+
+const [string, integer, number, none] = ['string', 'integer', 'number', 'null'].map((type) => ({ type }));
+const requests = (before: Json, after: Json) => told(compare(taking(before), taking(after)));
+const responses = (before: Json, after: Json) => told(compare(giving(before), giving(after)));
+const messages = (before: Json, after: Json) =>
+  compare(taking(before), taking(after)).changes.map(({ message }) => message);
+const kind = (name: string, more: Json = {}): Json => ({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { const: name }, ...more },
+});
+
+describe('oneOf refuses what several alternatives allow, so', () => {
+  const unclear: [string, Json[], Json[]][] = [
+    ['an integer is a number', [string!, integer!], [string!, integer!, number!]],
+    ['a branch that grows into its sibling', [integer!, { const: 'a' }], [integer!, { enum: ['a', 1] }]],
+    ['a number beside an integer', [integer!], [integer!, number!]],
+    [
+      'ranges that begin to overlap',
+      [
+        { type: 'integer', maximum: 5 },
+        { type: 'integer', minimum: 6 },
+      ],
+      [
+        { type: 'integer', maximum: 7 },
+        { type: 'integer', minimum: 6 },
+      ],
+    ],
+    ['objects without a tag', [kind('a')], [kind('a'), { type: 'object', required: ['more'] }]],
+  ];
+  test.each(unclear)('%s: a request cannot be judged', (_, before, after) => {
+    expect(compare(taking({ oneOf: before }), taking({ oneOf: after })).verdict).toBe('unknown');
+    expect(compare(taking({ anyOf: before }), taking({ anyOf: after })).verdict).toBe('safe');
+  });
+  test.each(unclear)('%s: nor can a response, the other way round', (_, before, after) => {
+    expect(compare(giving({ oneOf: after }), giving({ oneOf: before })).verdict).toBe('unknown');
+    expect(compare(giving({ anyOf: after }), giving({ anyOf: before })).verdict).toBe('safe');
+  });
+
+  test.each<[string, Json[], Json[]]>([
+    ['types', [string!, integer!], [string!, integer!, { type: 'boolean' }]],
+    ['constants', [{ const: 'a' }], [{ const: 'a' }, { const: 'b' }]],
+    ['tags', [kind('a'), kind('b')], [kind('a'), kind('b', { more: string }), kind('c')]],
+    [
+      'ranges',
+      [
+        { type: 'integer', maximum: 5 },
+        { type: 'integer', minimum: 9 },
+      ],
+      [
+        { type: 'integer', maximum: 7 },
+        { type: 'integer', minimum: 9 },
+      ],
+    ],
+    ['null', [string!, integer!], [string!, integer!, none!]],
+  ])('alternatives with other %s are judged', (_, before, after) => {
+    expect(compare(taking({ oneOf: before }), taking({ oneOf: after })).verdict).toBe('safe');
+  });
+});
+
+describe('a breaking change is one:', () => {
+  test.each<[string, Json, Json, string[]]>([
+    [
+      'an alternative beside null',
+      { anyOf: [string, none] },
+      { anyOf: [string, integer, none] },
+      ['safe request-body-any-of-added'],
+    ],
+    [
+      'a nullable list becomes one of several',
+      { type: ['array', 'null'], items: string },
+      { oneOf: [{ type: 'array', items: string }, string, none] },
+      ['safe request-body-one-of-added'],
+    ],
+    ['null in a list of types', { anyOf: [string, none] }, { type: ['string', 'null'] }, []],
+    ['null in an enum', { enum: ['a', null] }, { anyOf: [{ enum: ['a'] }, none] }, []],
+    [
+      'a title that moves to the parent',
+      {
+        oneOf: [
+          { type: 'object', title: 'T' },
+          { type: 'array', title: 'U' },
+        ],
+      },
+      { title: 'T', oneOf: [{ type: 'object' }, { type: 'array' }] },
+      ['docs body-title-changed', 'docs body-title-changed', 'docs body-title-changed'],
+    ],
+    [
+      'types that one branch lists',
+      { anyOf: [string, number] },
+      { type: ['string', 'number'] },
+      ['safe request-body-any-of-merged', 'safe request-body-any-of-split'],
+    ],
+    [
+      'an alternative that another one covers',
+      { anyOf: [integer, number] },
+      { anyOf: [number, string] },
+      ['safe request-body-any-of-added'],
+    ],
+    ['a limit of another type', { type: 'integer' }, { type: 'integer', maxLength: 5 }, []],
+  ])('%s is none', (_, before, after, expected) => {
+    expect(requests(before, after)).toEqual(expected);
+  });
+
+  test('a reference beside null keeps both', () => {
+    const rest = { components: { schemas: { Cat: kind('cat'), Dog: kind('dog') } } };
+    const [cat, dog] = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    const { changes } = compare(taking({ anyOf: [cat, none] }, rest), taking({ anyOf: [cat, dog, none] }, rest));
+    expect(changes.map(({ verdict, message }) => `${verdict}: ${message}`)).toEqual([
+      'safe: The request body also allows the alternative Dog.',
+    ]);
+  });
+
+  test('null that is no longer allowed is said once', () => {
+    expect(messages({ anyOf: [string, none] }, { anyOf: [string, integer] })).toEqual([
+      'The request body no longer allows null.',
+      'The request body also allows the alternative integer.',
+    ]);
+    expect(messages({ oneOf: [string, none] }, { oneOf: [string, { type: ['integer', 'null'] }, none] })).toEqual([
+      'The request body no longer allows null.',
+      'The request body also allows the alternative integer.',
+    ]);
+  });
+});
+
+describe('values', () => {
+  const open = (...values: string[]): Json => ({ anyOf: [string, { type: 'string', enum: values }] });
+
+  test('that a response gains are risky, or breaking where that is wanted', () => {
+    const [before, after] = [giving({ enum: ['a'] }), giving({ enum: ['a', 'b'] })];
+    expect(told(compare(before, after))).toEqual(['risky response-body-enum-value-added']);
+    expect(told(compare(before, after, 'openapi', { enums: 'breaking' }))).toEqual([
+      'breaking response-body-enum-value-added',
+    ]);
+  });
+
+  test('that replace all others break', () => {
+    expect(responses({ const: 'a' }, { const: 'b' })).toContain('breaking response-body-enum-value-added');
+  });
+
+  test('with descriptions are values, too', () => {
+    const described = (...values: string[]) => ({ oneOf: values.map((value) => ({ const: value, title: value })) });
+    expect(responses(described('a', 'b'), described('a', 'b', 'c'))).toEqual(['risky response-body-one-of-added']);
+  });
+
+  test('of an open enum may be added and removed', () => {
+    expect(responses(open('a'), open('a', 'b'))).toEqual(['safe response-body-open-enum-value-added']);
+    expect(requests(open('a', 'b'), open('a'))).toEqual(['safe request-body-open-enum-value-removed']);
+  });
+
+  test('that were all there are, and now are only known ones, break readers', () => {
+    expect(responses({ type: 'string', enum: ['a'] }, open('a'))).toContain('breaking response-body-enum-removed');
+  });
+});
