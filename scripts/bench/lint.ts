@@ -25,6 +25,7 @@ import { openLocalCompiler } from '../../src/compile/sandbox/local-compiler.ts';
 import type { GivenRuleset } from '../../src/compile/compile.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { publishedAs } from '../../src/registry/changes/compare-versions.ts';
+import { usualRules } from '../../src/model/comparison.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { reportResults } from './results.ts';
@@ -229,7 +230,7 @@ async function diffs(): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round <= rounds; round++) {
     const from = performance.now();
-    const { counts } = await compiler.compare(before!, after!, limits);
+    const { counts } = await compiler.compare(before!, after!, limits, usualRules);
     if (round > 0) times.push(performance.now() - from);
     if (round === rounds)
       console.log(

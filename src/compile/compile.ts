@@ -2,7 +2,7 @@ import type { ResourceType, Format } from '../model/address.ts';
 import type { Coding } from '../model/artifact.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
-import type { Comparison } from '../model/comparison.ts';
+import type { ChangeRules, Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Images } from '../model/images/image.ts';
 import type { OnConflict } from '../model/connection.ts';
@@ -292,9 +292,9 @@ export interface Compiler {
   expectPages?(pages: readonly SourcePage[], limits: CompileLimits): void;
   /**
    * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
-   * `reason` says why.
+   * `reason` says why. `rules`: what the organization decides about changes.
    */
-  compare(before: Published, after: Published, limits: CompileLimits, turn?: Turn): Promise<Comparison>;
+  compare(old: Published, current: Published, limits: CompileLimits, rules: ChangeRules, turn?: Turn): Promise<Comparison>;
   /** Stops the sandboxes. Running and queued jobs reject with `unavailable`. */
   close(): Promise<void>;
 }

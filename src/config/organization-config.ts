@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
 import type { Visibility } from '../model/access.ts';
+import { usualRules, type ChangeRules } from '../model/comparison.ts';
 import { RegistryError } from '../model/errors.ts';
 import { assertNoCredential } from '../model/repository-url.ts';
 import type { GateSettings } from '../model/gate.ts';
@@ -43,6 +44,8 @@ export interface OrganizationConfig {
   embedOrigins?: string[];
   /** Hosts whose images its pages show: `cdn.acme.com`. */
   images?: string[];
+  /** How changes between two versions are judged. */
+  changes?: Partial<ChangeRules>;
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
   /** In place of those for all. */
@@ -61,6 +64,7 @@ export interface UserOrganization {
   accent?: NonNullable<OrganizationConfig['accent']>;
   embedOrigins?: string[];
   images?: string[];
+  changes?: Partial<ChangeRules>;
   repositories?: UserRepository[];
   quotas?: Partial<Quotas>;
   defaults?: OrganizationConfig['defaults'];
@@ -136,6 +140,11 @@ export function organizationIn(
   name: string,
 ): OrganizationConfig | null {
   return Object.hasOwn(organizations, name) ? organizations[name]! : null;
+}
+
+/** How an organization's changes are judged. */
+export function changeRulesIn(config: { organizations: Record<string, OrganizationConfig> }, org: string): ChangeRules {
+  return { ...usualRules, ...organizationIn(config, org)?.changes };
 }
 
 /** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */

@@ -123,6 +123,19 @@ test('a file is compared with what is at a URL, without sending the key to stran
   expect((await diff(`${url}/old.yaml`, 'apis/good.yaml')).code).toBe(3);
 });
 
+test('a new value of an enum in a response is risky, or what `--enums` says', async () => {
+  const response = (values: string) =>
+    `openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {/a: {get: {responses: {'200': {description: A., content: {application/json: {schema: {enum: [${values}]}}}}}}}}\n`;
+  await writeFile(join(folder, 'sub/one.yaml'), response('a'));
+  await writeFile(join(folder, 'sub/two.yaml'), response('a, b'));
+  const diff = (...args: string[]) => runHere(['diff', 'sub/one.yaml', 'sub/two.yaml', ...args], { cwd: folder });
+  expect(await diff('--fail-on', 'breaking')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('risky     Response 200 also allows "b".') as string,
+  });
+  expect((await diff('--fail-on', 'breaking', '--enums', 'breaking')).code).toBe(1);
+});
+
 test('a replay of a ruleset in the data folder, and of one that could not be published', async () => {
   expect(await run('replay', 'base.yaml', '@acme/rulesets/base')).toMatchObject({
     code: 0,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { notCompared } from '../../src/model/comparison.ts';
+import { notCompared, type ChangeRules } from '../../src/model/comparison.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { comparisonOf } from '../../src/registry/changes/compare-versions.ts';
 import { grantRead, grantVersion } from '../../src/registry/read.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
 test('a comparison over the limits is tried again after a minute, however many ask', async () => {
@@ -26,4 +27,28 @@ test('a comparison over the limits is tried again after a minute, however many a
   now += 61_000;
   await ask();
   expect(tries).toBe(2);
+});
+
+test('an organization decides what new values of an enum mean, also for what was compared before', async () => {
+  const plain = createTestRegistry();
+  for (const label of ['1.0.0', '2.0.0', '3.0.0']) await publishVersion(plain, '@acme/apis/pay', label);
+  const asked: ChangeRules[] = [];
+  const compiler: Registry['compiler'] = {
+    ...plain.compiler,
+    async compare(before, after, limits, rules) {
+      asked.push(rules);
+      return plain.compiler.compare(before, after, limits, rules);
+    },
+  };
+  const changes = { enums: 'breaking' } as const;
+  const organizations = { acme: { repositories: [], owners: [], defaults: {}, changes } };
+  const compared = async (registry: Registry) => {
+    const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
+    const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+    await comparisonOf(registry, version('1.0.0'), version('3.0.0'));
+  };
+  const usual = { ...plain, compiler };
+  const strict = { ...usual, config: { ...plain.config, organizations } };
+  for (const registry of [usual, strict, usual, strict]) await compared(registry);
+  expect(asked).toEqual([{ enums: 'risky' }, { enums: 'breaking' }]);
 });

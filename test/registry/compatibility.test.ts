@@ -67,7 +67,7 @@ async function check(
   const registry = {
     objects: { get: async (digest: string) => objects.get(digest as ReturnType<typeof digestOf>) ?? null },
     compiler: { compare: async (_before: unknown, after: Published) => (compared.push(after), comparison) },
-    config: { limits: {} },
+    config: { limits: {}, organizations: {} },
     now: () => new Date('2026-11-22T00:00:00Z'),
   } as unknown as Registry;
   const representations = [{ format: 'json', coding: 'identity', bytes: json }];

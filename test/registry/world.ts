@@ -210,7 +210,7 @@ function createFakeCompiler(): FakeCompiler {
     id: 'fake/1',
     renderer: 'fake-1',
     outline: async (document) => fakeOutline(document.json),
-    compare: async (before, after) => compareDocuments(before, after),
+    compare: async (before, after, _, rules) => compareDocuments(before, after, rules),
     render: async () => null,
     renderPages: async (pages) => renderPages(pages, null),
     compiled,

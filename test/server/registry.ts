@@ -93,7 +93,7 @@ function createFakeCompiler(): Compiler {
     id: 'fake 1',
     renderer: 'fake-1',
     outline: async () => null,
-    compare: async (before, after) => compareDocuments(before, after),
+    compare: async (before, after, _, rules) => compareDocuments(before, after, rules),
     render: async () => null,
     renderPages: async (pages) => renderPages(pages, null),
     async compile({ type, entry }, load) {

@@ -2,7 +2,16 @@ import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import type { Compiler, Published } from '../../compile/compile.ts';
 import type { Config } from '../../config.ts';
-import { isAtLeast, type Comparison, type Verdict } from '../../model/comparison.ts';
+import { changeRulesIn } from '../../config/organization-config.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import {
+  enumVerdicts,
+  isAtLeast,
+  usualRules,
+  type Comparison,
+  type EnumVerdict,
+  type Verdict,
+} from '../../model/comparison.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { selectVersion } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -17,6 +26,7 @@ interface DiffOptions extends CommonOptions {
   failOn?: Extract<Verdict, 'breaking' | 'unknown' | 'risky'>;
   format: DiffFormat;
   registry?: string;
+  enums?: EnumVerdict;
 }
 
 /** `stele diff BEFORE AFTER`: prints what changed between two documents. Writes nothing. */
@@ -32,6 +42,9 @@ export function diffCommand(): Command {
         'unknown',
         'risky',
       ]),
+    )
+    .addOption(
+      new Option('--enums <verdict>', 'the verdict where a response gains a value of an enum').choices(enumVerdicts),
     )
     .addOption(new Option('--format <format>', 'output format').choices(diffFormats).default('text'))
     .action(async (before: string, after: string, _options: unknown, command: Command) => {
@@ -50,15 +63,19 @@ interface Compared {
 }
 
 async function compare(command: Command, before: string, after: string): Promise<Compared> {
-  const remote = command.optsWithGlobals<DiffOptions>().registry;
-  const run = async (compiler: Compiler, { limits }: Config, registry: Registry | null): Promise<Compared> => {
+  const { registry: remote, enums } = command.optsWithGlobals<DiffOptions>();
+  const run = async (compiler: Compiler, config: Config, registry: Registry | null): Promise<Compared> => {
+    const { limits } = config;
+    const named = [before, after].find(isCoordinate);
+    const org = (named && parseCoordinate(named)?.coordinate.org) ?? null;
+    const rules = { ...(org === null ? usualRules : changeRulesIn(config, org)), ...(enums && { enums }) };
     const documentNamed = (name: string): Promise<Published> => {
       const isHere = isCoordinate(name) && remote === undefined;
       return isHere ? publishedDocument(registry!, name) : readDocument(compiler, limits, name, remote);
     };
     const one = await documentNamed(before);
     const other = await documentNamed(after);
-    const comparison = await withProgress('Comparing', () => compiler.compare(one, other, limits));
+    const comparison = await withProgress('Comparing', () => compiler.compare(one, other, limits, rules));
     return { comparison, text: Buffer.from(other.source?.bytes ?? []).toString() };
   };
   if (remote !== undefined || ![before, after].some(isCoordinate))

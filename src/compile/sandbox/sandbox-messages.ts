@@ -3,7 +3,7 @@ import type { Coding } from '../../model/artifact.ts';
 import type { PagePart, Pages } from '../../model/anchor.ts';
 import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
-import type { Comparison } from '../../model/comparison.ts';
+import type { ChangeRules, Comparison } from '../../model/comparison.ts';
 import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
 import { readExemptions, readGateSettings } from './gate-messages.ts';
@@ -40,7 +40,7 @@ export type ParentMessage =
   | { type: 'outline'; document: Published; limits: CompileLimits }
   | { type: 'render'; document: Published; limits: CompileLimits }
   | { type: 'pages'; pages: readonly SourcePage[]; limits: CompileLimits }
-  | { type: 'compare'; before: Published; after: Published; limits: CompileLimits }
+  | { type: 'compare'; before: Published; after: Published; limits: CompileLimits; rules: ChangeRules }
   | { type: 'files'; files: LoadedFile[] };
 
 /** Messages from the sandbox. `rss`: its memory in bytes after the job. */

@@ -124,8 +124,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
 
-    async compare(before, after, limits, turn = {}) {
-      const outcome = await run({ type: 'compare', before, after, limits }, limits, turn);
+    async compare(before, after, limits, rules, turn = {}) {
+      const outcome = await run({ type: 'compare', before, after, limits, rules }, limits, turn);
       if ('answer' in outcome && outcome.answer.type === 'compared') return outcome.answer.comparison;
       const why = 'died' in outcome && outcome.died === 'sandbox-memory' ? 'memory' : 'CPU time';
       return notCompared(`Comparing the documents took more ${why} than the limit.`);

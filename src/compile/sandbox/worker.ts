@@ -60,7 +60,7 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
   if (message.type === 'pages') return send({ type: 'paged', pages: renderPages(message.pages, null), rss: rss() });
   if (message.type === 'compare') {
-    const comparison = compareDocuments(message.before, message.after);
+    const comparison = compareDocuments(message.before, message.after, message.rules);
     return send({ type: 'compared', comparison: placeChanges(comparison, message.after, message.limits), rss: rss() });
   }
   beginRounds();

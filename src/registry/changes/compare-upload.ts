@@ -1,4 +1,5 @@
 import type { Turn } from '../../compile/compile.ts';
+import { changeRulesIn } from '../../config/organization-config.ts';
 import { parseSelector } from '../../model/address.ts';
 import type { Comparison } from '../../model/comparison.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -37,6 +38,9 @@ export async function compareUpload(
     throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
   }
   const before = await readPublished(registry, version);
-  const comparison = await compiler.compare(before, publishedAs(artifact), config.limits, { org, ...turn });
+  const comparison = await compiler.compare(before, publishedAs(artifact), config.limits, changeRulesIn(config, org), {
+    org,
+    ...turn,
+  });
   return { label: version.label, comparison };
 }

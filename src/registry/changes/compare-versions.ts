@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { changeRulesIn } from '../../config/organization-config.ts';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { hexOf } from '../../model/digest.ts';
 import type { Resource, Version } from '../../model/resource.ts';
@@ -23,7 +24,8 @@ async function compareWith(
   turn: Turn,
 ): Promise<Comparison> {
   const { compiler, config } = registry;
-  return compiler.compare(await readPublished(registry, before), after, config.limits, { org, ...turn });
+  const old = await readPublished(registry, before);
+  return compiler.compare(old, after, config.limits, changeRulesIn(config, org), { org, ...turn });
 }
 
 /**
@@ -61,9 +63,10 @@ const tried = new WeakMap<Registry['cache'], LRUCache<string, number>>();
 export async function comparisonOf(registry: Registry, from: GrantedVersion, to: GrantedVersion): Promise<Comparison> {
   const kept = await keptComparison(registry, from.version, to.version);
   if (kept !== null && kept.reason === null) return kept;
-  const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}`;
   const { org } = to.resource;
   const { cache, monotonic } = registry;
+  const { enums } = changeRulesIn(registry.config, org);
+  const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${enums === 'risky' ? '' : `-${enums}`}`;
   const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
   tried.set(cache, until);
   if (monotonic() < (until.get(name) ?? -Infinity)) return kept ?? notCompared(overLimits);

@@ -1,3 +1,4 @@
+import { changeRulesIn } from '../../config/organization-config.ts';
 import type { Change, Comparison } from '../../model/comparison.ts';
 import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
 import type { Exempted, Exemption } from '../../model/problem.ts';
@@ -39,7 +40,10 @@ export async function checkCompatibility(
   const old = await readPublished(registry, before);
   const after = { type: artifact.type, kind: artifact.kind, json: json.bytes };
   const compare = (current: Published) =>
-    registry.compiler.compare(old, current, registry.config.limits, { org, ...turn });
+    registry.compiler.compare(old, current, registry.config.limits, changeRulesIn(registry.config, org), {
+      org,
+      ...turn,
+    });
   let comparison = await compare(after);
   const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;
   // Lines cost another look at the file, and most documents need none.
