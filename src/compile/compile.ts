@@ -294,7 +294,7 @@ export interface Compiler {
    * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
    * `reason` says why. `rules`: what the organization decides about changes.
    */
-  compare(old: Published, current: Published, limits: CompileLimits, rules: ChangeRules, turn?: Turn): Promise<Comparison>;
+  compare(old: Published, next: Published, limits: CompileLimits, rules: ChangeRules, turn?: Turn): Promise<Comparison>;
   /** Stops the sandboxes. Running and queued jobs reject with `unavailable`. */
   close(): Promise<void>;
 }
