@@ -1,0 +1,203 @@
+import type { Draw } from './draw.ts';
+import { latestOf, publish, textOf, type Doc, type Resource } from './model.ts';
+import type { Answer, LifeWorld, Sent } from './world.ts';
+
+/** A repository that is followed, as git has it. */
+export interface Repo {
+  name: string;
+  url: string;
+  by: 'configuration' | 'hand' | 'owner';
+  isFollowed: boolean;
+  id: string;
+  files: Map<string, Doc>;
+  /** Every commit of the branch, the newest last. */
+  commits: { id: string; files: Map<string, Doc> }[];
+  /** What of it was last synced, by path. */
+  seen: Map<string, { text: string; outcome: string; checkedBy: string }>;
+  /** Which resource each file was published to. A file that moves unchanged takes it along. */
+  slugs: Map<string, string>;
+}
+
+export interface ModelKey {
+  id: string;
+  secret: string;
+  isRevoked: boolean;
+  expiresAt: number | null;
+}
+
+export interface ModelSite {
+  slug: string;
+  visibility: 'public' | 'private';
+  files: Map<string, string>;
+  deployments: { id: string; files: Map<string, string> }[];
+  current: string | null;
+  deletedAt: number | null;
+}
+
+export interface ModelPreview {
+  path: string;
+  /** The site as it was made; another one may have its name since. */
+  site: ModelSite;
+  index: string;
+  madeAt: number;
+}
+
+/** A life so far: the world, and what the model says of it. */
+export interface Life {
+  world: LifeWorld;
+  resources: Map<string, Resource>;
+  /** The newest document of each resource, accepted or not. */
+  drafts: Map<string, Doc>;
+  /** The versions of `@acme/rulesets/style`: whether each wants summaries. */
+  ruleset: { labels: string[]; isStrict: boolean };
+  keys: ModelKey[];
+  sites: Map<string, ModelSite>;
+  previews: ModelPreview[];
+  repos: Map<string, Repo>;
+  /** Answers to requests with an `Idempotency-Key`. */
+  answers: { path: string; body: unknown; once: string; answer: Answer; at: number }[];
+  admin: string;
+  partner: string;
+  /** Number of the step. */
+  step: number;
+}
+
+/** One step as it was drawn: what is asked of the program, and what the model expects of the answer. */
+export interface Plan {
+  says: string;
+  ask(): Promise<unknown>;
+  expected: unknown;
+  /** Resources whose standing is compared afterwards. */
+  touches?: readonly string[];
+  /** Whether it may be asked again after the process died while it worked. */
+  isRepeatable?: boolean;
+}
+
+/** `plan` changes the model, and returns null where the verb does not apply. */
+export interface Verb {
+  weight: number;
+  plan(life: Life, draw: Draw): Plan | null;
+}
+
+export type Verbs = Readonly<Record<string, Verb>>;
+
+export const day = 24 * 60 * 60_000;
+
+/** The standing of a resource as `/v1` tells it, and as the model has it. */
+export async function standingOf({ world, admin }: Life, slug: string): Promise<unknown> {
+  const { json } = await world.call('GET', `/v1/apis/${slug}`, { key: admin });
+  const { json: list } = await world.call('GET', `/v1/apis/${slug}/versions?limit=100`, { key: admin });
+  const items = (list['items'] ?? []) as {
+    version: string;
+    status: { state: string };
+    changes?: { from: string; verdict: string };
+  }[];
+  return {
+    visibility: json['visibility'],
+    latest: json['latest'],
+    versions: Object.fromEntries(items.map(({ version, status }) => [version, status.state])),
+    changes: Object.fromEntries(
+      items.map(({ version, changes }) => [version, changes ? `${changes.verdict} since ${changes.from}` : null]),
+    ),
+  };
+}
+
+export function expectedStanding(resource: Resource): unknown {
+  const { versions, visibility } = resource;
+  return {
+    visibility,
+    latest: latestOf(resource)?.label ?? null,
+    versions: Object.fromEntries(versions.map(({ label, status }) => [label, status])),
+    changes: Object.fromEntries(
+      versions.map(({ label, changes }) => [label, changes && `${changes.verdict} since ${changes.from}`]),
+    ),
+  };
+}
+
+export function newResource(slug: string, given: Partial<Resource> = {}): Resource {
+  return {
+    slug,
+    visibility: 'private',
+    versions: [],
+    pinned: null,
+    deletedAt: null,
+    compatibility: 'none',
+    hasRuleset: false,
+    from: null,
+    ...given,
+  };
+}
+
+/** Another document: a change that is safe, one that breaks, or one of texts, under this version or a higher one. */
+export function evolve(doc: Doc, draw: Draw): Doc {
+  const next = { ...doc };
+  const change = draw.number(6);
+  if (change < 2) next.operations = [...new Set([...doc.operations, draw.of(['a', 'b', 'c', 'd', 'e'])])].sort();
+  else if (change === 2) next.operations = doc.operations.filter((_, at) => at !== draw.number(doc.operations.length));
+  else if (change === 3) next.summaries = !doc.summaries;
+  else if (change === 4) next.note = draw.number(1000);
+  const [major = 0, minor = 0, patch = 0] = doc.version.split(/[.+-]/).map(Number);
+  const bump = draw.number(8);
+  if (bump < 3) next.version = `${major}.${minor}.${patch + 1}`;
+  else if (bump === 3) next.version = `${major}.${minor + 1}.0`;
+  else if (bump === 4) next.version = `${major + 1}.0.0`;
+  else if (bump === 5) next.version = `${major}.${minor + 1}.0-beta.${draw.number(3) + 1}`;
+  return next;
+}
+
+export function firstDoc(title: string, draw: Draw): Doc {
+  return { title, version: draw.of(['1.0.0', '0.1.0']), operations: ['a', 'b'], summaries: draw.chance(0.7), note: 0 };
+}
+
+/** What a sync makes of a repository: each file that is not as it was is published. Returns the resources that it touches. */
+export function syncModel(life: Life, repo: Repo): string[] {
+  const touched: string[] = [];
+  const { id: commit = '' } = repo.commits.at(-1) ?? {};
+  const files = [...repo.files].sort(([a], [b]) => (a < b ? -1 : 1));
+  // A file that moved unchanged takes its resource along.
+  for (const [path, doc] of files) {
+    if (repo.seen.has(path)) continue;
+    const [from] = [...repo.seen].find(([old, { text }]) => !repo.files.has(old) && text === textOf(doc)) ?? [];
+    if (from === undefined) continue;
+    for (const kept of [repo.slugs, repo.seen] as Map<string, unknown>[]) {
+      kept.set(path, kept.get(from));
+      kept.delete(from);
+    }
+  }
+  for (const path of repo.seen.keys()) if (!repo.files.has(path)) repo.seen.delete(path);
+  for (const [path, doc] of files) {
+    const text = textOf(doc);
+    const slug = repo.slugs.get(path) ?? doc.title.replace(' ', '-');
+    repo.slugs.set(path, slug);
+    const resource =
+      life.resources.get(slug) ?? newResource(slug, { visibility: repo.by === 'owner' ? 'private' : 'public' });
+    resource.from = { repository: repo.name, path };
+    life.resources.set(slug, resource);
+    touched.push(slug);
+    const checkedBy = `${resource.compatibility} ${resource.hasRuleset ? life.ruleset.labels.length : 0}`;
+    const seen = repo.seen.get(path);
+    // What was rejected is looked at again when its gate is another one.
+    if (seen?.text === text && (seen.outcome !== 'rejected' || seen.checkedBy === checkedBy)) continue;
+    const { outcome } = publish(resource, { doc, commit, isStrict: life.ruleset.isStrict });
+    repo.seen.set(path, { text, outcome, checkedBy });
+  }
+  return touched;
+}
+
+/** What a start or the timer makes of all repositories. Returns the resources that they touch. */
+export function syncAll(life: Life): string[] {
+  const { repos } = life;
+  return [...repos.values()].flatMap((repo) =>
+    repo.isFollowed && repo.commits.length > 0 ? syncModel(life, repo) : [],
+  );
+}
+
+/** Sends a request of the administrator. A POST has an `Idempotency-Key`, and its answer is remembered. */
+export async function send(life: Life, method: string, path: string, body?: unknown): Promise<Answer> {
+  const { world, admin: key, step } = life;
+  const once = method === 'POST' ? `step-${step}` : undefined;
+  const sent: Sent = { key, ...(body !== undefined && { body }), ...(once !== undefined && { once }) };
+  const answer = await world.call(method, path, sent);
+  if (once !== undefined && answer.status < 500) life.answers.push({ path, body, once, answer, at: world.now() });
+  return answer;
+}

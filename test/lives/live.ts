@@ -1,0 +1,125 @@
+import type { UserConfig } from '../../src/config.ts';
+import { repositoryId } from '../../src/model/connection.ts';
+import { createKey } from '../../src/registry/keys.ts';
+import { checkLife, differences } from './check.ts';
+import { createDraw } from './draw.ts';
+import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
+import { commit, owner } from './git-verbs.ts';
+import { openLifeWorld } from './world.ts';
+import { verbs } from './verbs.ts';
+
+/** How a life went. `faults`: what was not as the model has it; the life ends with the first step that has one. */
+export interface Lived {
+  seed: number;
+  /** The steps that were taken: their numbers. */
+  taken: number[];
+  said: string[];
+  faults: string[];
+}
+
+const author = { actor: 'operator:test', origin: null };
+const conf = 'https://git.test/acme/conf.git';
+const hand = 'https://git.test/acme/hand.git';
+const owned = 'https://git.test/acme/owned.git';
+const unlimited = { key: 1_000_000, address: 1_000_000, failures: 1_000_000 };
+
+async function begin(seed: number): Promise<Life> {
+  const config: UserConfig = {
+    organizations: { acme: { repositories: [owner, { url: conf, visibility: 'public' }] } },
+    sync: { interval: 0, hosts: ['git.test'] },
+    rateLimit: unlimited,
+    credentials: { acme: { env: 'STELE_TEST_OWNER_TOKEN', host: 'git.test' } },
+  };
+  const world = await openLifeWorld(seed, config);
+  world.nodes = [await world.open(), await world.open()];
+  const makeKey = async (org: string) =>
+    (await createKey(world.nodes[0]!.registry, { org, name: 'life', scopes: ['admin'] }, author)).text;
+  const repo = (name: string, url: string, by: Repo['by']): [string, Repo] => {
+    const isFollowed = by === 'configuration';
+    return [
+      name,
+      {
+        name,
+        url,
+        by,
+        isFollowed,
+        id: repositoryId(url, null),
+        files: new Map(),
+        commits: [],
+        seen: new Map(),
+        slugs: new Map(),
+      },
+    ];
+  };
+  const life: Life = {
+    world,
+    resources: new Map(),
+    drafts: new Map(),
+    ruleset: { labels: [], isStrict: false },
+    keys: [],
+    sites: new Map(),
+    previews: [],
+    repos: new Map([repo('conf', conf, 'configuration'), repo('hand', hand, 'hand'), repo('owned', owned, 'owner')]),
+    answers: [],
+    admin: await makeKey('acme'),
+    partner: await makeKey('partner'),
+    step: 0,
+  };
+  commit(life, life.repos.get('conf')!, new Map([['a.json', firstDoc('conf k', createDraw(seed))]]));
+  syncAll(life);
+  await world.look();
+  return life;
+}
+
+const names = Object.entries(verbs).flatMap(([name, { weight }]) => Array.from({ length: weight }, () => name));
+
+/** Lives these steps of a life; a step that does not apply is passed over. */
+export async function live(
+  seed: number,
+  steps: readonly number[],
+  tell: (line: string) => void = () => undefined,
+): Promise<Lived> {
+  const life = await begin(seed);
+  const lived: Lived = { seed, taken: [], said: [], faults: [] };
+  await using _ = life.world;
+  for (const step of steps) {
+    const draw = createDraw(seed, step);
+    const name = draw.of(names);
+    life.step = step;
+    life.world.turn = draw.number(2);
+    const plan = verbs[name]!.plan(life, draw);
+    life.world.pass(1000);
+    if (plan === null) continue;
+    lived.taken.push(step);
+    lived.said.push(`${step} ${name}: ${plan.says}`);
+    tell(lived.said.at(-1)!);
+    lived.faults.push(...(await take(life, plan)));
+    if (lived.faults.length > 0) return lived;
+  }
+  lived.faults.push(...(await checkLife(life)));
+  return lived;
+}
+
+async function take(life: Life, plan: Plan): Promise<string[]> {
+  const found: string[] = [];
+  const got = await plan.ask();
+  found.push(...differences(got, plan.expected));
+  for (const slug of plan.touches ?? []) {
+    const [standing, wanted] = [await standingOf(life, slug), expectedStanding(life.resources.get(slug)!)];
+    found.push(...differences(standing, wanted, `${slug}: `));
+  }
+  return found;
+}
+
+/** The shortest life found with a fault: steps are left out, many at first, as long as one remains. */
+export async function shrink(lived: Lived): Promise<Lived> {
+  let shortest = lived;
+  for (let size = Math.ceil(lived.taken.length / 2); size > 0; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (let from = 0; from < shortest.taken.length;) {
+      const { seed, taken } = shortest;
+      const shorter = await live(seed, [...taken.slice(0, from), ...taken.slice(from + size)]);
+      if (shorter.faults.length > 0) shortest = shorter;
+      else from += size;
+    }
+  return shortest;
+}

@@ -1,0 +1,187 @@
+/**
+ * What `content/docs` promises of resources and their versions, as a value and pure functions. Written from the documentation alone:
+ * where the program and this page differ, one of the two is wrong.
+ */
+
+import { isMended } from './pending.ts';
+
+/** An OpenAPI document as far as it matters here. `summaries`: whether its operations have what the ruleset wants. */
+export interface Doc {
+  title: string;
+  version: string;
+  operations: readonly string[];
+  summaries: boolean;
+  note: number;
+}
+
+export interface Version {
+  label: string;
+  doc: Doc;
+  status: 'active' | 'deprecated' | 'yanked' | 'withdrawn';
+  /** False: it never becomes latest by itself. */
+  isCandidate: boolean;
+  /** Which of two versions of equal rank was published last, or is what their branch has. */
+  place: number;
+  /** The version that it was compared with when it was published, and what came of it. */
+  changes: { from: string; verdict: string } | null;
+}
+
+export interface Resource {
+  slug: string;
+  visibility: 'public' | 'private';
+  versions: Version[];
+  pinned: string | null;
+  /** When it was deleted. */
+  deletedAt: number | null;
+  compatibility: 'none' | 'semver' | 'strict';
+  hasRuleset: boolean;
+  /** The repository and the file that it is published from. */
+  from: { repository: string; path: string } | null;
+}
+
+/** `commit`: of a document from git. `rejects`: `onConflict: reject`. `isStrict`: whether the ruleset, if there is one, wants summaries. */
+export interface Asked {
+  doc: Doc;
+  label?: string | undefined;
+  isCandidate?: boolean;
+  rejects?: boolean;
+  commit?: string;
+  isStrict: boolean;
+}
+
+export type Outcome =
+  { outcome: 'published' | 'unchanged'; version: Version } | { outcome: 'conflict' | 'rejected'; version: null };
+
+export function textOf(doc: Doc): string {
+  const operation = { ...(doc.summaries && { summary: 'What it does' }), responses: { 200: { description: 'Done' } } };
+  const paths = Object.fromEntries(doc.operations.map((name) => [`/${name}`, { get: operation }]));
+  const info = { title: doc.title, version: doc.version, description: `Note ${doc.note}` };
+  return JSON.stringify({ openapi: '3.1.0', info, paths });
+}
+
+interface Rank {
+  numbers: [number, number, number];
+  pre: string | null;
+}
+
+export function rankOf(label: string): Rank | null {
+  const [, major, minor, patch, pre] = /^(\d+)\.(\d+)\.(\d+)(?:-([\w.-]+))?(?:\+[\w.-]+)?$/.exec(label) ?? [];
+  if (major === undefined) return null;
+  return { numbers: [Number(major), Number(minor), Number(patch)], pre: pre ?? null };
+}
+
+/** Semantic versions, build metadata aside. Pre-releases here are a word and a number. */
+function compareRanks(a: Rank, b: Rank): number {
+  for (const [at, number] of a.numbers.entries()) if (number !== b.numbers[at]) return number - b.numbers[at]!;
+  if (a.pre === null || b.pre === null) return Number(a.pre === null) - Number(b.pre === null);
+  return a.pre.localeCompare(b.pre, 'en', { numeric: true });
+}
+
+/** The highest by rank, then the one that was published last. Labels without a rank: the one published last. */
+function highest(versions: readonly Version[]): Version | null {
+  const ordered = versions.toSorted((a, b) => {
+    const [left, right] = [rankOf(a.label), rankOf(b.label)];
+    return (left && right ? compareRanks(left, right) : 0) || a.place - b.place;
+  });
+  return ordered.at(-1) ?? null;
+}
+
+const isStable = ({ label }: Version): boolean => rankOf(label)?.pre === null;
+const isOffered = ({ status }: Version): boolean => status === 'active' || status === 'deprecated';
+
+/** versions.md, Latest. */
+export function latestOf({ pinned, versions }: Pick<Resource, 'pinned' | 'versions'>): Version | null {
+  const offered = versions.filter(isOffered);
+  const chosen = offered.find(({ label }) => label === pinned);
+  if (chosen) return chosen;
+  const candidates = offered.filter(({ isCandidate }) => isCandidate);
+  const stable = candidates.filter(isStable);
+  return highest(stable.length > 0 ? stable : candidates);
+}
+
+/** What this label would follow: the highest version that is not above it; for a release, the highest release. */
+function versionBefore(versions: readonly Version[], label: string, ofReleases = false): Version | null {
+  const rank = rankOf(label);
+  if (rank === null) return versions.at(-1) ?? null;
+  return highest(
+    versions.filter((each) => {
+      const other = rankOf(each.label);
+      if (other === null || (each.label !== label && compareRanks(other, rank) > 0)) return false;
+      return other.pre === null || (!ofReleases && (rank.pre !== null || !isMended('beta')));
+    }),
+  );
+}
+
+/** changes.md, Verdicts. */
+export function verdictOf(before: Doc, after: Doc): string {
+  if (before.operations.some((name) => !after.operations.includes(name))) return 'breaking';
+  if (after.operations.some((name) => !before.operations.includes(name))) return 'safe';
+  return textOf({ ...before, version: '' }) === textOf({ ...after, version: '' }) ? 'none' : 'docs';
+}
+
+/** checks.md, Breaking changes. */
+function passesCompatibility(resource: Resource, label: string, doc: Doc): boolean {
+  if (resource.compatibility === 'none') return true;
+  const offered = resource.versions.filter(isOffered);
+  const rank = rankOf(label);
+  const isSemver = resource.compatibility === 'semver' && rank !== null;
+  const before = isSemver ? versionBefore(offered, label, true) : latestOf(resource);
+  if (before === null || verdictOf(before.doc, doc) !== 'breaking') return true;
+  const from = rankOf(before.label);
+  if (!isSemver || !rank || !from) return false;
+  const [major, minor] = from.numbers;
+  return rank.numbers[0] > major || (major === 0 && rank.numbers[1] > minor);
+}
+
+/** versions.md, Publishing a label again. A label that was withdrawn is never used again. */
+function placeOf({ versions }: Resource, { doc, label: asked, rejects, commit }: Asked): Version | string | null {
+  const named = asked ?? doc.version;
+  const there = versions.find(({ label }) => label === named);
+  if (there === undefined) return named;
+  const revisions =
+    asked === undefined && !rejects ? versions.filter(({ label }) => label.startsWith(`${named}+`)) : [];
+  const same = [there, ...revisions].find((each) => each.status !== 'withdrawn' && textOf(each.doc) === textOf(doc));
+  if (same !== undefined) return same;
+  if (asked !== undefined || rejects || there.status === 'withdrawn') return null;
+  if (commit !== undefined) return `${named}+${commit.slice(0, 7)}`;
+  let count = 2;
+  while (revisions.some(({ label }) => label === `${named}+${count}`)) count++;
+  return `${named}+${count}`;
+}
+
+/** Publishes a document, as an upload or from git. Changes the resource. */
+export function publish(resource: Resource, asked: Asked): Outcome {
+  const placed = placeOf(resource, asked);
+  const place = Math.max(0, ...resource.versions.map((each) => each.place)) + 1;
+  const { doc } = asked;
+  if (placed !== null && typeof placed !== 'string') {
+    // What a branch has again is the latest among those of equal rank.
+    if (asked.commit !== undefined && isMended('revert')) placed.place = place;
+    return { outcome: 'unchanged', version: placed };
+  }
+  if (resource.hasRuleset && asked.isStrict && !doc.summaries && doc.operations.length > 0)
+    return { outcome: 'rejected', version: null };
+  if (placed === null) return { outcome: 'conflict', version: null };
+  if (!passesCompatibility(resource, placed, doc)) return { outcome: 'rejected', version: null };
+  const compared = resource.versions.filter(({ status }) => status !== 'withdrawn');
+  const before = versionBefore(compared, placed) ?? (isMended('below') ? null : (compared.at(-1) ?? null));
+  const changes = before && { from: before.label, verdict: verdictOf(before.doc, doc) };
+  const version: Version = {
+    label: placed,
+    doc,
+    status: 'active',
+    isCandidate: asked.isCandidate ?? true,
+    place,
+    changes,
+  };
+  resource.versions.push(version);
+  return { outcome: 'published', version };
+}
+
+export function setStatus(resource: Resource, version: Version, status: Version['status']): void {
+  version.status = status;
+  if (resource.pinned === version.label && !isOffered(version)) resource.pinned = null;
+  // What was compared with it cannot be compared any more.
+  if (status === 'withdrawn')
+    for (const each of resource.versions) if (each.changes?.from === version.label) each.changes = null;
+}

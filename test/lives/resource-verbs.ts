@@ -1,0 +1,265 @@
+import type { Draw } from './draw.ts';
+import { day, evolve, firstDoc, newResource, send, type Life, type Verbs } from './life.ts';
+import { latestOf, publish, rankOf, setStatus, textOf, type Outcome, type Resource, type Version } from './model.ts';
+
+const slugs = ['pay', 'orders', 'users'];
+
+/** A resource that takes uploads. */
+function uploaded(life: Life, draw: Draw): Resource | null {
+  const resource = life.resources.get(draw.of(slugs));
+  return resource === undefined || resource.deletedAt !== null ? null : resource;
+}
+
+/** Any resource that is not deleted. */
+function anyResource(life: Life, draw: Draw): Resource | null {
+  const resource = draw.of([...life.resources.values()].filter(({ deletedAt }) => deletedAt === null));
+  return resource ?? null;
+}
+
+function anyVersion(life: Life, draw: Draw): { resource: Resource; version: Version } | null {
+  const resource = anyResource(life, draw);
+  const version = resource && draw.of(resource.versions);
+  return resource && version ? { resource, version } : null;
+}
+
+const statuses = { published: 201, unchanged: 200, conflict: 409, rejected: 422 };
+
+export function expectedAnswer(resource: Resource, { outcome, version }: Outcome): unknown {
+  const said = version && { version: version.label, latest: latestOf(resource) === version };
+  return { status: statuses[outcome], ...said };
+}
+
+export async function publishedAnswer(asking: ReturnType<typeof send>): Promise<unknown> {
+  const { status, json } = await asking;
+  return { status, ...(status < 300 && { version: json['version'], latest: json['latest'] }) };
+}
+
+const change = async (life: Life, path: string, body: unknown): Promise<unknown> =>
+  (await send(life, 'PATCH', path, body)).status;
+
+export const resourceVerbs: Verbs = {
+  create: {
+    weight: 3,
+    plan(life, draw) {
+      const slug = draw.of(slugs);
+      const visibility = draw.of(['public', 'private'] as const);
+      const isTaken = life.resources.has(slug);
+      if (!isTaken) life.resources.set(slug, newResource(slug, { visibility }));
+      return {
+        says: `create ${slug}, ${visibility}`,
+        ask: async () => (await send(life, 'POST', '/v1/apis', { name: slug, slug, visibility })).status,
+        expected: isTaken ? 409 : 201,
+        isRepeatable: true,
+      };
+    },
+  },
+  publish: {
+    weight: 24,
+    plan(life, draw) {
+      const resource = uploaded(life, draw);
+      if (resource === null) return null;
+      const { slug } = resource;
+      const before = life.drafts.get(slug);
+      // Now and then what was published before, again.
+      const old = draw.chance(0.15) ? draw.of(resource.versions) : undefined;
+      const doc = old?.doc ?? (before ? evolve(before, draw) : firstDoc(slug, draw));
+      const label = draw.chance(0.2) ? (old?.label ?? doc.version) : undefined;
+      const isCandidate = !draw.chance(0.1);
+      const rejects = draw.chance(0.1);
+      const isTrial = draw.chance(0.1);
+      const target = isTrial ? structuredClone(resource) : resource;
+      const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict });
+      if (!isTrial) life.drafts.set(slug, doc);
+      const body = {
+        document: textOf(doc),
+        ...(label !== undefined && { version: label }),
+        ...(!isCandidate && { latest: false }),
+        ...(rejects && { onConflict: 'reject' }),
+        ...(isTrial && { dryRun: true }),
+      };
+      const { document: _, ...options } = body;
+      const expected = expectedAnswer(target, outcome);
+      return {
+        says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })}`,
+        ask: () => publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body)),
+        expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
+        touches: [slug],
+        isRepeatable: !isTrial,
+      };
+    },
+  },
+  status: {
+    weight: 8,
+    plan(life, draw) {
+      const found = anyVersion(life, draw);
+      if (found === null) return null;
+      const { resource, version } = found;
+      const state = draw.of(['active', 'deprecated', 'yanked', 'withdrawn'] as const);
+      const isFinal = version.status === 'withdrawn';
+      if (!isFinal) setStatus(resource, version, state);
+      const body = { status: { state, ...(state !== 'active' && { reason: 'A life' }) } };
+      return {
+        says: `${state} ${resource.slug}@${version.label}`,
+        ask: () => change(life, `/v1/apis/${resource.slug}/versions/${encodeURIComponent(version.label)}`, body),
+        expected: isFinal && state !== 'withdrawn' ? 409 : 200,
+        touches: [resource.slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  pin: {
+    weight: 4,
+    plan(life, draw) {
+      const found = anyVersion(life, draw);
+      if (found === null) return null;
+      const { resource, version } = found;
+      const isPinned = draw.chance(0.6);
+      const isOffered = version.status === 'active' || version.status === 'deprecated';
+      if (isPinned && !isOffered) return null;
+      resource.pinned = isPinned ? version.label : null;
+      return {
+        says: isPinned ? `pin ${resource.slug} at ${version.label}` : `unpin ${resource.slug}`,
+        ask: () => change(life, `/v1/apis/${resource.slug}`, { latest: resource.pinned }),
+        expected: 200,
+        touches: [resource.slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  visibility: {
+    weight: 4,
+    plan(life, draw) {
+      const resource = anyResource(life, draw);
+      if (resource === null) return null;
+      resource.visibility = draw.of(['public', 'private'] as const);
+      const { slug, visibility } = resource;
+      return {
+        says: `make ${slug} ${visibility}`,
+        ask: () => change(life, `/v1/apis/${slug}`, { visibility }),
+        expected: 200,
+        touches: [slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  gate: {
+    weight: 4,
+    plan(life, draw) {
+      const resource = anyResource(life, draw);
+      if (resource === null) return null;
+      resource.compatibility = draw.of(['none', 'semver', 'semver', 'strict'] as const);
+      const { slug, compatibility } = resource;
+      return {
+        says: `set compatibility of ${slug} to ${compatibility}`,
+        ask: () => change(life, `/v1/apis/${slug}`, { compatibility }),
+        expected: 200,
+        touches: [slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  delete: {
+    weight: 1,
+    plan(life, draw) {
+      const resource = uploaded(life, draw);
+      if (resource === null) return null;
+      resource.deletedAt = life.world.now();
+      return {
+        says: `delete ${resource.slug}`,
+        ask: async () => (await send(life, 'DELETE', `/v1/apis/${resource.slug}`)).status,
+        expected: 204,
+      };
+    },
+  },
+  undelete: {
+    weight: 4,
+    plan(life, draw) {
+      const resource = life.resources.get(draw.of(slugs));
+      if (resource === undefined || resource.deletedAt === null) return null;
+      const isLate = life.world.now() - resource.deletedAt > 30 * day;
+      if (!isLate) resource.deletedAt = null;
+      const { slug } = resource;
+      return {
+        says: `undelete ${slug}`,
+        ask: async () => (await send(life, 'POST', `/v1/apis/${slug}/undelete`, {})).status,
+        expected: isLate ? 409 : 200,
+        touches: isLate ? [] : [slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  'publish ruleset': {
+    weight: 3,
+    plan(life, draw) {
+      const isStrict = draw.chance(0.5);
+      const { ruleset } = life;
+      const label = `1.0.${ruleset.labels.length}`;
+      const isNew = ruleset.labels.length === 0;
+      ruleset.labels.push(label);
+      ruleset.isStrict = isStrict;
+      const rules = { 'operation-summary': isStrict ? 'error' : 'warn' };
+      const document = JSON.stringify({ 'x-title': 'Style', 'x-version': label, rules });
+      return {
+        says: `publish the ruleset ${label}, ${isStrict ? 'strict' : 'lenient'}`,
+        async ask() {
+          if (isNew)
+            await life.world.call('POST', '/v1/rulesets', { key: life.admin, body: { name: 'Style', slug: 'style' } });
+          return (await send(life, 'POST', '/v1/rulesets/style/document', { document })).status;
+        },
+        expected: 201,
+        isRepeatable: true,
+      };
+    },
+  },
+  ruleset: {
+    weight: 3,
+    plan(life, draw) {
+      const resource = anyResource(life, draw);
+      if (resource === null || life.ruleset.labels.length === 0) return null;
+      resource.hasRuleset = draw.chance(0.6);
+      const { slug, hasRuleset } = resource;
+      return {
+        says: `${hasRuleset ? 'attach the ruleset to' : 'detach the ruleset from'} ${slug}`,
+        ask: () => change(life, `/v1/apis/${slug}`, { ruleset: hasRuleset ? '@acme/rulesets/style' : null }),
+        expected: 200,
+        touches: [slug],
+        isRepeatable: true,
+      };
+    },
+  },
+  'delete ruleset': {
+    weight: 1,
+    plan(life) {
+      const isUsed = [...life.resources.values()].some(({ hasRuleset, deletedAt }) => hasRuleset && deletedAt === null);
+      if (life.ruleset.labels.length === 0 || !isUsed) return null;
+      return {
+        says: 'delete the ruleset, which is in use',
+        ask: async () => (await send(life, 'DELETE', '/v1/rulesets/style')).status,
+        expected: 409,
+      };
+    },
+  },
+  read: {
+    weight: 6,
+    plan(life, draw) {
+      const resource = anyResource(life, draw);
+      if (resource === null) return null;
+      const stable = resource.versions.filter(
+        ({ label, status }) => rankOf(label)?.pre === null && (status === 'active' || status === 'deprecated'),
+      );
+      const major = rankOf(draw.of(stable)?.label ?? '')?.numbers[0];
+      if (major === undefined) return null;
+      const within = stable.filter(({ label }) => rankOf(label)!.numbers[0] === major);
+      const best = latestOf({ pinned: null, versions: within.map((each) => ({ ...each, isCandidate: true })) })!;
+      return {
+        says: `read ${resource.slug}@${major}`,
+        async ask() {
+          const path = `/@acme/apis/${resource.slug}@${major}.json`;
+          const { status, headers } = await life.world.call('GET', path, { key: life.admin });
+          return { status, to: headers.get('location') };
+        },
+        expected: { status: 307, to: `/@acme/apis/${resource.slug}@${best.label}.json` },
+      };
+    },
+  },
+};

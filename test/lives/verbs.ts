@@ -1,0 +1,17 @@
+import { commandVerbs } from './command-verbs.ts';
+import { ownerVerbs } from './owner-verbs.ts';
+import { keepingVerbs } from './keeping-verbs.ts';
+import { gitVerbs } from './git-verbs.ts';
+import type { Verbs } from './life.ts';
+import { resourceVerbs } from './resource-verbs.ts';
+import { siteVerbs } from './site-verbs.ts';
+
+/** Everything that changes something. */
+export const verbs: Verbs = {
+  ...resourceVerbs,
+  ...gitVerbs,
+  ...siteVerbs,
+  ...keepingVerbs,
+  ...ownerVerbs,
+  ...commandVerbs,
+};

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { placeChanges } from '../../src/compile/place-changes.ts';
+import { detectFiles } from '../../src/compile/detect.ts';
+import { findIgnored } from '../../src/compile/ignored.ts';
+import type { Compiler } from '../../src/compile/compile.ts';
+import { readSettings } from '../../src/compile/repository-settings.ts';
+import { rememberResults } from '../../src/compile/remember-results.ts';
+import { runCompile } from '../../src/compile/run.ts';
+import { readVersion } from '../../src/compile/version-file.ts';
+import type { Config, UserConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
+import { compareDocuments } from '../../src/diff/compare-documents.ts';
+import { createHosts } from '../../src/hosts/hosts.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
+import { newId, type Registry } from '../../src/registry/registry.ts';
+import { renderDocument } from '../../src/render/render.ts';
+import { outlineDocument } from '../../src/render/outline-document.ts';
+import { renderPages } from '../../src/render/site/render-pages.ts';
+import { createApp } from '../../src/server/app.ts';
+import { listen } from '../../src/server/listen.ts';
+import { createV1 } from '../../src/server/v1/v1.ts';
+import type { Source } from '../../src/source/source.ts';
+import type { Bucket } from '../../src/store/bucket.ts';
+import { createMemoryCache } from '../../src/store/cache.ts';
+import { assertFormat } from '../../src/store/format.ts';
+import { createMemoryBucket } from '../../src/store/memory.ts';
+import { createObjects } from '../../src/store/objects.ts';
+import { createRefs } from '../../src/store/refs.ts';
+import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
+import { openReconciler } from '../../src/sync/reconcile.ts';
+import { createWorld, type FakeSource } from '../registry/world.ts';
+import { openGiteaApi, type GiteaApi } from '../servers/gitea-api.ts';
+
+/** A process that serves the registry. */
+export interface Node {
+  registry: Registry;
+  queue: SyncQueue;
+  url: string;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body; empty where it is no JSON. */
+  json: Record<string, unknown>;
+}
+
+export interface Sent {
+  key?: string | null;
+  body?: unknown;
+  raw?: string;
+  /** An `Idempotency-Key`. */
+  once?: string;
+  accept?: string;
+}
+
+/** The processes, the clock and the repositories of a life. The seed decides all of them. */
+export interface LifeWorld extends AsyncDisposable {
+  source: FakeSource;
+  /** Where a repository is now: a host may rename it. */
+  moved: Map<string, string>;
+  nodes: Node[];
+  bucket: Bucket;
+  config: UserConfig;
+  now(): number;
+  pass(milliseconds: number): void;
+  /** Opens a process on a bucket, and syncs what it follows as a start does. */
+  open(bucket?: Bucket): Promise<Node>;
+  /** Ends all processes and starts as many again. */
+  restart(): Promise<void>;
+  /** Sends a request to the node whose turn it is, or to the one that is named. */
+  call(method: string, path: string, sent?: Sent, node?: Node): Promise<Answer>;
+  /** Looks at all repositories and owners, as the timer does. */
+  look(): Promise<void>;
+  /** Which node answers next. */
+  turn: number;
+  /** What was logged as an error. */
+  errors: string[];
+  /** The repositories of the owner, as the host lists them. */
+  owned: { id: number; full_name: string }[];
+}
+
+/** The real compiler in this process: what the sandbox does, without it. */
+function createCompiler(): Compiler {
+  return rememberResults({
+    id: 'life/1',
+    renderer: 'life-1',
+    async compile(input, load) {
+      const read = new Map<string, { blob: string | null; bytes: Uint8Array | null }>();
+      const { artifact, report } = await runCompile(input, async (paths) => {
+        const files = await load(paths);
+        for (const file of files)
+          read.set(file.path, file.found ? { blob: file.blob, bytes: file.bytes } : { blob: null, bytes: null });
+        return files;
+      });
+      return { artifact, report, files: [...read].map(([path, file]) => ({ path, ...file })) };
+    },
+    detect: async (files, limits) => detectFiles(files, limits),
+    ignored: async (patterns, paths) => findIgnored(patterns, paths),
+    readSettings: async (file, limits) => readSettings(file, limits),
+    readVersion: async (file, limits) => readVersion(file, limits),
+    outline: async (document) => outlineDocument(document),
+    render: async (document) => renderDocument(document),
+    renderPages: async (pages) => renderPages(pages, null),
+    compare: async (before, after, limits) => placeChanges(compareDocuments(before, after), after, limits),
+    close: async () => undefined,
+  });
+}
+
+/** One for all lives: what it remembers does not depend on them. */
+const compiler = createCompiler();
+
+/** A source that finds what was renamed under its new name alone. */
+function renaming(source: Source, moved: ReadonlyMap<string, string>): Source {
+  const origins = () => new Map([...moved].map(([from, to]) => [to, from]));
+  const at = <R extends { url: string }>(remote: R): R => ({
+    ...remote,
+    url: moved.has(remote.url) ? `${remote.url}/gone` : (origins().get(remote.url) ?? remote.url),
+  });
+  return {
+    tip: (remote, signal) => source.tip(at(remote), signal),
+    snapshot: (remote, ...rest) => source.snapshot(at(remote), ...rest),
+    tags: (remote, ...rest) => source.tags(at(remote), ...rest),
+    ancestry: (remote, ...rest) => source.ancestry(at(remote), ...rest),
+    merge: (remote, ...rest) => source.merge(at(remote), ...rest),
+    history: (remote, ...rest) => source.history(at(remote), ...rest),
+    bring: (remote, ...rest) => source.bring(at(remote), ...rest),
+    bringBlobs: (remote, ...rest) => source.bringBlobs(at(remote), ...rest),
+    watchable: () => null,
+  };
+}
+
+/** The git host of all lives. */
+let standIn: Promise<GiteaApi> | null = null;
+
+export async function openLifeWorld(seed: number, given: UserConfig): Promise<LifeWorld> {
+  process.env['STELE_TEST_OWNER_TOKEN'] = 'a-token';
+  const gitea = await (standIn ??= openGiteaApi());
+  gitea.owned.repositories = [];
+  const config = { ...given, hosts: { gitea: { url: 'https://git.test', apiUrl: `${gitea.url}/api/v1` } } };
+  const base = createWorld(config);
+  const moved = new Map<string, string>();
+  const source = renaming(base.source, moved);
+  let counter = 0;
+  const randomBytes = (length: number) =>
+    new Uint8Array(createHash('sha512').update(`${seed} ${counter++}`).digest()).slice(0, length);
+  const { now, monotonic } = base.registry;
+  const errors: string[] = [];
+  const log: Registry['log'] = (level, event, fields = {}) => {
+    if (level === 'error') errors.push(`${event} ${JSON.stringify(fields)}`);
+  };
+
+  function openRegistry(bucket: Bucket): Registry {
+    const checked: Config = checkConfig(world.config, { base: '/nowhere', data: '/nowhere/data' });
+    return {
+      config: checked,
+      bucket,
+      objects: createObjects(bucket),
+      refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) }),
+      cache: createMemoryCache(),
+      source,
+      hosts: createHosts(checked),
+      compiler,
+      now,
+      monotonic,
+      expiryTime: createExpiryClock({ now, monotonic, log }),
+      randomBytes,
+      log,
+    };
+  }
+
+  async function lookWith({ registry, queue }: Node): Promise<void> {
+    const reconciler = await openReconciler(registry, queue);
+    await reconciler.first;
+    await reconciler.close();
+  }
+
+  const world: LifeWorld = {
+    source: base.source,
+    moved,
+    nodes: [],
+    bucket: createMemoryBucket(),
+    config,
+    turn: 0,
+    errors,
+    owned: gitea.owned.repositories as LifeWorld['owned'],
+    now: () => now().getTime(),
+    pass: base.pass,
+    async open(bucket = world.bucket) {
+      await assertFormat(bucket);
+      const registry = openRegistry(bucket);
+      const queue = createSyncQueue(registry, createPulls);
+      const context = { registry, queue, isReady: () => true, url: 'https://registry.test' };
+      const app = createApp({ ...context, v1: (site) => createV1({ ...context, site }) });
+      const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+      const close = async (): Promise<void> => {
+        await queue.close();
+        await listening.close(0);
+      };
+      return { registry, queue, url: listening.url, close };
+    },
+    async restart() {
+      const count = world.nodes.length;
+      await Promise.all(world.nodes.map((node) => node.close()));
+      world.nodes = [];
+      for (let at = 0; at < count; at++) world.nodes.push(await world.open());
+      await lookWith(world.nodes[0]!);
+    },
+    look: () => lookWith(world.nodes[world.turn % world.nodes.length]!),
+    async call(method, path, { key, body, raw, once, accept } = {}, node) {
+      const { url } = node ?? world.nodes[world.turn % world.nodes.length]!;
+      const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const type = raw === undefined ? 'application/json' : 'application/octet-stream';
+      const response = await fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(key && { authorization: `Bearer ${key}` }),
+          ...(sent !== undefined && { 'content-type': type }),
+          ...(once !== undefined && { 'idempotency-key': once }),
+          ...(accept !== undefined && { accept }),
+        },
+        ...(sent !== undefined && { body: sent }),
+      });
+      const text = await response.text();
+      const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '');
+      const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
+      return { status: response.status, headers: response.headers, text, json };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(world.nodes.map((node) => node.close()));
+    },
+  };
+  return world;
+}
