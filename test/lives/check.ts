@@ -4,7 +4,6 @@ import { verify } from '../../src/registry/verify.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { expectedStanding, standingOf, type Life } from './life.ts';
 import { latestOf, textOf, type Resource } from './model.ts';
-import { isMended } from './pending.ts';
 import type { Answer, Node } from './world.ts';
 
 /** Everything that was acknowledged, on this node. Returns what is not as the model has it. */
@@ -110,11 +109,7 @@ export async function checkLife(life: Life): Promise<string[]> {
     }
   const [first] = world.nodes as [Node];
   const { damages } = await fsck(first.registry);
-  const hasWithdrawn = [...life.resources.values()].some(({ versions }) =>
-    versions.some(({ status }) => status === 'withdrawn'),
-  );
-  const isExcused = hasWithdrawn && !isMended('withdrawn');
-  if (!isExcused) for (const { key, detail } of damages) found.push(`fsck: ${key}: ${detail}`);
+  for (const { key, detail } of damages) found.push(`fsck: ${key}: ${detail}`);
   for (const { slug, versions, deletedAt, from } of life.resources.values())
     for (const { label, status } of versions) {
       if (from === null || deletedAt !== null || status === 'withdrawn') continue;
@@ -127,9 +122,8 @@ export async function checkLife(life: Life): Promise<string[]> {
   for (const { key, detail } of (await restore(copy, again, [])).damages) found.push(`restore: ${key}: ${detail}`);
   const restored = await world.open(again);
   found.push(...(await checkNode(life, restored, 'restored')));
-  if (!isExcused)
-    for (const { key, detail } of (await fsck(restored.registry)).damages)
-      found.push(`fsck, restored: ${key}: ${detail}`);
+  for (const { key, detail } of (await fsck(restored.registry)).damages)
+    found.push(`fsck, restored: ${key}: ${detail}`);
   await restored.close();
   found.push(...world.errors.map((error) => `logged: ${error}`));
   return found;

@@ -50,7 +50,10 @@ function sync(life: Life, repo: Repo, says: string): Plan {
   return {
     says,
     async ask() {
-      const run = await send(life, 'POST', `/v1/repositories/${repo.id}/sync?wait=30`, {});
+      const run = await life.world.call('POST', `/v1/repositories/${repo.id}/sync?wait=30`, {
+        key: life.admin,
+        body: {},
+      });
       const stands = await Promise.all(touched.map(async (slug) => [slug, await standingOf(life, slug)] as const));
       return { run: run.json['state'], ...Object.fromEntries(stands) };
     },

@@ -2,7 +2,7 @@ import type { UserConfig } from '../../src/config.ts';
 import { repositoryId } from '../../src/model/connection.ts';
 import { createKey } from '../../src/registry/keys.ts';
 import { checkLife, differences } from './check.ts';
-import { createDraw } from './draw.ts';
+import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commit, owner } from './git-verbs.ts';
 import { openLifeWorld } from './world.ts';
@@ -93,17 +93,43 @@ export async function live(
     lived.taken.push(step);
     lived.said.push(`${step} ${name}: ${plan.says}`);
     tell(lived.said.at(-1)!);
-    lived.faults.push(...(await take(life, plan)));
+    // Now and then the process is killed while it works, and asked again when it is back.
+    if (plan.isRepeatable && draw.chance(0.08)) {
+      lived.said.push(`${step} killed while it worked, and asked again`);
+      await dieWhile(life, plan, draw);
+      lived.faults.push(...(await take(life, plan, afterDeath)));
+    } else lived.faults.push(...(await take(life, plan)));
     if (lived.faults.length > 0) return lived;
   }
   lived.faults.push(...(await checkLife(life)));
   return lived;
 }
 
-async function take(life: Life, plan: Plan): Promise<string[]> {
+/** Longer than what a process that was killed may hold. */
+const takenOver = 4 * 60_000;
+
+async function dieWhile(life: Life, plan: Plan, draw: Draw): Promise<void> {
+  const { world } = life;
+  const node = world.nodes[world.turn]!;
+  node.die(draw.number(10), draw.chance(0.5));
+  await plan.ask().catch(() => undefined);
+  await world.replace(node);
+  world.pass(takenOver);
+  // What a dying process logs is no fault.
+  world.errors.length = 0;
+}
+
+/** Who died after what it did, and before it said so, finds it done: 200 where 201 is expected. */
+function afterDeath(answer: unknown): unknown {
+  if (answer === 201) return 200;
+  const isCreated = typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 201;
+  return isCreated ? { ...answer, status: 200 } : answer;
+}
+
+async function take(life: Life, plan: Plan, plain = (answer: unknown): unknown => answer): Promise<string[]> {
   const found: string[] = [];
   const got = await plan.ask();
-  found.push(...differences(got, plan.expected));
+  found.push(...differences(plain(got), plain(plan.expected)));
   for (const slug of plan.touches ?? []) {
     const [standing, wanted] = [await standingOf(life, slug), expectedStanding(life.resources.get(slug)!)];
     found.push(...differences(standing, wanted, `${slug}: `));

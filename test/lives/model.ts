@@ -3,8 +3,6 @@
  * where the program and this page differ, one of the two is wrong.
  */
 
-import { isMended } from './pending.ts';
-
 /** An OpenAPI document as far as it matters here. `summaries`: whether its operations have what the ruleset wants. */
 export interface Doc {
   title: string;
@@ -107,7 +105,7 @@ function versionBefore(versions: readonly Version[], label: string, ofReleases =
     versions.filter((each) => {
       const other = rankOf(each.label);
       if (other === null || (each.label !== label && compareRanks(other, rank) > 0)) return false;
-      return other.pre === null || (!ofReleases && (rank.pre !== null || !isMended('beta')));
+      return other.pre === null || (!ofReleases && rank.pre !== null);
     }),
   );
 }
@@ -156,15 +154,14 @@ export function publish(resource: Resource, asked: Asked): Outcome {
   const { doc } = asked;
   if (placed !== null && typeof placed !== 'string') {
     // What a branch has again is the latest among those of equal rank.
-    if (asked.commit !== undefined && isMended('revert')) placed.place = place;
+    if (asked.commit !== undefined) placed.place = place;
     return { outcome: 'unchanged', version: placed };
   }
   if (resource.hasRuleset && asked.isStrict && !doc.summaries && doc.operations.length > 0)
     return { outcome: 'rejected', version: null };
   if (placed === null) return { outcome: 'conflict', version: null };
   if (!passesCompatibility(resource, placed, doc)) return { outcome: 'rejected', version: null };
-  const compared = resource.versions.filter(({ status }) => status !== 'withdrawn');
-  const before = versionBefore(compared, placed) ?? (isMended('below') ? null : (compared.at(-1) ?? null));
+  const before = versionBefore(resource.versions.filter(isOffered), placed);
   const changes = before && { from: before.label, verdict: verdictOf(before.doc, doc) };
   const version: Version = {
     label: placed,

@@ -56,9 +56,7 @@ export const siteVerbs: Verbs = {
         says: `publish the site ${slug}`,
         async ask() {
           const { status, json } = await send(life, 'POST', `/v1/sites/${slug}/publish`, {});
-          if (status !== 201) return status;
-          site.current = idOf(json);
-          site.deployments.push({ id: site.current, files: new Map(site.files) });
+          if (status < 300) noteDeployment(site, json, new Map(site.files));
           return status;
         },
         expected: isSame ? 200 : 201,
@@ -78,10 +76,7 @@ export const siteVerbs: Verbs = {
         says: `publish deployment ${deployment} of ${slug} again`,
         async ask() {
           const { status, json } = await send(life, 'POST', `/v1/sites/${slug}/publish`, { deployment });
-          if (there !== undefined && status === 201) {
-            site.current = idOf(json);
-            site.deployments.push({ id: site.current, files: there.files });
-          }
+          if (there !== undefined && status < 300) noteDeployment(site, json, there.files);
           return status < 300;
         },
         expected: there !== undefined,
@@ -187,8 +182,11 @@ export const siteVerbs: Verbs = {
   },
 };
 
-function idOf(json: Record<string, unknown>): string {
-  return (json['deployment'] as { id: string }).id;
+/** The program names deployments. The same request again names the same. */
+function noteDeployment(site: ModelSite, json: Record<string, unknown>, files: Map<string, string>): void {
+  const { id } = json['deployment'] as { id: string };
+  site.current = id;
+  if (!site.deployments.some((each) => each.id === id)) site.deployments.push({ id, files });
 }
 
 function isEqual(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {

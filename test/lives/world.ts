@@ -13,6 +13,7 @@ import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHosts } from '../../src/hosts/hosts.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
+import { createKept } from '../../src/registry/kept.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
@@ -37,6 +38,8 @@ export interface Node {
   registry: Registry;
   queue: SyncQueue;
   url: string;
+  /** From so many writes on, nothing of it reaches the store. `isLast`: whether the last of them does. */
+  die(writes: number, isLast: boolean): void;
   close(): Promise<void>;
 }
 
@@ -69,6 +72,8 @@ export interface LifeWorld extends AsyncDisposable {
   pass(milliseconds: number): void;
   /** Opens a process on a bucket, and syncs what it follows as a start does. */
   open(bucket?: Bucket): Promise<Node>;
+  /** Ends this process, which may be dying, and starts another in its place. */
+  replace(node: Node): Promise<void>;
   /** Ends all processes and starts as many again. */
   restart(): Promise<void>;
   /** Sends a request to the node whose turn it is, or to the one that is named. */
@@ -133,6 +138,39 @@ function renaming(source: Source, moved: ReadonlyMap<string, string>): Source {
   };
 }
 
+/** A bucket as a process sees it that is killed. */
+function makeMortal(bucket: Bucket): { bucket: Bucket; die(writes: number, isLast: boolean): void } {
+  let left = Infinity;
+  let isLastDone = false;
+  const assertAlive = (): void => {
+    if (left < 0) throw new Error('This process was killed.');
+  };
+  async function write<T>(work: () => Promise<T>): Promise<T> {
+    assertAlive();
+    if (--left >= 0) return work();
+    if (isLastDone) await work();
+    throw new Error('This process was killed while it wrote.');
+  }
+  async function read<T>(work: () => Promise<T>): Promise<T> {
+    assertAlive();
+    return work();
+  }
+  return {
+    bucket: {
+      get: (key) => read(() => bucket.get(key)),
+      getPart: (key, start, end) => read(() => bucket.getPart(key, start, end)),
+      list: (prefix, options) => read(() => bucket.list(prefix, options)),
+      putIfAbsent: (key, bytes) => write(() => bucket.putIfAbsent(key, bytes)),
+      delete: (key) => write(() => bucket.delete(key)),
+      check: () => read(() => bucket.check()),
+    },
+    die(writes, isLast) {
+      left = writes;
+      isLastDone = isLast;
+    },
+  };
+}
+
 /** The git host of all lives. */
 let standIn: Promise<GiteaApi> | null = null;
 
@@ -155,11 +193,13 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
 
   function openRegistry(bucket: Bucket): Registry {
     const checked: Config = checkConfig(world.config, { base: '/nowhere', data: '/nowhere/data' });
+    const refs = createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) });
     return {
       config: checked,
       bucket,
       objects: createObjects(bucket),
-      refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) }),
+      refs,
+      kept: createKept(refs),
       cache: createMemoryCache(),
       source,
       hosts: createHosts(checked),
@@ -191,7 +231,8 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     pass: base.pass,
     async open(bucket = world.bucket) {
       await assertFormat(bucket);
-      const registry = openRegistry(bucket);
+      const mortal = makeMortal(bucket);
+      const registry = openRegistry(mortal.bucket);
       const queue = createSyncQueue(registry, createPulls);
       const context = { registry, queue, isReady: () => true, url: 'https://registry.test' };
       const app = createApp({ ...context, v1: (site) => createV1({ ...context, site }) });
@@ -200,7 +241,11 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
         await queue.close();
         await listening.close(0);
       };
-      return { registry, queue, url: listening.url, close };
+      return { registry, queue, url: listening.url, die: mortal.die, close };
+    },
+    async replace(node) {
+      await node.close();
+      world.nodes[world.nodes.indexOf(node)] = await world.open();
     },
     async restart() {
       const count = world.nodes.length;
