@@ -81,7 +81,9 @@ function textOf(value: unknown): string | null {
 function isSpectral(value: Record<string, unknown>): boolean {
   const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
   if (rules.some((rule) => isObject(rule) && 'given' in rule && 'then' in rule)) return true;
-  return extended(value).some((name) => /^spectral:(?:oas|asyncapi|arazzo)$|@stoplight\/spectral-owasp-ruleset\b/.test(name));
+  return extended(value).some((name) =>
+    /^spectral:(?:oas|asyncapi|arazzo)$|@stoplight\/spectral-owasp-ruleset\b/.test(name),
+  );
 }
 
 function extended(value: Record<string, unknown>): string[] {
