@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import type { Config } from './config.ts';
 import { allowedHosts } from './config/credential-config.ts';
-import { readSecret } from './config/environment.ts';
+import { hasExtraCertificates, readProxies, readSecret } from './config/environment.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
 import { rememberResults } from './compile/remember-results.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
@@ -61,6 +61,8 @@ export async function openRegistry(
     knownHosts: config.sync.knownHosts,
     timeLimit: config.sync.timeLimit,
     sizeLimit: config.sync.sizeLimit,
+    proxies: readProxies(),
+    sharesCertificates: hasExtraCertificates(),
     limits: { fileBytes: config.limits.fileBytes, entries: config.limits.treeEntries },
   });
   const objects = createObjects(bucket);
@@ -111,6 +113,7 @@ export async function openBucket(store: Config['store']): Promise<Bucket> {
   const { credentials } = store;
   return openS3Bucket({
     ...store,
+    proxies: readProxies(),
     credentials: credentials && {
       accessKeyId: readSecret(credentials.accessKeyId),
       secretAccessKey: readSecret(credentials.secretAccessKey),

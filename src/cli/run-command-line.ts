@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { useProxies } from '../config/environment.ts';
 import { complain, complainJson } from './output.ts';
 import { createProgram } from './program.ts';
 import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
@@ -21,6 +22,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   // Read before the arguments are parsed, so that a usage error is JSON too.
   const json = args.includes('--json');
   try {
+    useProxies();
     await createProgram({ json }).parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {

@@ -1,4 +1,6 @@
+import { setGlobalProxyFromEnv } from 'node:http';
 import { RegistryError } from '../model/errors.ts';
+import type { Proxies } from '../model/outgoing/proxy.ts';
 
 /** The name of an environment variable that holds a secret. */
 export interface SecretName {
@@ -11,6 +13,54 @@ export function readSecret({ env }: SecretName): string {
   if (!secret)
     throw new RegistryError('malformed', `The environment variable ${env} is not set. The configuration needs it.`);
   return secret;
+}
+
+/**
+ * The proxies of the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or the same in lower case, which
+ * win. Throws `malformed` for what is no proxy's URL.
+ */
+export function readProxies(): Proxies {
+  const except =
+    read('no_proxy')
+      ?.split(/[\s,]+/)
+      .filter((entry) => entry !== '') ?? [];
+  return { http: readProxy('http_proxy'), https: readProxy('https_proxy'), except };
+}
+
+function read(name: string): string | undefined {
+  return process.env[name] || process.env[name.toUpperCase()] || undefined;
+}
+
+function readProxy(name: string): string | null {
+  const text = read(name);
+  if (text === undefined) return null;
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new RegistryError(
+    'malformed',
+    `The environment variable ${name.toUpperCase()} is not the URL of a proxy, such as http://proxy.example:3128.`,
+  );
+}
+
+/** Where a proxy must not ask: this machine, and what gives machines of a cloud their credentials. */
+const near = ['localhost', '.localhost', '127.0.0.1', '::1', '[::1]', '169.254.169.254', '169.254.170.2'];
+
+/** Lets `fetch` go through the proxies of the environment. To be called once, at the start. */
+export function useProxies(): void {
+  const { http, https, except } = readProxies();
+  if (http === null && https === null) return;
+  setGlobalProxyFromEnv({
+    ...(http !== null && { http_proxy: http }),
+    ...(https !== null && { https_proxy: https }),
+    no_proxy: [...except, ...near].join(','),
+  });
+}
+
+/**
+ * Whether this process trusts more certificates than Node's own: `NODE_EXTRA_CA_CERTS` names a file with those of
+ * a private authority.
+ */
+export function hasExtraCertificates(): boolean {
+  return Boolean(process.env['NODE_EXTRA_CA_CERTS']);
 }
 
 /** Returns the environment's defaults for command line options. */

@@ -1,7 +1,9 @@
-import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request } from 'node:https';
+import { Agent as PlainAgent, request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
+import { readProxies } from '../config/environment.ts';
+import { proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import type { Attempt, Webhook } from '../model/webhook.ts';
@@ -13,6 +15,8 @@ import { secretsAt } from './endpoints.ts';
 export interface SendOptions {
   /** Resolves host names. Defaults to the system's resolver. */
   find?: Lookup;
+  /** Default: those of the environment. */
+  proxies?: Proxies;
   /** Milliseconds for the whole attempt. */
   timeLimit?: number;
 }
@@ -33,7 +37,7 @@ export async function sendEvent(
   registry: Registry,
   webhook: Webhook,
   event: Event,
-  { find = lookup, timeLimit = 15_000 }: SendOptions = {},
+  { find = lookup, timeLimit = 15_000, proxies = readProxies() }: SendOptions = {},
 ): Promise<Attempt> {
   const now = registry.now();
   const body = JSON.stringify(event);
@@ -55,7 +59,8 @@ export async function sendEvent(
       'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
       'webhook-signature': signatures.join(' '),
     };
-    const target = await resolveEndpoint(registry, webhook.url, find, stop.signal);
+    const proxy = proxyFor(webhook.url, proxies);
+    const target = await resolveEndpoint(registry, webhook.url, { find, proxy }, stop.signal);
     const status = await post(target, headers, body, stop.signal);
     return attempt(status, status >= 200 && status < 300 ? null : refusalOf(status));
   } catch (error) {
@@ -69,22 +74,32 @@ export async function sendEvent(
 interface Target {
   url: URL;
   addresses: string[];
+  /** The URL of the proxy that reaches it, and resolves its host; null: none. */
+  proxy: string | null;
 }
 
-async function resolveEndpoint(registry: Registry, text: string, find: Lookup, signal: AbortSignal): Promise<Target> {
+async function resolveEndpoint(
+  registry: Registry,
+  text: string,
+  { find, proxy }: { find: Lookup; proxy: string | null },
+  signal: AbortSignal,
+): Promise<Target> {
   const read = readEndpointUrl(registry, text);
   if ('fault' in read) throw new RegistryError('forbidden', `The endpoint's URL ${read.fault}.`);
   const { url } = read;
   const host = hostOf(url);
-  const addresses = isIP(host) ? [host] : await orAborted(find(host), signal);
-  if (addresses.length === 0) throw new RegistryError('unreachable', `There is no host named ${host}.`);
+  // A proxy may know names that this machine does not. Those that it knows are checked all the same.
+  const resolve = () => (proxy === null ? find(host) : find(host).catch(() => []));
+  const addresses = isIP(host) ? [host] : await orAborted(resolve(), signal);
+  if (addresses.length === 0 && proxy === null)
+    throw new RegistryError('unreachable', `There is no host named ${host}.`);
   if (!registry.config.webhooks.allowPrivateAddresses && !addresses.every(isPublicAddress)) {
     throw new RegistryError(
       'forbidden',
       `${host} has a private network address. Events are not sent to private networks.`,
     );
   }
-  return { url, addresses };
+  return { url, addresses, proxy };
 }
 
 /** Limits the wait for a name server. */
@@ -99,12 +114,15 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
  * of it was read.
  */
 function post(
-  { url, addresses }: Target,
+  { url, addresses, proxy }: Target,
   headers: Record<string, string>,
   body: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const options: RequestOptions = { method: 'POST', headers, signal, agent: false, lookup: lookupAmong(addresses) };
+  const through = proxy === null ? null : { proxyEnv: { http_proxy: proxy, https_proxy: proxy } };
+  const agent = through && (url.protocol === 'http:' ? new PlainAgent(through) : new Agent(through));
+  const reached: RequestOptions = agent === null ? { agent: false, lookup: lookupAmong(addresses) } : { agent };
+  const options: RequestOptions = { method: 'POST', headers, signal, ...reached };
   return new Promise((resolve, reject) => {
     // Once the status is known, later errors do not matter.
     let status: number | null = null;

@@ -54,11 +54,17 @@ export function isPublicAddress(address: string): boolean {
 /**
  * Resolves a host once, so that the addresses cannot change between the check and the connection.
  * Rejects with `forbidden` when the host has a non-public address and the configuration does not
- * name it, and with `unreachable` when it does not exist.
+ * name it, and with `unreachable` when it does not exist. `isProxied`: a proxy resolves the host again, and may
+ * know names that this machine does not; then there are no addresses.
  */
-export async function resolveHost(location: Exclude<Location, { kind: 'local' }>, find: Lookup): Promise<string[]> {
+export async function resolveHost(
+  location: Exclude<Location, { kind: 'local' }>,
+  find: Lookup,
+  { isProxied = false } = {},
+): Promise<string[]> {
   const { host, url, isListed } = location;
-  const addresses = isIP(host) ? [host] : await find(host).catch((cause: unknown) => unresolved(host, url, cause));
+  const absent = (cause: unknown): string[] => (isProxied ? [] : unresolved(host, url, cause));
+  const addresses = isIP(host) ? [host] : await find(host).catch(absent);
   if (!isListed && !addresses.every(isPublicAddress)) {
     throw new RegistryError(
       'forbidden',

@@ -12,6 +12,8 @@ import { mergeCommits } from './merge/merge.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
 import { askTags, askTip, forbiddenRef } from './ls-remote.ts';
+import { noProxies, type Proxies } from '../model/outgoing/proxy.ts';
+import { writeCertificates } from './wire/certificates.ts';
 import type { Remote, Source } from './source.ts';
 import { createAdvertised } from './wire/server-refs.ts';
 import { createTransport, type Call, type Transport } from './transport.ts';
@@ -30,6 +32,10 @@ export interface SourceOptions extends Reach {
   knownHosts?: string | null;
   /** Default: the system's resolver. */
   lookup?: Lookup;
+  /** Default: none. */
+  proxies?: Proxies;
+  /** Whether git is to trust what this process trusts. Default: what git's machine does. */
+  sharesCertificates?: boolean;
 }
 
 const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
@@ -41,11 +47,13 @@ const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
+  const { proxies = noProxies, sharesCertificates = false } = options;
   const mirrors = { folder, searchPath, timeLimit, sizeLimit, objects: createObjects() };
 
   const moved = new Map<string, string>();
   const advertised = createAdvertised();
   let checked: Promise<void> | null = null;
+  let certificates: Promise<string> | null = null;
 
   /**
    * Runs once. Older versions of git cannot merge without a working tree, and those before 2.37
@@ -73,6 +81,8 @@ export function openSource(options: SourceOptions): Source {
       timeLimit,
       lookup,
       knownHosts,
+      proxies,
+      certificates: sharesCertificates ? await (certificates ??= writeCertificates(folder)) : null,
       moved,
       advertised,
       signal,

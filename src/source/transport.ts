@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ServerRef } from 'isomorphic-git';
+import { proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { runGit, type GitResult } from './command.ts';
@@ -61,6 +62,9 @@ export interface TransportOptions {
   lookup: Lookup;
   /** File of trusted ssh host keys. Null: the user's and the system's. */
   knownHosts: string | null;
+  proxies: Proxies;
+  /** File of trusted certificates. Null: git's own. */
+  certificates: string | null;
   /** New URLs of repositories that moved within their hosts, by old URL. Shared between calls. */
   moved: Map<string, string>;
   /** What servers can do. Shared between calls. */
@@ -78,10 +82,14 @@ const mostOutput = 32 * 2 ** 20;
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { location, credential, searchPath, moved, advertised, signal } = options;
-  const addresses = location.kind === 'local' ? [] : await untilAborted(resolveHost(location, options.lookup), signal);
+  const isHttp = location.kind === 'http' || location.kind === 'https';
+  const proxy = isHttp ? proxyFor(location.url, options.proxies) : null;
+  const resolving = { isProxied: proxy !== null };
+  const addresses =
+    location.kind === 'local' ? [] : await untilAborted(resolveHost(location, options.lookup, resolving), signal);
   if (location.kind === 'local') await assertFolder(location.url);
   if (credential !== null) assertFits(location, credential);
-  const access = accessOf(location, addresses, options);
+  const access = accessOf(location, proxy === null ? addresses : null, options);
   const authorization = credential?.kind === 'token' ? `Basic ${basic(credential)}` : null;
   const secrets = credential?.kind === 'token' ? [credential.token, basic(credential)] : [];
   // A file URL, because git cannot fetch single objects from a remote whose name begins with a
@@ -117,7 +125,6 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   }
 
   const hasCredential = credential !== null;
-  const isHttp = location.kind === 'http' || location.kind === 'https';
   return {
     location,
     signal,
@@ -143,11 +150,11 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     },
     async refs(prefix) {
       if (!isHttp) return null;
-      return askServerRefs({ url, addresses, authorization, signal }, prefix, advertised);
+      return askServerRefs({ url, addresses, authorization, proxy, signal }, prefix, advertised);
     },
     receive(request, ends) {
       if (!isHttp || !canReceive(advertised.get(url))) return null;
-      return receivePack({ url, addresses, authorization, signal: ends }, request);
+      return receivePack({ url, addresses, authorization, proxy, signal: ends }, request);
     },
     async isGit(folder) {
       if (!isHttp) return true;
@@ -193,18 +200,23 @@ interface Access {
   environment: Record<string, string>;
 }
 
-function accessOf(location: Location, addresses: readonly string[], options: TransportOptions): Access {
-  const { credential } = options;
+/** `addresses`: null where a proxy resolves the host. */
+function accessOf(location: Location, addresses: readonly string[] | null, options: TransportOptions): Access {
+  const { credential, certificates } = options;
   if (location.kind === 'local') return { config: {}, environment: {} };
   if (location.kind === 'ssh') {
     return {
       config: {},
-      environment: { GIT_SSH_VARIANT: 'ssh', GIT_SSH_COMMAND: sshCommand(location, addresses, options) },
+      environment: { GIT_SSH_VARIANT: 'ssh', GIT_SSH_COMMAND: sshCommand(location, addresses ?? [], options) },
     };
   }
   const { host, port } = location;
-  const list = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',');
-  const config: Record<string, string> = host.includes(':') ? {} : { 'http.curloptResolve': `${host}:${port}:${list}` };
+  const list = addresses?.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',');
+  const config: Record<string, string> = {};
+  if (list === undefined) config['http.proxy'] = proxyFor(location.url, options.proxies)!;
+  else if (!host.includes(':')) config['http.curloptResolve'] = `${host}:${port}:${list}`;
+  if (certificates !== null)
+    Object.assign(config, { 'http.sslCAInfo': certificates, 'http.proxySSLCAInfo': certificates });
   if (credential?.kind === 'token') config['http.extraHeader'] = `Authorization: Basic ${basic(credential)}`;
   return { config, environment: {} };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { S3Client } from '@aws-sdk/client-s3';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { noProxies, proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { usualPatience, type Patience } from './requests/attempts.ts';
 import { createKeep, type Keep } from './requests/keep.ts';
@@ -20,6 +21,8 @@ export interface S3Settings {
   pathStyle: boolean;
   /** Null: the SDK finds them (environment, files, roles of the machine). */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  /** Default: none. */
+  proxies?: Proxies;
 }
 
 /**
@@ -34,10 +37,15 @@ export async function openS3Bucket(settings: S3Settings, patience: Patience = us
   return createS3Bucket(keep);
 }
 
+/** Where Amazon's buckets are, for `NO_PROXY`. */
+const amazon = 'https://amazonaws.com';
+
 /** Opens the objects of a bucket without a probe. */
 export async function openKeep(settings: S3Settings, patience: Patience = usualPatience): Promise<Keep> {
-  const { bucket, prefix, endpoint, region, pathStyle, credentials } = settings;
-  const agent = { keepAlive: true, maxSockets: 128 };
+  const { bucket, prefix, endpoint, region, pathStyle, credentials, proxies = noProxies } = settings;
+  const proxy = proxyFor(endpoint ?? amazon, proxies);
+  const proxyEnv = proxy === null ? {} : { http_proxy: proxy, https_proxy: proxy };
+  const agent = { keepAlive: true, maxSockets: 128, proxyEnv };
   const client = new S3Client({
     ...(endpoint !== null && { endpoint, region: 'us-east-1' }),
     ...(region !== null && { region }),

@@ -5,7 +5,6 @@ import {
   repositoryRef,
   type DocumentState,
   type Repository,
-  type Retry,
   type Run,
   type RunDocument,
   type RunProgress,
@@ -20,7 +19,7 @@ import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
 import { createRenames, type Renames } from './renames/renames.ts';
 import { createProgressRecord } from './progress-record.ts';
-import { newRun, recordRun } from './runs.ts';
+import { newRun, noteFailure, recordRun } from './runs.ts';
 import { saveChecksAgain, reportChecks } from './report-checks.ts';
 import { syncRepository } from './sync.ts';
 import type { OnProgress } from './syncing.ts';
@@ -275,15 +274,6 @@ async function perform(
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 
-const minute = 60_000;
-
-/** Waits a minute, then twice as long each time, up to about an hour. */
-function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retry {
-  const tries = retry?.commit === commit ? retry.tries + 1 : 1;
-  const at = new Date(now().getTime() + minute * 2 ** Math.min(tries - 1, 6)).toISOString();
-  return { commit, tries, at };
-}
-
 /** Whether somebody waits for the run's record: a person, or a host that sent a hook. */
 function isAskedFor(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'hook';
@@ -291,37 +281,4 @@ function isAskedFor(trigger: Trigger): boolean {
 
 function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'rejected' || outcome === 'conflict';
-}
-
-/**
- * Records on the repository that a sync failed. `lost`: a commit that could not be read; it is
- * retried later. Returns whether this failure is new.
- */
-async function noteFailure(
-  registry: Registry,
-  run: Run,
-  error: unknown,
-  detail: string,
-  lost: string | null = null,
-): Promise<boolean> {
-  if (lost === null && !isRegistryError(error))
-    registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
-  let isNews = false;
-  await registry.refs
-    .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
-      const value = current!.value;
-      isNews = value.state !== 'failed' || value.detail !== detail;
-      // What is missing stays so until a sync finds it again. Then it must not have been replaced.
-      if (lost === null && value.state === 'detached') isNews = false;
-      if (!isNews && lost === null) return null;
-      const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);
-      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
-      const at = registry.now().toISOString();
-      const since = value.state === 'failed' ? (value.since ?? at) : at;
-      return { value: { ...value, state: 'failed' as const, since, detail, ...(retry && { retry }) }, change };
-    })
-    .catch((cause: unknown) =>
-      registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),
-    );
-  return isNews;
 }

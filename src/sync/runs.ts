@@ -1,4 +1,5 @@
-import { runRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import { repositoryRef, runRef, type Repository, type Retry, type Run, type Trigger } from '../model/connection.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
@@ -67,4 +68,46 @@ export async function* newestRuns(registry: Registry, org: string, before: strin
     const run = (await readAmong<Run>(registry, name))?.value;
     if (run) yield run;
   }
+}
+
+const minute = 60_000;
+
+/** Waits a minute, then twice as long each time, up to about an hour. */
+function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retry {
+  const tries = retry?.commit === commit ? retry.tries + 1 : 1;
+  const at = new Date(now().getTime() + minute * 2 ** Math.min(tries - 1, 6)).toISOString();
+  return { commit, tries, at };
+}
+
+/**
+ * Records on the repository that a sync failed. `lost`: a commit that could not be read; it is
+ * retried later. Returns whether this failure is new.
+ */
+export async function noteFailure(
+  registry: Registry,
+  run: Run,
+  error: unknown,
+  detail: string,
+  lost: string | null = null,
+): Promise<boolean> {
+  if (lost === null && !isRegistryError(error))
+    registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
+  let isNews = false;
+  await registry.refs
+    .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
+      const value = current!.value;
+      isNews = value.state !== 'failed' || value.detail !== detail;
+      // What is missing stays so until a sync finds it again. Then it must not have been replaced.
+      if (lost === null && value.state === 'detached') isNews = false;
+      if (!isNews && lost === null) return null;
+      const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);
+      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
+      const at = registry.now().toISOString();
+      const since = value.state === 'failed' ? (value.since ?? at) : at;
+      return { value: { ...value, state: 'failed' as const, since, detail, ...(retry && { retry }) }, change };
+    })
+    .catch((cause: unknown) =>
+      registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),
+    );
+  return isNews;
 }

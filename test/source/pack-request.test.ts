@@ -20,7 +20,13 @@ async function receive(body: string, contentType = type, status = 200): Promise<
   if (!server.listening) await once(server.listen(0, '127.0.0.1').unref(), 'listening');
   const { port } = server.address() as AddressInfo;
   const { signal } = new AbortController();
-  const at = { url: `http://127.0.0.1:${port}/a.git`, addresses: ['127.0.0.1'], authorization: null, signal };
+  const at = {
+    url: `http://127.0.0.1:${port}/a.git`,
+    addresses: ['127.0.0.1'],
+    authorization: null,
+    proxy: null,
+    signal,
+  };
   return { pack: Buffer.concat(await Array.fromAsync(receivePack(at, request))).toString(), asked };
 }
 

@@ -66,7 +66,13 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const signal = new AbortController().signal;
-    const asked = { url: `http://127.0.0.1:${port}/a.git`, addresses: ['127.0.0.1'], authorization: null, signal };
+    const asked = {
+      url: `http://127.0.0.1:${port}/a.git`,
+      addresses: ['127.0.0.1'],
+      authorization: null,
+      proxy: null,
+      signal,
+    };
     const found = await askServerRefs(asked, 'refs/heads/main', createAdvertised());
     expect(found?.find(({ ref }) => ref === 'refs/heads/main')?.oid ?? null).toBe(expected);
     server.close();
@@ -78,7 +84,7 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     const { port } = server.address() as AddressInfo;
     const stop = new AbortController();
     const url = `http://127.0.0.1:${port}/a.git`;
-    const asked = { url, addresses: ['127.0.0.1'], authorization: null, signal: stop.signal };
+    const asked = { url, addresses: ['127.0.0.1'], authorization: null, proxy: null, signal: stop.signal };
     const asking = askServerRefs(asked, 'HEAD', createAdvertised());
     stop.abort(new Error('too slow'));
     await expect(asking).rejects.toThrow('too slow');

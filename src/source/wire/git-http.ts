@@ -10,6 +10,8 @@ export interface GitServer {
   addresses: readonly string[];
   /** The value of the `Authorization` header, or null. */
   authorization: string | null;
+  /** The URL of the proxy, which resolves the host itself; null: none. */
+  proxy: string | null;
   signal: AbortSignal;
 }
 
@@ -22,8 +24,9 @@ export interface GitHttpMessage {
 }
 
 /** Keeps the connection for a second request. */
-export function createAgent(url: string): PlainAgent {
-  const options = { keepAlive: true, maxSockets: 1 };
+export function createAgent({ url, proxy }: Pick<GitServer, 'url' | 'proxy'>): PlainAgent {
+  const proxyEnv = proxy === null ? {} : { http_proxy: proxy, https_proxy: proxy };
+  const options = { keepAlive: true, maxSockets: 1, proxyEnv };
   return url.startsWith('https:') ? new Agent(options) : new PlainAgent(options);
 }
 
@@ -34,13 +37,14 @@ export function createAgent(url: string): PlainAgent {
 export async function sendToServer(
   { url, method, headers, body }: GitHttpMessage,
   agent: PlainAgent,
-  { addresses, signal }: GitServer,
+  { addresses, proxy, signal }: GitServer,
 ): Promise<IncomingMessage> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const start = url.startsWith('https:') ? request : requestPlain;
     const length = body.byteLength > 0 ? { 'content-length': String(body.byteLength) } : {};
     const all = { 'user-agent': 'git/stele', ...headers, ...length };
-    start(url, { method, headers: all, agent, signal, lookup: lookupAmong(addresses) }, resolve)
+    const pinned = proxy === null ? { lookup: lookupAmong(addresses) } : {};
+    start(url, { method, headers: all, agent, signal, ...pinned }, resolve)
       .on('error', reject)
       .end(body);
   });

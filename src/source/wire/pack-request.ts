@@ -31,7 +31,7 @@ export function receivePack(server: GitServer, request: PackRequest): AsyncItera
     ...(authorization !== null && { authorization }),
   };
   const message = { url: `${url}/git-upload-pack`, method: 'POST', headers, body: encodeRequest(request) };
-  const agent = createAgent(url);
+  const agent = createAgent(server);
   signal.addEventListener('abort', () => agent.destroy(), { once: true });
   const answer = sendToServer(message, agent, server);
   // It is read later.

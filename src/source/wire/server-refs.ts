@@ -27,7 +27,7 @@ export async function askServerRefs(
   advertised: Advertised,
 ): Promise<ServerRef[] | null> {
   const { url, authorization, signal } = server;
-  const agent = createAgent(url);
+  const agent = createAgent(server);
   try {
     return await listServerRefs({
       http: { request: (sent) => send(sent, agent, server, advertised) },

@@ -259,10 +259,7 @@ export async function openPartition(
     update(name, decide, fence) {
       return new Promise((resolve, reject) => {
         queue.push({ name, decide, fence, resolve, reject });
-        if (isCommitting) return;
-        commitAll().catch((error: unknown) => {
-          for (const waiting of queue.splice(0)) waiting.reject(error);
-        });
+        if (!isCommitting) commitAll().catch((error: unknown) => queue.splice(0).forEach((each) => each.reject(error)));
       });
     },
     async *history(name) {
