@@ -57,7 +57,15 @@ export function createFaultyPorts(): FaultyPorts {
         'renderPages',
       ]),
     host: (port) =>
-      wrap(port, ['isGenuine', 'listRepositories', 'listPulls', 'reportCheck', 'comment', 'gitCredential']),
+      wrap(port, [
+        'isGenuine',
+        'listRepositories',
+        'findRepository',
+        'listPulls',
+        'reportCheck',
+        'comment',
+        'gitCredential',
+      ]),
     failAt(call, bug) {
       left = call ?? 0;
       isBug = bug;

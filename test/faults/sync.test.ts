@@ -5,12 +5,12 @@ import type { Hint } from '../../src/hosts/host.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { openFollower } from '../../src/registry/sites/open-follower.ts';
 import { openRenderAhead } from '../../src/site/render-ahead.ts';
-import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { createFakeHost, api, id, seven, url } from '../pulls/pulls-scene.ts';
 import { createWorld } from '../registry/world.ts';
+import { createKept } from '../../src/registry/kept.ts';
 import { newId } from '../../src/registry/registry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
@@ -30,7 +30,7 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
   const host = createFakeHost();
   host.open = [seven];
   const config = {
-    organizations: { acme: { repositories: [{ url: rulesets }] } },
+    organizations: { acme: { repositories: [{ url, credential: 'git' }, { url: rulesets }] } },
     credentials: { git: { env: 'NOT_READ', organizations: ['acme'] } },
     url: 'https://r.test',
     sync: { interval: 0 },
@@ -42,12 +42,11 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
   const refs = createRefs(bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 0 });
   Object.assign(registry, {
     refs,
+    kept: createKept(refs),
     source: ports.source(source),
     compiler: ports.compiler(registry.compiler),
     cache: ports.cache(registry.cache),
   });
-  const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
-  await follow(registry, 'acme', { ...given, discover: '' });
   const author = { actor: 'operator:test', origin: null };
   const endpoint = { url: 'http://127.0.0.1:9/', description: '', events: [], resources: [] };
   await createWebhook(registry, 'acme', endpoint as never, author).catch(() => null);
@@ -72,6 +71,8 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
   ports.failAt(null, false);
   if (!ports.hasFailed() && host.told.length === 0) return 'The pull request was not checked.';
   const next = createSyncQueue(registry, createPulls);
+  // A server that could not start is started again.
+  if (reconciler === null) await (await openReconciler(registry, next)).close();
   const { state, detail } = await next.request('acme', id, 'manual').then(({ done }) => done);
   await next.close();
   return state === 'succeeded' ? null : detail;

@@ -17,21 +17,17 @@ describe('the proxy of a URL', () => {
   ])('%s: %s', (url, proxy) => expect(proxyFor(url, given)).toBe(proxy));
 
   test.each([
-    ...[
-      'https://corp.test/',
-      'https://git.CORP.test/',
-      'https://a.inner.test/',
-      'https://odd.test:8443/',
-      'https://a.star.test/',
-    ],
-    ...[
-      'https://10.1.2.3/',
-      'https://[2001:db8::1]/',
-      'http://localhost:7700/',
-      'https://a.localhost/',
-      'http://127.0.0.1/',
-      'http://[::1]:1/',
-    ],
+    'https://corp.test/',
+    'https://git.CORP.test/',
+    'https://a.inner.test/',
+    'https://odd.test:8443/',
+    'https://a.star.test/',
+    'https://10.1.2.3/',
+    'https://[2001:db8::1]/',
+    'http://localhost:7700/',
+    'https://a.localhost/',
+    'http://127.0.0.1/',
+    'http://[::1]:1/',
   ])('%s: none', (url) => expect(proxyFor(url, given)).toBeNull());
 
   test('is none where none is named, and where all are excepted', () => {
