@@ -231,7 +231,7 @@ test('what a push changed comes with its commit, and one process of git reads it
   const same = 'text: of some length, which the next edition repeats\n'.repeat(200);
   const large = randomBytes(3_000_000);
   const read = async (commit: string) => {
-    expect(await source.tip(world.remote())).toEqual({ found: true, commit });
+    expect(await source.tip(world.remote())).toEqual({ found: true, commit, branch: 'main' });
     return (await source.snapshot(world.remote(), commit)).read(['a.yaml', 'b/b.yaml', 'large.bin']);
   };
   const files = { 'b/b.yaml': `${same}b: 1\n`, 'large.bin': large };

@@ -52,7 +52,7 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
     const commit = createFixtureRepository(folder).commit({ files: { 'a.yaml': 'a: 1\n' } });
     const { remote, source } = await open();
     const url = server.urlOf(folder).replace(/^ssh:\/\/(.*?)(\/.*)/s, 'ssh://$1$2');
-    expect(await source.tip({ ...remote(null), url })).toEqual({ found: true, commit });
+    expect(await source.tip({ ...remote(null), url })).toEqual({ found: true, commit, branch: 'main' });
   });
 
   test('is refused with a key that is not let in, and with none', async () => {
@@ -87,14 +87,14 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
     const sync = { hosts: [server.host], knownHosts: 'sshd/known_hosts' };
     const place = { base: world.folder, data: join(world.folder, 'data') };
     const registry = await openRegistry(checkConfig({ sync, log: { level: 'silent' } }, place));
-    expect(await registry.source.tip(remote(null))).toEqual({ found: true, commit });
+    expect(await registry.source.tip(remote(null))).toEqual({ found: true, commit, branch: 'main' });
     await registry.close();
   });
 
   test('has no tip when the repository is gone', async () => {
     const { repository, remote, source } = await open();
     const commit = repository.commit({ files: {} });
-    expect(await source.tip(remote(null))).toEqual({ found: true, commit });
+    expect(await source.tip(remote(null))).toEqual({ found: true, commit, branch: 'main' });
     rmSync(repository.folder, { recursive: true });
     const { url } = remote(null);
     const detail = `There is no repository at ${url}, or the credential may not see it.`;

@@ -87,7 +87,7 @@ describe('a redirect', () => {
     world.server.behaviour.redirect = (path) => (path.startsWith('/old') ? path.replace('/old', '/new.git') : null);
     const remote = { ...world.remote(), url: `${world.server.url}/old` };
     const source = world.openSource();
-    expect(await source.tip(remote)).toEqual({ found: true, commit });
+    expect(await source.tip(remote)).toEqual({ found: true, commit, branch: 'main' });
     const snapshot = await source.snapshot(remote, commit);
     expect((await snapshot.read(['a.yaml']))[0]?.found).toBe(true);
     expect(snapshot.origin.repository).toBe(remote.url);
@@ -102,7 +102,7 @@ describe('a redirect', () => {
     const source = world.openSource();
     const asked = async (): Promise<number> => {
       const { length } = world.server.requests;
-      expect(await source.tip(remote)).toEqual({ found: true, commit });
+      expect(await source.tip(remote)).toEqual({ found: true, commit, branch: 'main' });
       return world.server.requests.slice(length).filter(({ url }) => url.startsWith('/old')).length;
     };
     expect(await asked()).toBeGreaterThan(0);
@@ -174,7 +174,7 @@ describe('a server', () => {
     for (const branch of [null, 'main'])
       expect(await refusalOf(source.tip(world.remote('a.git', branch)))).toMatchObject({ code: 'unreachable' });
     world.server.behaviour.page = null;
-    expect(await source.tip(world.remote())).toEqual({ found: true, commit });
+    expect(await source.tip(world.remote())).toEqual({ found: true, commit, branch: 'main' });
   });
 
   test.each([null, 404, 410])(
@@ -268,7 +268,7 @@ describe('a host', () => {
     const port = world.server.host.split(':')[1];
     const url = `http://git.test:${port}/a.git`;
     const source = world.openSource({ hosts: [`http://git.test:${port}`], lookup: async () => ['127.0.0.1'] });
-    expect(await source.tip({ ...world.remote(), url })).toEqual({ found: true, commit });
+    expect(await source.tip({ ...world.remote(), url })).toEqual({ found: true, commit, branch: 'main' });
     expect(world.server.requests[0]?.headers.host).toBe(`git.test:${port}`);
   });
 
@@ -315,7 +315,7 @@ describe('nothing of git around is believed', () => {
     for (const [key, value] of Object.entries(settings))
       execFileSync('git', ['-C', world.folder, 'config', key, value]);
     const source = world.openSource();
-    expect(await source.tip(world.remote())).toEqual({ found: true, commit });
+    expect(await source.tip(world.remote())).toEqual({ found: true, commit, branch: 'main' });
     expect((await (await source.snapshot(world.remote(), commit)).read(['a.yaml']))[0]?.found).toBe(true);
   });
 
@@ -339,7 +339,7 @@ describe('nothing of git around is believed', () => {
     }
     const remote = { url: repository.folder, ref: 'HEAD', credential: null };
     const source = world.openSource({ allowLocalRepositories: true });
-    expect(await source.tip(remote)).toEqual({ found: true, commit });
+    expect(await source.tip(remote)).toEqual({ found: true, commit, branch: 'main' });
     expect((await (await source.snapshot(remote, commit)).read(['a.yaml']))[0]?.found).toBe(true);
     expect(existsSync(trap)).toBe(false);
   });

@@ -155,7 +155,7 @@ describe('the preview of a site', () => {
       await registry.bucket.putIfAbsent(key, Buffer.from('other bytes'));
     }
     expect((await copyStore(registry.bucket, createMemoryBucket())).damages).toHaveLength(parts.length);
-    expect((await get(`/previews/${token}/fresh`)).status).toBe(500);
+    expect((await get(`/previews/${token}/fresh`)).status).toBe(503);
     await trimPreviews(registry, 'acme', { count: 0, bytes: 0 });
   });
 
