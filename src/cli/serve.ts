@@ -67,12 +67,13 @@ export async function serve(asked: Asked, { port, host }: { port: string; host: 
  */
 async function serveOnce(
   config: Config,
-  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: Asked,
+  asked: Asked,
   address: { port: number; host: string },
   stopped: Promise<null>,
   peers: Peers | undefined,
 ): Promise<Config | null> {
   assertSecretKey({ config });
+  const { isDev } = asked;
   // In development, pages must always be current.
   const registry = await openRegistry(
     isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config,
@@ -80,6 +81,21 @@ async function serveOnce(
     { hasSpare: !isDev },
   );
   const leave = outliveBugs(registry.log);
+  try {
+    return await serveRegistry(registry, config, asked, address, stopped, peers);
+  } finally {
+    leave();
+  }
+}
+
+async function serveRegistry(
+  registry: OpenRegistry,
+  config: Config,
+  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: Asked,
+  address: { port: number; host: string },
+  stopped: Promise<null>,
+  peers: Peers | undefined,
+): Promise<Config | null> {
   if (config.secretKey === null) registry.ownKey!.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
@@ -110,7 +126,6 @@ async function serveOnce(
   await background?.end();
   await registry.close();
   await rendered;
-  leave();
   return next;
 }
 
