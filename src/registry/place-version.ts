@@ -70,8 +70,12 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
 }
 
 /** Whether a version that is not withdrawn has this content, line endings aside. */
-function hasContent(version: Version, { content, twin }: Placing): boolean {
-  return version.status.state !== 'withdrawn' && (version.content === content || version.content === twin);
+function hasContent(version: Version, placing: Placing): boolean {
+  return version.status.state !== 'withdrawn' && hadContent(version, placing);
+}
+
+function hadContent(version: Version, { content, twin }: Placing): boolean {
+  return version.content === content || version.content === twin;
 }
 
 function suggest({ versions }: Resource): string {
@@ -125,6 +129,11 @@ function revise(resource: Resource, asked: string, placing: Placing, suggestion:
   const stem = asked.includes('+') ? `${asked}.` : `${asked}+`;
   const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
   if (same) return { outcome: 'unchanged', version: same };
+  const withdrawn = resource.versions.find((each) => each.label.startsWith(stem) && hadContent(each, placing));
+  if (withdrawn) {
+    const detail = `This content was withdrawn as ${withdrawn.label}. Change the document, or raise its version, for instance to ${suggestion}.`;
+    return conflict(asked, suggestion, detail);
+  }
   for (let n = 2; n < resource.versions.length + 3; n++) {
     const suffix = commit === null ? `${n}` : n === 2 ? commit.slice(0, 7) : `${commit.slice(0, 7)}.${n - 1}`;
     const label = `${stem}${suffix}`;

@@ -13,7 +13,6 @@ import {
   type Verbs,
 } from './life.ts';
 import { textOf, type Doc } from './model.ts';
-import { isMended } from './pending.ts';
 
 const paths = ['a.json', 'b.json'];
 
@@ -164,7 +163,7 @@ export const gitVerbs: Verbs = {
     },
   },
   configure: {
-    weight: isMended('removed') ? 2 : 0,
+    weight: 2,
     plan(life) {
       const { world } = life;
       const repo = life.repos.get('conf')!;

@@ -138,8 +138,11 @@ function placeOf({ versions }: Resource, { doc, label: asked, rejects, commit }:
   if (there === undefined) return named;
   const revisions =
     asked === undefined && !rejects ? versions.filter(({ label }) => label.startsWith(`${named}+`)) : [];
-  const same = [there, ...revisions].find((each) => each.status !== 'withdrawn' && textOf(each.doc) === textOf(doc));
-  if (same !== undefined) return same;
+  const same = [there, ...revisions].filter((each) => textOf(each.doc) === textOf(doc));
+  const standing = same.find(({ status }) => status !== 'withdrawn');
+  if (standing !== undefined) return standing;
+  // What was withdrawn does not come back under another label.
+  if (same.length > 0) return null;
   if (asked !== undefined || rejects || there.status === 'withdrawn') return null;
   if (commit !== undefined) return `${named}+${commit.slice(0, 7)}`;
   let count = 2;

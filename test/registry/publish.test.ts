@@ -151,6 +151,25 @@ describe('labels (design §7)', () => {
     expect(await labels(registry)).toEqual(['1.0.0']);
   });
 
+  test.each([
+    ['an upload', {}],
+    ['a commit that moves its file', fromCommit(api('1.0.0', 'secret: 1'), 'cdef012'.padEnd(40, '3'))],
+  ])('a revision that was withdrawn does not come back under another label: %s', async (_, again) => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    const secret = api('1.0.0', 'secret: 1');
+    const commit = 'bcdef01'.padEnd(40, '2');
+    expect(await published(registry, upload('', fromCommit(secret, commit)))).toBe('published 1.0.0+bcdef01');
+    await withdraw(registry, '1.0.0+bcdef01');
+    expect(await publish(registry, upload(secret, again))).toMatchObject({
+      outcome: 'conflict',
+      label: '1.0.0',
+      suggestion: '1.0.1',
+      detail: expect.stringContaining('This content was withdrawn as 1.0.0+bcdef01') as string,
+    });
+    expect(await labels(registry)).toEqual(['1.0.0', '1.0.0+bcdef01']);
+  });
+
   test.each(['latest', 'sha256-x', '1.json', '../x', '', 'a..b', '-1', 'x'.repeat(129)])(
     '%j is rejected as a label',
     async (version) => {
