@@ -52,6 +52,10 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
   const taken = findVersion(resource, asked);
   if (taken === null) return { outcome: 'published', label: asked };
   if (hasContent(taken, placing)) return { outcome: 'unchanged', version: taken };
+  const isRevised = placing.onConflict === 'revise' && (placing.version === null || placing.isTag);
+  const stem = stemOf(asked);
+  const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
+  if (isRevised && same) return { outcome: 'unchanged', version: same };
   const suggestion = suggest(resource);
   if (taken.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
@@ -125,10 +129,7 @@ function placePast(resource: Resource, placing: Placing, commit: string): Placed
  */
 function revise(resource: Resource, asked: string, placing: Placing, suggestion: string): Placed {
   const { commit } = placing;
-  // SemVer §10 allows only one `+`. A label that already has one gets the suffix after a dot.
-  const stem = asked.includes('+') ? `${asked}.` : `${asked}+`;
-  const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
-  if (same) return { outcome: 'unchanged', version: same };
+  const stem = stemOf(asked);
   const withdrawn = resource.versions.find((each) => each.label.startsWith(stem) && hadContent(each, placing));
   if (withdrawn) {
     const detail = `This content was withdrawn as ${withdrawn.label}. Change the document, or raise its version, for instance to ${suggestion}.`;
@@ -145,6 +146,11 @@ function revise(resource: Resource, asked: string, placing: Placing, suggestion:
     suggestion,
     `Version ${asked} is already published with other content, and no valid revision label is left. Choose another label.`,
   );
+}
+
+/** SemVer §10 allows only one `+`. A label that already has one gets the suffix after a dot. */
+function stemOf(asked: string): string {
+  return asked.includes('+') ? `${asked}.` : `${asked}+`;
 }
 
 function conflict(label: string, suggestion: string | null, detail: string): Placed {

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli/run-command-line.ts';
-import { isMended } from './pending.ts';
 import type { Verbs } from './life.ts';
 
 /** Runs a command in this process, with a key. Returns its exit code. */
@@ -24,7 +23,7 @@ async function run(args: readonly string[], key: string): Promise<number> {
 
 export const commandVerbs: Verbs = {
   'command for another organization': {
-    weight: isMended('organization') ? 3 : 0,
+    weight: 3,
     plan(life, draw) {
       const slug = draw.of([...life.resources.values()].filter(({ from }) => from !== null))?.slug;
       const verb = slug === undefined ? 'sites' : draw.of(['sync', 'sites'] as const);

@@ -14,6 +14,8 @@ export interface Repo {
   commits: { id: string; files: Map<string, Doc> }[];
   /** What of it was last synced, by path. */
   seen: Map<string, { text: string; outcome: string; checkedBy: string }>;
+  /** Release tags, with the documents of their commits by resource. */
+  tags: { label: string; commit: string; docs: Map<string, Doc> }[];
   /** Which resource each file was published to. A file that moves unchanged takes it along. */
   slugs: Map<string, string>;
 }

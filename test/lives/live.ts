@@ -5,6 +5,7 @@ import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commit, owner } from './git-verbs.ts';
+import { isMended } from './pending.ts';
 import { openLifeWorld } from './world.ts';
 import { verbs } from './verbs.ts';
 
@@ -47,6 +48,7 @@ async function begin(seed: number): Promise<Life> {
         files: new Map(),
         commits: [],
         seen: new Map(),
+        tags: [],
         slugs: new Map(),
       },
     ];
@@ -112,7 +114,10 @@ async function dieWhile(life: Life, plan: Plan, draw: Draw): Promise<void> {
   const { world } = life;
   const node = world.nodes[world.turn]!;
   node.die(draw.number(10), draw.chance(0.5));
+  const { length } = life.answers;
   await plan.ask().catch(() => undefined);
+  // What was answered and could not be kept is done again, and found done.
+  if (!isMended('answer')) life.answers.length = length;
   await world.replace(node);
   world.pass(takenOver);
   // What a dying process logs is no fault.
@@ -128,7 +133,7 @@ function afterDeath(answer: unknown): unknown {
 
 async function take(life: Life, plan: Plan, plain = (answer: unknown): unknown => answer): Promise<string[]> {
   const found: string[] = [];
-  const got = await plan.ask();
+  const got = await plan.ask().catch((error: unknown) => ({ thrown: error instanceof Error ? error.stack : error }));
   found.push(...differences(plain(got), plain(plan.expected)));
   for (const slug of plan.touches ?? []) {
     const [standing, wanted] = [await standingOf(life, slug), expectedStanding(life.resources.get(slug)!)];

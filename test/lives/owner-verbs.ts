@@ -1,6 +1,5 @@
 import { day, evolve, expectedStanding, firstDoc, standingOf, syncAll, type Life, type Verbs } from './life.ts';
 import { commit, newTitle } from './git-verbs.ts';
-import { isMended } from './pending.ts';
 
 /** Pushes to the repository that is found by its owner, lets a day pass, and looks. */
 function lookAfterADay(life: Life, says: string): ReturnType<Verbs[string]['plan']> {
@@ -38,7 +37,7 @@ export const ownerVerbs: Verbs = {
     },
   },
   'rename a repository of the owner': {
-    weight: isMended('renamed') ? 2 : 0,
+    weight: 2,
     plan(life) {
       const repo = life.repos.get('owned')!;
       const { moved, owned } = life.world;

@@ -1,5 +1,4 @@
 import type { Draw } from './draw.ts';
-import { isMended } from './pending.ts';
 import { day, send, type Life, type ModelSite, type Verbs } from './life.ts';
 
 const slugs = ['handbook', 'guide'];
@@ -65,7 +64,7 @@ export const siteVerbs: Verbs = {
     },
   },
   'publish a deployment again': {
-    weight: isMended('previews') ? 4 : 0,
+    weight: 4,
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null) return null;
@@ -103,7 +102,7 @@ export const siteVerbs: Verbs = {
     },
   },
   'open previews': {
-    weight: isMended('previews') ? 4 : 0,
+    weight: 4,
     plan(life) {
       const { previews, world } = life;
       const open = previews.filter(({ madeAt }) => world.now() - madeAt < 6 * day);

@@ -1,5 +1,6 @@
 import { commandVerbs } from './command-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
+import { importVerbs } from './import-verbs.ts';
 import { keepingVerbs } from './keeping-verbs.ts';
 import { gitVerbs } from './git-verbs.ts';
 import type { Verbs } from './life.ts';
@@ -14,4 +15,5 @@ export const verbs: Verbs = {
   ...keepingVerbs,
   ...ownerVerbs,
   ...commandVerbs,
+  ...importVerbs,
 };

@@ -151,6 +151,14 @@ describe('labels (design §7)', () => {
     expect(await labels(registry)).toEqual(['1.0.0']);
   });
 
+  test('the content of a revision is unchanged also when the first version of its label was withdrawn', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    await publish(registry, upload(api('1.0.0', 'x: 1')));
+    await withdraw(registry, '1.0.0');
+    expect(await published(registry, upload(api('1.0.0', 'x: 1')))).toBe('unchanged 1.0.0+2');
+  });
+
   test.each([
     ['an upload', {}],
     ['a commit that moves its file', fromCommit(api('1.0.0', 'secret: 1'), 'cdef012'.padEnd(40, '3'))],

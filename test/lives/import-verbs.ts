@@ -1,0 +1,65 @@
+import { importHistory } from '../../src/sync/import-repository.ts';
+import type { Verbs } from './life.ts';
+import { latestOf, publish } from './model.ts';
+import { isMended } from './pending.ts';
+
+/** Release tags, and versions from before that are imported from them. */
+export const importVerbs: Verbs = {
+  tag: {
+    weight: 3,
+    plan(life, draw) {
+      const repo = draw.of(
+        [...life.repos.values()].filter(({ isFollowed, commits }) => isFollowed && commits.length > 0),
+      );
+      const tip = repo?.commits.at(-1);
+      if (!repo || !tip || [...tip.files.keys()].some((path) => !repo.slugs.has(path))) return null;
+      // Below all that the branch publishes: what it makes of latest is another question.
+      const label = `0.0.${repo.tags.length}`;
+      const docs = new Map([...tip.files].flatMap(([path, doc]) => [[repo.slugs.get(path)!, doc] as const]));
+      repo.tags.push({ label, commit: tip.id, docs });
+      return {
+        says: `tag the tip of ${repo.name} v${label}`,
+        ask: async () => life.world.source.tag(repo.url, `v${label}`, tip.id),
+        expected: undefined,
+      };
+    },
+  },
+  import: {
+    weight: isMended('import') ? 3 : 0,
+    plan(life, draw) {
+      const resources = [...life.resources.values()].filter(
+        ({ from, deletedAt }) => from !== null && deletedAt === null,
+      );
+      const resource = draw.of(resources);
+      const repo = resource && life.repos.get(resource.from!.repository);
+      if (!resource || !repo?.isFollowed || !repo.files.has(resource.from!.path)) return null;
+      const { slug } = resource;
+      for (const { label, commit, docs } of repo.tags) {
+        const doc = docs.get(slug);
+        const isKnown = resource.versions.some((each) => each.label === label);
+        // Imported history passes every gate.
+        if (doc !== undefined && !isKnown)
+          publish(
+            { ...resource, compatibility: 'none', hasRuleset: false },
+            { doc, label, commit, isCandidate: latestOf(resource) === null, isStrict: false },
+          );
+      }
+      return {
+        says: `import the tags of ${repo.name} into ${slug}`,
+        async ask() {
+          const { registry } = life.world.nodes[0]!;
+          const options = { tags: 'v*', eachChange: false, since: null, latest: 'keep' } as const;
+          const run = await importHistory(
+            registry,
+            { org: 'acme', type: 'apis', slug },
+            options,
+            new AbortController().signal,
+          );
+          return run.state;
+        },
+        expected: 'succeeded',
+        touches: [slug],
+      };
+    },
+  },
+};
