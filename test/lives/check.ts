@@ -7,7 +7,7 @@ import { latestOf, textOf, type Resource } from './model.ts';
 import type { Answer, Node } from './world.ts';
 
 /** Everything that was acknowledged, on this node. Returns what is not as the model has it. */
-export async function checkNode(life: Life, node: Node, where: string): Promise<string[]> {
+async function checkNode(life: Life, node: Node, where: string): Promise<string[]> {
   const found: string[] = [];
   const note = (what: string, got: unknown, wanted: unknown): void => {
     if (JSON.stringify(got) !== JSON.stringify(wanted))
@@ -139,12 +139,12 @@ export function differences(got: unknown, wanted: unknown, at = ''): string[] {
   return names.flatMap((name) => differences(got[name], wanted[name], `${at}${name}: `));
 }
 
-export function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   return show(a) === show(b);
 }
 
 /** As JSON, with the members in order. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   const ordered = (_: string, each: unknown): unknown =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -111,7 +111,7 @@ function versionBefore(versions: readonly Version[], label: string, ofReleases =
 }
 
 /** changes.md, Verdicts. */
-export function verdictOf(before: Doc, after: Doc): string {
+function verdictOf(before: Doc, after: Doc): string {
   if (before.operations.some((name) => !after.operations.includes(name))) return 'breaking';
   if (after.operations.some((name) => !before.operations.includes(name))) return 'safe';
   return textOf({ ...before, version: '' }) === textOf({ ...after, version: '' }) ? 'none' : 'docs';

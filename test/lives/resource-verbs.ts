@@ -25,12 +25,12 @@ function anyVersion(life: Life, draw: Draw): { resource: Resource; version: Vers
 
 const statuses = { published: 201, unchanged: 200, conflict: 409, rejected: 422 };
 
-export function expectedAnswer(resource: Resource, { outcome, version }: Outcome): unknown {
+function expectedAnswer(resource: Resource, { outcome, version }: Outcome): unknown {
   const said = version && { version: version.label, latest: latestOf(resource) === version };
   return { status: statuses[outcome], ...said };
 }
 
-export async function publishedAnswer(asking: ReturnType<typeof send>): Promise<unknown> {
+async function publishedAnswer(asking: ReturnType<typeof send>): Promise<unknown> {
   const { status, json } = await asking;
   return { status, ...(status < 300 && { version: json['version'], latest: json['latest'] }) };
 }
