@@ -31,7 +31,9 @@ export function openCollector(registry: Registry): { close(): Promise<void> } | 
     if (!stopping.signal.aborted) plan(interval * hour);
   };
   const plan = (pause: number): void => {
-    timer = setTimeout(() => void (running = run()), pause);
+    timer = setTimeout(() => {
+      running = run();
+    }, pause);
     timer.unref();
   };
   plan(Math.min(firstPause, interval * hour));

@@ -137,7 +137,9 @@ export function createHeads(
       note(head);
       if (headEvery === undefined) return;
       waiting.set(head.log, head);
-      timer ??= setTimeout(() => void settle(), headEvery).unref();
+      timer ??= setTimeout(() => {
+        settle().catch(failed);
+      }, headEvery).unref();
     },
     settle,
   };
