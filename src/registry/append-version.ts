@@ -164,6 +164,12 @@ export async function appendVersion(
     const appended = appendDraft(registry, request, current, draft, stored);
     const isHeld = appended?.outcome === 'published' && !mayPublish(current, appended.version.label);
     result = isHeld ? null : appended;
+    // An earlier attempt of the same request published it, and could not say so.
+    const isDone = generation?.operation !== undefined && generation.operation === request.author.operation;
+    if (isDone && result?.outcome === 'unchanged') {
+      result = { ...result, outcome: 'published' };
+      return null;
+    }
     if (result === null || result.outcome === 'conflict' || isAsBefore(result, current)) return null;
     return { value: result.resource, change: { ...request.author, action: actionOf(result, current) } };
   });

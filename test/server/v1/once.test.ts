@@ -100,6 +100,19 @@ test('after a crash in between, the repetition finds what was made', async () =>
   expect((await api.call('POST', '/v1/apis', { body: creation, headers })).status).toBe(201);
 });
 
+test('a publish whose answer could not be kept is repeated as the publish that it was', async () => {
+  const registry = createTestRegistry(unlimited);
+  await using api = await openApi(registry);
+  await api.call('POST', '/v1/apis', { body: creation });
+  let writes = 0;
+  const when = (key: string) => key.startsWith('work/idempotency/') && ++writes > 1;
+  registry.bucket.fault('putIfAbsent', 'fail', { count: 3, when });
+  const publish = () => api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') }, headers });
+  const [first, again] = [await publish(), await publish()];
+  expect(writes).toBeGreaterThan(3);
+  expect([first.status, again.status, again.json]).toEqual([201, 201, first.json]);
+});
+
 const repeatable = { org: 'acme', actor: 'key:x', key: 'k', request: digestOf('r'), secret: 's' };
 
 test('what failed without a word is tried again, under the same operation', async () => {
