@@ -79,6 +79,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   const organization = organizationIn(config, options.org) ?? { repositories: [], owners: [], defaults: {} };
   const added = repositories.map((url) => ({
     url: isLocalUrl(url) ? resolve(url) : url,
+    isArgument: true as const,
     visibility: options.private ? ('private' as const) : ('public' as const),
     validation: options.strict ? ('strict' as const) : ('lenient' as const),
     ...(options.branch !== undefined && { branch: options.branch }),

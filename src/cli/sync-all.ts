@@ -15,7 +15,7 @@ export async function syncAll(
   onProgress: (news: RunNews) => void,
 ): Promise<Run[]> {
   await followConfigured(registry);
-  if (name === undefined) await leaveUnconfigured(registry);
+  await leaveUnconfigured(registry, { sparesArguments: true });
   const queue = createSyncQueue(registry, createPulls, onProgress);
   if (name === undefined) await queue.owners.lookAll(async () => undefined);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];

@@ -20,6 +20,8 @@ export interface RepositoryConfig {
   validation?: Validation;
   /** Default: `branch`. */
   versions?: 'branch' | 'tags';
+  /** Whether it is an argument of `stele serve`. No file sets this. */
+  isArgument?: true;
 }
 
 /** All repositories of an owner on a git host to follow, as far as the filter goes. */

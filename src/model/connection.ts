@@ -127,8 +127,11 @@ export interface Repository {
   since?: string;
   /** Null or absent: the repository never rewrote its history. */
   diverged?: Divergence | null;
-  /** Set when the configuration lists it, or did. Absent in older records. */
-  configured?: true | undefined;
+  /**
+   * Set when the configuration lists it, or did; `argument`: when it was given to `stele serve`. Absent
+   * in older records.
+   */
+  configured?: true | 'argument' | undefined;
   /** Set when it was found among the repositories of an owner: `ownerId`. */
   owner?: string;
   /**

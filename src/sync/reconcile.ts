@@ -108,7 +108,7 @@ export async function followConfigured(registry: Registry): Promise<void> {
         visibility: repository.visibility ?? defaults.visibility ?? 'private',
         validation: repository.validation ?? defaults.validation ?? 'strict',
         versions: versionsOf(repository),
-        configured: true,
+        configured: repository.isArgument ? 'argument' : true,
       } as const;
       await follow(registry, org, given).catch((error: unknown) => {
         if (!isRegistryError(error, 'corrupt')) throw error;
@@ -118,10 +118,14 @@ export async function followConfigured(registry: Registry): Promise<void> {
   }
 }
 
-/** Detaches the repositories that the configuration no longer lists. */
-export async function leaveUnconfigured(registry: Registry): Promise<void> {
+/**
+ * Detaches the repositories that the configuration no longer lists. `sparesArguments`: but those that
+ * `stele serve` was given, since its arguments are not known here.
+ */
+export async function leaveUnconfigured(registry: Registry, { sparesArguments = false } = {}): Promise<void> {
   for (const repository of await listRepositories(registry)) {
     if (!hasLeftConfiguration(registry.config, repository)) continue;
+    if (sparesArguments && repository.configured === 'argument') continue;
     const why = 'The repository is no longer in the configuration. Published versions stay.';
     await leave(registry, repository, why).catch((error: unknown) => {
       if (!isRegistryError(error, 'corrupt')) throw error;

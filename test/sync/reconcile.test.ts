@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { syncAll } from '../../src/cli/sync-all.ts';
 import { repositoryId, repositoryRef } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
@@ -90,6 +91,46 @@ test('a repository taken out of the configuration stops and says why; back in it
   await followGiven(registry, 'one', { repository: remote, branch: null, path: null, ...by }, author);
   await look();
   expect((await stands(remote))!.state).toBe('synced');
+  await queue.close();
+});
+
+// Commands do not see the arguments of the server, so they cannot know whether one was taken out.
+test('a sync by command leaves what the configuration no longer lists, and not what `stele serve` was given', async () => {
+  const [listed, given] = ['https://git.test/apis', 'https://git.test/given'];
+  const { registry, source } = createWorld({
+    organizations: { one: { repositories: [{ url: listed }] } },
+    sync: { interval: 0, hosts: ['git.test'] },
+  });
+  const organization = registry.config.organizations['one']!;
+  const { repositories } = organization;
+  source.push(listed, { 'a.yaml': api('1.0.0') });
+  source.push(given, {});
+  organization.repositories = [...repositories, { url: given, isArgument: true }];
+  const queue = createSyncQueue(registry, createPulls);
+  const start = async () => {
+    const reconciler = await openReconciler(registry, queue);
+    await reconciler.first;
+    await reconciler.close();
+  };
+  const stands = async () =>
+    Object.fromEntries(
+      (await describeRepositories(registry, 'one')).map(({ repository, state }) => [repository, state]),
+    );
+  await start();
+  const name = (await listReadable(registry, operator, { org: 'one' }))[0]!;
+  expect(name.latest).toBe('1.0.0');
+
+  organization.repositories = [];
+  source.push(listed, { 'a.yaml': api('2.0.0') });
+  const coordinate = `@one/apis/${name.slug}`;
+  await syncAll(registry, coordinate, () => undefined);
+  expect(await stands()).toEqual({ [listed]: 'detached', [given]: 'synced' });
+  expect((await listReadable(registry, operator, { org: 'one' }))[0]!.latest).toBe('1.0.0');
+  await syncAll(registry, undefined, () => undefined);
+  expect(await stands()).toEqual({ [listed]: 'detached', [given]: 'synced' });
+
+  await start();
+  expect(await stands()).toEqual({ [listed]: 'detached', [given]: 'detached' });
   await queue.close();
 });
 
