@@ -6,7 +6,7 @@ import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
-import { highestInRange, latestOf, placeOfLabel } from './label.ts';
+import { compareSemanticVersions, highestInRange, latestOf, placeOfLabel } from './label.ts';
 import { readerOf } from './versions/version-order.ts';
 
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
@@ -230,12 +230,18 @@ function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publish
 }
 
 /**
- * Inserts an imported version before the first version that is newer than it. It comes first when
- * its date cannot be parsed.
+ * Inserts an imported version before the first version that is newer than it; of commits of one second,
+ * as after a rebase, the higher version is newer. It comes first when its date cannot be parsed.
  */
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
   const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : dateOf(past);
-  const index = versions.findIndex((version) => dateOf(version) > date);
+  const read = readerOf(versions, past);
+  const own = read(past.label);
+  const isHigher = ({ label }: Version): boolean => {
+    const other = read(label);
+    return own !== null && other !== null && compareSemanticVersions(other, own) > 0;
+  };
+  const index = versions.findIndex((each) => dateOf(each) > date || (dateOf(each) === date && isHigher(each)));
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }
 

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
-import type { Resource } from '../../src/model/resource.ts';
+import { findVersion, type Resource } from '../../src/model/resource.ts';
+import { comparedWith } from '../../src/model/versions/compared-with.ts';
 import { updateResource } from '../../src/registry/change-resource.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
@@ -192,6 +193,18 @@ describe('importing the past', () => {
     await importIt({ eachChange: true });
     expect((await versions()).map(([label]) => label)).toEqual([`1.0.0+${first.slice(0, 7)}`, '1.0.0']);
     expect(await latest()).toBe('1.0.0');
+  });
+
+  test('commits of one second, as after a rebase, stand in the order of their versions', async () => {
+    const { source, sync, importIt, registry } = await open();
+    const committedAt = '2025-01-01T00:00:00Z';
+    for (const version of ['1.0.0', '1.1.0', '2.0.0', '2.1.0'])
+      source.push(url, { 'pay.yaml': api(version, `x-a: ${version}`) }, { committedAt });
+    await sync();
+    await importIt({ eachChange: true });
+    const resource = (await findResource(registry, pay))!;
+    expect(resource.versions.map(({ label }) => label)).toEqual(['1.0.0', '1.1.0', '2.0.0', '2.1.0']);
+    expect(comparedWith(resource, findVersion(resource, '2.1.0')!)?.label).toBe('2.0.0');
   });
 
   test('an import of all follows one of the last days: what that left out is brought in', async () => {
