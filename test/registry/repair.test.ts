@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Resource, Version } from '../../src/model/resource.ts';
@@ -6,6 +9,7 @@ import type { Repaired } from '../../src/registry/keep/give-up.ts';
 import { repairStore } from '../../src/registry/keep/repair.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
+import { openFsBucket } from '../../src/store/fs.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';
@@ -168,4 +172,18 @@ test('damage of the copy is not copied, and another store is not taken for a cop
     expect(Buffer.from((await bucket.get(key))!).equals(flipped(files.get(key)!))).toBe(true);
   }
   expect(await bucket.get(entryKey('@acme', 2))).toEqual(files.get(entryKey('@acme', 2)));
+});
+
+test('a folder in the place of an object is left, and the repair ends', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'stele-repair-'));
+  try {
+    const bucket = await openFsBucket(root);
+    const [key] = keysIn('objects/');
+    for (const [each, bytes] of files) if (each !== key) await bucket.putIfAbsent(each, bytes);
+    await mkdir(join(root, key!), { recursive: true });
+    const done = await repaired(bucket, await bucketOf(files));
+    expect(done).toEqual([{ outcome: 'left', what: key, detail: expect.stringContaining('Move it away') as string }]);
+  } finally {
+    await rm(root, { recursive: true });
+  }
 });

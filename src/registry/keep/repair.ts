@@ -35,8 +35,10 @@ export async function repairStore(
     let isBetter = false;
     const note = (repaired: Repaired): void => {
       isBetter ||= repaired.outcome !== 'left';
-      if (repaired.outcome === 'left') left.push(repaired);
-      else report(repaired);
+      if (repaired.outcome !== 'left') return report(repaired);
+      // Several versions may need what is left.
+      const isKnown = left.some(({ what, detail }) => what === repaired.what && detail === repaired.detail);
+      if (!isKnown) left.push(repaired);
     };
     await repair(registry, checked, { ...options, report: note });
     if (isBetter) checked = await check();
@@ -104,7 +106,7 @@ async function isSoundIn(bucket: Bucket, key: string, place = key): Promise<bool
   return key.startsWith('packs/') ? isWholePack(await decodePack(digest, bytes)) : digestOf(bytes) === digest;
 }
 
-/** Writes a key again, out of quarantine or the copy. False if neither has it. */
+/** Writes a key again, out of quarantine or the copy, and reports it. False if neither has it. */
 async function replace(bucket: Bucket, key: string, { from, report }: RepairOptions): Promise<boolean> {
   const sources = [
     { source: bucket, place: quarantineKey(key), name: 'quarantine' },
@@ -115,7 +117,9 @@ async function replace(bucket: Bucket, key: string, { from, report }: RepairOpti
     const bytes = (await source.get(place))!;
     await bucket.delete(key);
     await bucket.putIfAbsent(key, bytes);
-    report({ outcome: 'repaired', what: key, detail: `Replaced from ${name}.` });
+    if (await isSoundIn(bucket, key)) report({ outcome: 'repaired', what: key, detail: `Replaced from ${name}.` });
+    // Such as a folder, which the store neither reads nor deletes.
+    else report({ outcome: 'left', what: key, detail: 'Something else has its path. Move it away.' });
     return true;
   }
   return false;
