@@ -15,7 +15,7 @@ export interface Listening {
   /** From now on, every answer ends its connection, and says so. */
   drain(): void;
   /**
-   * Drains, stops accepting, waits for running requests, closes idle connections, and closes the rest after
+   * Drains, accepts what has connected, stops accepting, waits for running requests, closes idle connections, and closes the rest after
    * `deadline` milliseconds (default 10,000). Resolves when nothing is open. Until a tenth of the deadline
    * has passed since the server began to drain, idle connections stay open: a request may be on its way.
    */
@@ -132,6 +132,7 @@ async function shutDown(server: Server, deadline: number, lingering: number): Pr
     },
     Math.max(lingering, 0),
   );
+  await acceptWaiting(server, lingering);
   // Node's `close` of an HTTP server cuts idle connections off at once.
   await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   clearTimeout(cutOff);
@@ -139,6 +140,23 @@ async function shutDown(server: Server, deadline: number, lingering: number): Pr
   clearInterval(sweep);
   // Ends Node's check for late requests.
   server.close(() => undefined);
+}
+
+/**
+ * Accepts the connections that clients have and the server not yet: closing would reset them. Node accepts
+ * one in each turn of its event loop. Clients that go on connecting can use up `patience` milliseconds.
+ */
+async function acceptWaiting(server: Server, patience: number): Promise<void> {
+  const until = performance.now() + patience;
+  let isNew: boolean;
+  const note = (): void => void (isNew = true);
+  server.on('connection', note);
+  do {
+    isNew = false;
+    // The turn that is running may be past accepting.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+  } while (isNew && performance.now() < until);
+  server.off('connection', note);
 }
 
 const full = 'Too many connections are open. Try again.';

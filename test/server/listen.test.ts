@@ -1,6 +1,8 @@
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { listen } from '../../src/server/listen.ts';
 import { ask, exchange, parseAnswer } from './http.ts';
@@ -18,9 +20,25 @@ test('closing lets what runs finish, and accepts nothing more', async () => {
   const answer = ask(server.port, { target: '/' });
   await started.promise;
   const closed = server.close();
+  // What had connected before that is still accepted.
+  await setTimeout(20);
   await expect(ask(server.port, { target: '/' })).rejects.toThrow('ECONNREFUSED');
   finish();
   expect((await answer).body.toString()).toContain('whole');
+  await closed;
+});
+
+test('closing answers connections that the system has made and the server has not yet accepted', async () => {
+  const server = await listen((_request, response) => void response.end('whole'), local);
+  const sockets = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1'));
+  const answers = sockets.map(async (socket) => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    return (await text(socket)).slice(0, 15);
+  });
+  // `connect` asks the system after this turn, and nothing is accepted before the event loop looks.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const closed = server.close();
+  expect(await Promise.all(answers)).toEqual(sockets.map(() => 'HTTP/1.1 200 OK'));
   await closed;
 });
 
