@@ -65,7 +65,17 @@ export async function listen(
     drainedAt ??= performance.now();
     for (const response of unanswered) response.shouldKeepAlive = false;
   }
+  /** Requests that wait until no more connections are accepted. */
+  let held: (() => void)[] | null = null;
+  function hold(): () => void {
+    const waiting = (held = [] as (() => void)[]);
+    return () => {
+      held = null;
+      for (const go of waiting) go();
+    };
+  }
   const receive: RequestListener = (request, response) => {
+    if (held !== null) return void held.push(() => void receive(request, response));
     if (drainedAt !== null) response.shouldKeepAlive = false;
     unanswered.add(response);
     response.once('close', () => unanswered.delete(response));
@@ -100,7 +110,7 @@ export async function listen(
     drain,
     close(deadline = 10_000) {
       drain();
-      closing ??= shutDown(server, deadline, drainedAt! + deadline / 10 - performance.now());
+      closing ??= shutDown(server, deadline, drainedAt! + deadline / 10 - performance.now(), hold());
       return closing;
     },
   };
@@ -120,8 +130,11 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
   return new RegistryError('unavailable', `Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
 }
 
-/** `lingering`: milliseconds for which idle connections may still bring a request. */
-async function shutDown(server: Server, deadline: number, lingering: number): Promise<void> {
+/**
+ * `lingering`: milliseconds for which idle connections may still bring a request. `release`: answers what
+ * was held. A client that is answered connects anew, and would keep the server accepting.
+ */
+async function shutDown(server: Server, deadline: number, lingering: number, release: () => void): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), deadline);
   let sweep: NodeJS.Timeout | undefined;
   const startSweep = setTimeout(
@@ -134,7 +147,9 @@ async function shutDown(server: Server, deadline: number, lingering: number): Pr
   );
   await acceptWaiting(server, lingering);
   // Node's `close` of an HTTP server cuts idle connections off at once.
-  await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  release();
+  await closed;
   clearTimeout(cutOff);
   clearTimeout(startSweep);
   clearInterval(sweep);

@@ -42,6 +42,19 @@ test('closing answers connections that the system has made and the server has no
   await closed;
 });
 
+test('closing resets no client that connects anew after each answer', async () => {
+  const server = await listen((_request, response) => void response.end('whole'), local);
+  const ended = Array.from({ length: 24 }, async () => {
+    for (;;) {
+      const failed = await ask(server.port, { target: '/' }).then(() => null, String);
+      if (failed !== null) return failed;
+    }
+  });
+  await setTimeout(50);
+  await server.close();
+  for (const failed of await Promise.all(ended)) expect(failed).toContain('ECONNREFUSED');
+});
+
 test('closing ends idle connections that are kept alive', async () => {
   const server = await listen((_request, response) => void response.end('once'), local);
   const agent = new Agent({ keepAlive: true });
