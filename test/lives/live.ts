@@ -5,7 +5,6 @@ import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commit, owner } from './git-verbs.ts';
-import { isMended } from './pending.ts';
 import { openLifeWorld } from './world.ts';
 import { verbs } from './verbs.ts';
 
@@ -114,10 +113,7 @@ async function dieWhile(life: Life, plan: Plan, draw: Draw): Promise<void> {
   const { world } = life;
   const node = world.nodes[world.turn]!;
   node.die(draw.number(10), draw.chance(0.5));
-  const { length } = life.answers;
   await plan.ask().catch(() => undefined);
-  // What was answered and could not be kept is done again, and found done.
-  if (!isMended('answer')) life.answers.length = length;
   await world.replace(node);
   world.pass(takenOver);
   // What a dying process logs is no fault.

@@ -1,7 +1,6 @@
 import type { Draw } from './draw.ts';
 import { day, evolve, firstDoc, newResource, send, type Life, type Verbs } from './life.ts';
 import { latestOf, publish, rankOf, setStatus, textOf, type Outcome, type Resource, type Version } from './model.ts';
-import { isMended } from './pending.ts';
 
 const slugs = ['pay', 'orders', 'users'];
 
@@ -96,8 +95,6 @@ export const resourceVerbs: Verbs = {
       if (found === null) return null;
       const { resource, version } = found;
       const state = draw.of(['active', 'deprecated', 'yanked', 'withdrawn'] as const);
-      const isUnyanked = version.status === 'yanked' && (state === 'active' || state === 'deprecated');
-      if (isUnyanked && !isMended('unyanked')) return null;
       const isFinal = version.status === 'withdrawn';
       if (!isFinal) setStatus(resource, version, state);
       const body = { status: { state, ...(state !== 'active' && { reason: 'A life' }) } };

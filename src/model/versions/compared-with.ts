@@ -60,10 +60,13 @@ function find(
     const parsed = read(versions[kept]!.label);
     if (fits(parsed)) best = { at: kept, parsed };
   }
-  // What stands before the kept one was there when that was chosen.
+  // What stands before the kept one was there when that was chosen; so was what was published before
+  // the version itself, and passed over because it was yanked then.
   const floor = best === null ? -1 : kept;
+  const chosenAt = best === null ? undefined : versions[index]?.publishedAt;
   for (let at = end - 1; at > floor; at--) {
     if (!isOffered(versions[at]!)) continue;
+    if (chosenAt !== undefined && versions[at]!.publishedAt <= chosenAt) continue;
     const parsed = read(versions[at]!.label);
     if (own === null) return versions[at]!;
     if (!fits(parsed)) continue;

@@ -5,14 +5,15 @@ import { changesOf, comparedWith, releaseBefore } from '../../../src/model/versi
 import { compareSemanticVersions, parseSemanticVersion } from '../../../src/model/label.ts';
 import type { Resource, Version } from '../../../src/model/resource.ts';
 
-/** Versions in order of publication; after a space the status, after `from=` what each was compared with. */
+/** Versions in order of publication; after a space the status, after `from=` what each was compared with, after `at=` when it was published. */
 function resourceOf(...texts: string[]): Resource {
   const versions = texts.map((text) => {
     const [label, ...more] = text.split(' ') as [string, ...string[]];
     const from = more.find((each) => each.startsWith('from='))?.slice('from='.length);
+    const publishedAt = more.find((each) => each.startsWith('at='))?.slice('at='.length);
     const state = more.find((each) => !each.includes('=')) ?? 'active';
     const changes = from === undefined ? {} : { changes: { from, verdict: 'none', counts: noCounts(), digest: '' } };
-    return { label, status: { state }, ...changes } as unknown as Version;
+    return { label, status: { state }, ...changes, ...(publishedAt && { publishedAt }) } as unknown as Version;
   });
   return { versions } as unknown as Resource;
 }
@@ -41,7 +42,8 @@ test.each([
   ['dotted numbers have an order', ['2.1', '3.0', '2.2'], '2.1'],
   ['what was compared then stays, though it is yanked', ['1.0.0', '1.1.0 yanked', '1.2.0 from=1.1.0'], '1.1.0'],
   ['and is not there any more when it is withdrawn', ['1.0.0', '1.1.0 withdrawn', '1.2.0 from=1.1.0'], '1.0.0'],
-  ['an import is put in between', ['1.0.0', '1.1.0', '1.2.0 from=1.0.0'], '1.1.0'],
+  ['an import is put in between', ['1.0.0', '1.1.0 at=3', '1.2.0 from=1.0.0 at=2'], '1.1.0'],
+  ['one that was yanked then is not put in between', ['1.0.0', '1.1.0 at=1', '1.2.0 from=1.0.0 at=2'], '1.0.0'],
   ['a beta of an older program counts no more', ['1.0.0', '2.0.0-b', '2.0.0 from=2.0.0-b'], '1.0.0'],
 ])('%s', (_, texts, label) => expect(before(...texts)).toBe(label));
 
