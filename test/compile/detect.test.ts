@@ -116,7 +116,7 @@ describe('detect', () => {
     // Reading it takes seconds, until its memory is at an end.
     const large = {
       path: 'large.json',
-      bytes: Buffer.from(JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 500_000 }, (_, at) => ({ at })) })),
+      bytes: Buffer.from(JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 1_200_000 }, (_, at) => ({ at })) })),
     };
     if (isThorough) files.push(large);
     const found = await compiler.detect(files, { ...limits, memoryMegabytes: 160 });
