@@ -32,7 +32,8 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const before = (await registry.refs.readFresh<Imported>(ref))?.value ?? null;
   const reached = before !== null && coversAll(before, work) ? before : null;
   const start = history.findIndex(({ commit }) => commit === reached?.commit) + 1;
-  const rest = history.slice(start).filter(({ committedAt }) => isSince(committedAt, since));
+  const hasBegun = ({ commit }: HistoryCommit) => paths.at(commit) !== null;
+  const rest = history.slice(start).filter((each) => hasBegun(each) && isSince(each.committedAt, since));
   const documents: RunDocument[] = [];
   // The files that the last commit needed. Unknown after a resume, so the first commit is always
   // read.

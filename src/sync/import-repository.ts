@@ -1,5 +1,12 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { repositoryId, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
+import {
+  repositoryId,
+  repositoryRef,
+  trustedCommit,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertAccepted } from './guard.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
@@ -50,8 +57,9 @@ export async function importHistory(
   const { connection } = resource;
   const id = repositoryId(connection.repository, connection.branch);
   const repository = (await registry.refs.read<Repository>(repositoryRef(coordinate.org, id)))?.value;
-  if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
-  const tip = repository.commit;
+  // One that is followed again, or otherwise, has to be read again from the commit that it had.
+  const tip = repository && (repository.commit ?? trustedCommit(repository));
+  if (!tip) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
   const lease = { org: coordinate.org, name: `${coordinate.type}/${coordinate.slug}` };
   return withLease(registry, lease, signal, async ({ registry: fenced, signal: held }) => {

@@ -107,8 +107,8 @@ async function openTags(
 }
 
 /**
- * Finds the document in a tag's commit, or says why it cannot be published. Tries its earlier paths
- * if the tag is not on the branch.
+ * Finds the document in a tag's commit, or says why it cannot be published. Tries all its paths if
+ * the tag is not on the branch.
  */
 async function openTag(
   { registry, remote, connected, signal }: ImportWork,
@@ -121,10 +121,10 @@ async function openTag(
   if (label === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
   const snapshot = await refusable(() => registry.source.snapshot(remote, commit, signal));
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
-  const likely = paths.at(commit);
+  const known = paths.at(commit);
   const files = filesOf(await snapshot.entries());
-  const path = [...(likely === null ? [] : [likely]), ...paths.all].find((each) => files.has(each));
-  if (path === undefined)
+  const path = known === undefined ? paths.all.find((each) => files.has(each)) : known;
+  if (!path || !files.has(path))
     return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
   return { commit, tag: { name, label }, path, snapshot, files };
 }

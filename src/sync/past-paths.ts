@@ -2,8 +2,11 @@ import type { HistoryCommit } from '../source/source.ts';
 
 /** The paths of a document through its history. */
 export interface PastPaths {
-  /** The path it had in that commit, if it existed. Null for a commit outside the history. */
-  at(commit: string): string | null;
+  /**
+   * The path it had in that commit, if it existed. Null for a commit before it began, undefined for
+   * one outside the history.
+   */
+  at(commit: string): string | null | undefined;
   /** Every path it had, newest first. */
   all: readonly string[];
 }
@@ -16,19 +19,45 @@ const mostCompared = 10;
 
 /**
  * Follows a document back through its history (oldest first). A file that was moved counts as the
- * same document, and as for git one that replaces a removed file and has half of its lines.
+ * same document, and as for git one that replaces a removed file and has half of its lines. One that
+ * was removed and is back does too, but not what was there before it went on elsewhere.
  */
 export async function findPaths(history: readonly HistoryCommit[], newest: string, read: ReadPast): Promise<PastPaths> {
-  const paths = new Map<string, string>();
+  const paths = new Map<string, string | null>();
   const all = new Set([newest]);
-  let path = newest;
+  let path: string | null = newest;
   for (let at = history.length - 1; at >= 0; at--) {
-    const { commit, moves } = history[at]!;
-    paths.set(commit, path);
-    path = moves.get(path) ?? (await replacedBy(history, at, path, read)) ?? path;
-    all.add(path);
+    paths.set(history[at]!.commit, path);
+    if (path === null) continue;
+    const before = await cameFrom(history, at, path, read);
+    path = before ?? ((await wasLeft(history, at, path, read)) ? null : path);
+    if (path !== null) all.add(path);
   }
-  return { at: (commit) => paths.get(commit) ?? null, all: [...all] };
+  return { at: (commit) => paths.get(commit), all: [...all] };
+}
+
+/** The path that the file at this path had before the commit, or null when the commit did not move it there. */
+async function cameFrom(
+  history: readonly HistoryCommit[],
+  at: number,
+  path: string,
+  read: ReadPast,
+): Promise<string | null> {
+  return history[at]!.moves.get(path) ?? replacedBy(history, at, path, read);
+}
+
+/** Whether a commit added the file at a path that another document had, which moved away. */
+async function wasLeft(history: readonly HistoryCommit[], at: number, path: string, read: ReadPast): Promise<boolean> {
+  if (!history[at]!.files.get(path)) return false;
+  const last = history.slice(0, at).findLastIndex(({ files }) => files.has(path));
+  if (last < 0 || history[last]!.files.get(path) !== null) return false;
+  const { files, moves } = history[last]!;
+  if ([...moves.values()].includes(path)) return true;
+  const changed = [...files].flatMap(([each, blob]) => (blob !== null && isDocument(each) ? [each] : []));
+  for (const each of changed.slice(0, mostCompared)) {
+    if ((await cameFrom(history, last, each, read)) === path) return true;
+  }
+  return false;
 }
 
 /** The file that a commit removed and replaced by one at this path, or null. */

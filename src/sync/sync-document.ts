@@ -8,6 +8,7 @@ import { resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
+import type { Moves } from '../plan/moves.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
@@ -140,6 +141,25 @@ async function connectTagged({ registry, repository, run }: Syncing, document: P
     return { value: { ...resource, connection }, change };
   });
   return 'connected';
+}
+
+/** Lets connections follow documents that moved. A publish did so before; one that was refused did not. */
+export async function moveConnections(
+  { registry, repository: { org, url, branch }, run }: Syncing,
+  moves: Moves,
+  planned: readonly Planned[],
+): Promise<void> {
+  for (const [from, to] of moves) {
+    const document = planned.find(({ path }) => path === to);
+    if (document === undefined) continue;
+    await registry.refs.update<Resource>(resourceRef(document.coordinate), (current) => {
+      const connection = current?.value.connection;
+      if (!current || !connection || current.value.deletedAt || connection.path !== from) return null;
+      if (connection.repository !== url || connection.branch !== branch) return null;
+      const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
+      return { value: { ...current.value, connection: { ...connection, path: to } }, change };
+    });
+  }
 }
 
 /** The state of a document that was neither read nor published. */

@@ -24,7 +24,7 @@ import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
-import { syncDocument, type SyncedDocument } from './sync-document.ts';
+import { moveConnections, syncDocument, type SyncedDocument } from './sync-document.ts';
 import { goOnFromFormer } from './renames/former.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
 import { connectedSites, isIdle } from './sites/connect-site.ts';
@@ -182,11 +182,11 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const documentsSynced = await syncDocuments({ ...syncing, repository }, snapshot, planned);
-  const { synced } = documentsSynced;
+  const { synced, lost: unread } = await syncDocuments({ ...syncing, repository }, snapshot, planned);
+  await moveConnections(syncing, moves, planned);
   // After the documents, which its pages may embed.
   const published = await syncSites({ ...syncing, repository }, snapshot, named);
-  const lost = documentsSynced.lost ?? published.lost;
+  const lost = unread ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.

@@ -1,7 +1,6 @@
 import { importHistory } from '../../src/sync/import-repository.ts';
 import type { Verbs } from './life.ts';
 import { latestOf, publish } from './model.ts';
-import { isMended } from './pending.ts';
 
 /** Release tags, and versions from before that are imported from them. */
 export const importVerbs: Verbs = {
@@ -25,7 +24,7 @@ export const importVerbs: Verbs = {
     },
   },
   import: {
-    weight: isMended('import') ? 3 : 0,
+    weight: 3,
     plan(life, draw) {
       const resources = [...life.resources.values()].filter(
         ({ from, deletedAt }) => from !== null && deletedAt === null,

@@ -4,14 +4,24 @@ import { repositoryId } from '../../src/model/connection.ts';
 import { findVersion, type Resource } from '../../src/model/resource.ts';
 import { comparedWith } from '../../src/model/versions/compared-with.ts';
 import { updateResource } from '../../src/registry/change-resource.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/follow.ts';
+import { follow, unfollow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { createWorld } from '../registry/world.ts';
 
 const url = 'https://git.test/acme/apis.git';
+const followed = {
+  url,
+  branch: null,
+  credential: null,
+  visibility: 'public',
+  validation: 'lenient',
+  discover: '',
+} as const;
+const author = { actor: 'operator:test', origin: null };
 const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
 
 function api(version: string | null, more = ''): string {
@@ -21,8 +31,7 @@ function api(version: string | null, more = ''): string {
 
 async function open() {
   const world = createWorld();
-  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
-  await follow(world.registry, 'acme', { ...given, discover: '' });
+  await follow(world.registry, 'acme', followed);
   const queue = createSyncQueue(world.registry, createPulls);
   return {
     ...world,
@@ -112,6 +121,69 @@ describe('importing the past', () => {
     await sync();
     await importIt({ eachChange: true });
     expect((await versions()).map(([label]) => label)).toEqual(['1.0.0', '1.1.0']);
+  });
+
+  test('a document that moved and was rejected is imported from where it is, not from what took its place', async () => {
+    const { source, sync, importIt, registry, versions } = await open();
+    const users = 'openapi: 3.1.0\ninfo: {title: Users, version: 5.0.0}\n';
+    source.tag(url, 'v0.1.0', source.push(url, { 'a.yaml': api('1.0.0') }));
+    await sync();
+    await changeStatus(registry, pay, '1.0.0', { state: 'withdrawn', reason: 'leak' }, author);
+    source.push(url, { 'b.yaml': api('1.0.0') });
+    expect((await sync()).documents).toMatchObject([
+      { path: 'b.yaml', resource: '@acme/apis/pay', outcome: 'conflict' },
+    ]);
+    source.tag(url, 'v0.2.0', source.push(url, { 'a.yaml': users, 'b.yaml': api('1.0.0') }));
+    await sync();
+    expect((await findResource(registry, pay))!.connection!.path).toBe('b.yaml');
+    const run = await importIt({ tags: 'v*' });
+    expect(run.documents.map(({ path, label }) => [path, label])).toEqual([
+      ['b.yaml', '0.1.0'],
+      ['b.yaml', '0.2.0'],
+    ]);
+    const contents = new Map(
+      (await findResource(registry, pay))!.versions.map(({ label, content }) => [label, content]),
+    );
+    expect(contents.get('0.2.0')).toBe(contents.get('0.1.0'));
+    expect(await versions()).toHaveLength(3);
+  });
+
+  test.each(['tags', 'changes'] as const)(
+    'a file at a path that another document left has none of its %s',
+    async (of) => {
+      const { source, sync, importIt, registry, versions } = await open();
+      const users = (version: string) => `openapi: 3.1.0\ninfo: {title: Users, version: ${version}}\n`;
+      source.tag(url, 'v0.1.0', source.push(url, { 'a.yaml': users('0.1.0') }));
+      source.push(url, { 'b.yaml': users('0.1.0') });
+      source.tag(url, 'v0.2.0', source.push(url, { 'a.yaml': api('0.2.0'), 'b.yaml': users('0.1.0') }));
+      source.push(url, { 'a.yaml': api('1.0.0'), 'b.yaml': users('0.1.0') });
+      await sync();
+      expect((await findResource(registry, pay))!.connection!.path).toBe('a.yaml');
+      const run = await importIt(of === 'tags' ? { tags: 'v*' } : { eachChange: true });
+      expect((await versions()).map(([label]) => label)).toEqual(['0.2.0', '1.0.0']);
+      if (of === 'tags') expect(run.documents[0]!.detail).toBe('Tag v0.1.0 does not contain a.yaml.');
+    },
+  );
+
+  test('a file that was removed and is back has the tags from before', async () => {
+    const { source, sync, importIt, versions } = await open();
+    source.tag(url, 'v0.1.0', source.push(url, { 'pay.yaml': api('0.1.0'), 'README.md': 'x' }));
+    source.push(url, { 'README.md': 'x' });
+    source.push(url, { 'pay.yaml': api('1.0.0'), 'README.md': 'x' });
+    await sync();
+    await importIt({ tags: 'v*' });
+    expect((await versions()).map(([label]) => label)).toEqual(['0.1.0', '1.0.0']);
+  });
+
+  test('a repository that is followed again is imported from where it was', async () => {
+    const { source, sync, importIt, registry, versions } = await open();
+    source.tag(url, 'v0.1.0', source.push(url, { 'pay.yaml': api('0.1.0') }));
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    await unfollow(registry, 'acme', repositoryId(url, null), author);
+    await follow(registry, 'acme', { ...followed, gone: null });
+    await importIt({ tags: 'v*' });
+    expect((await versions()).map(([label]) => label)).toEqual(['0.1.0', '1.0.0']);
   });
 
   test('what a tag cannot give is told as it happens, not only counted', async () => {
@@ -351,7 +423,6 @@ describe('importing tags', () => {
     const [ruleset] = (await Array.fromAsync(registry.refs.list('resources/acme/rulesets/'))).map((ref) =>
       ref.replace('resources/', '@'),
     );
-    const author = { actor: 'operator:test', origin: null };
     const change = (current: Resource) => ({ next: { ...current, ruleset: ruleset! }, action: 'change' });
     await updateResource(registry, pay, author, () => undefined, change);
     expect((await importIt({ tags: 'v*' })).documents).toMatchObject([{ outcome: 'rejected' }]);
