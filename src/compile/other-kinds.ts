@@ -1,6 +1,6 @@
 import { isObject } from './schema/schema-dialect.ts';
 
-/** A kind of document that Stele does not store, and how it is told. */
+/** A kind of document that Stele does not store, and how to recognize it. */
 interface OtherKind {
   /** As in "This is …". */
   name: string;

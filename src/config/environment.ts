@@ -17,7 +17,7 @@ export function readSecret({ env }: SecretName): string {
 
 /**
  * The proxies of the environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or the same in lower case, which
- * win. Throws `malformed` for what is no proxy's URL.
+ * win. Throws `malformed` if a value is not the URL of a proxy.
  */
 export function readProxies(): Proxies {
   const except =

@@ -8,7 +8,7 @@ const patience = 20;
 const deadline = 60;
 
 /** Redirects that are followed for one request. A repository may have been renamed more than once. */
-const mostRedirects = 3;
+const maxRedirects = 3;
 /** What hosts answer for a repository that was renamed. The same request is sent again, with its method and body. */
 const moved = [301, 307, 308];
 
@@ -30,7 +30,7 @@ export function createFetch(apiUrl: string, second: number): typeof fetch {
       const body = await readBody(response);
       if (status < 300 || status >= 400) return new Response(body.byteLength === 0 ? null : body, { status, headers });
       const target = moved.includes(status) ? targetOf(headers.get('location'), url, api) : null;
-      if (target === null || redirects === mostRedirects) return new Response(null, { status: 404 });
+      if (target === null || redirects === maxRedirects) return new Response(null, { status: 404 });
       url = target;
     }
   };

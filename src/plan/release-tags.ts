@@ -33,7 +33,7 @@ function releasePatterns(tags: readonly string[], coordinate: Pick<Coordinate, '
   });
 }
 
-/** The first of the patterns of a document's release tags, or null: there are no such tags. */
+/** The first of the patterns of a document's release tags, or null if no tag matches any. */
 export function releasePattern(tags: readonly string[], coordinate: Pick<Coordinate, 'slug'>): string | null {
   return releasePatterns(tags, coordinate)[0]?.pattern ?? null;
 }

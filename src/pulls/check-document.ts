@@ -18,7 +18,7 @@ import { refusalOf } from '../sync/publish-document.ts';
 /** Changes of each verdict that a check names. */
 const mostNamed = 20;
 /** Breaking changes that are shown at their lines. */
-const mostAnnotated = 50;
+const maxAnnotations = 50;
 
 /**
  * The check of one document: what publishing it gave, or why it was refused. `registry`: as it is
@@ -159,5 +159,5 @@ function breaksIn({ comparison }: Changes, { path }: Planned, report: Report): A
       return { path, line, column, severity: 'warning', rule, message };
     })
     .filter((one) => !said.has(keyOf(one)))
-    .slice(0, mostAnnotated);
+    .slice(0, maxAnnotations);
 }

@@ -17,7 +17,7 @@ const sharedFor = 1000;
 
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
- * and while the store is not writable. Damaged logs are told with 200: the others are served.
+ * and while the store is not writable. With a damaged log it answers 200 and counts them: the other organizations are served.
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
   const { bucket, config, monotonic, refs } = registry;

@@ -112,7 +112,7 @@ export async function fileIn(
 }
 
 /** Bytes of a file that is compared with another one. */
-const mostRead = 4 * 2 ** 20;
+const maxBytesRead = 4 * 2 ** 20;
 
 /** Reads files of past commits as text. */
 export function readPast({ registry, remote, signal }: ImportWork): ReadPast {
@@ -121,7 +121,7 @@ export function readPast({ registry, remote, signal }: ImportWork): ReadPast {
       const snapshot = await registry.source.snapshot(remote, commit, signal);
       return (await snapshot.read([path]))[0]!;
     });
-    if ('refusal' in found || !found.found || found.bytes.byteLength > mostRead) return null;
+    if ('refusal' in found || !found.found || found.bytes.byteLength > maxBytesRead) return null;
     return Buffer.from(found.bytes).toString();
   };
 }

@@ -15,7 +15,7 @@ export interface PastPaths {
 export type ReadPast = (commit: string, path: string) => Promise<string | null>;
 
 /** The most removed files that are compared with one that was added. */
-const mostCompared = 10;
+const maxCompared = 10;
 
 /**
  * Follows a document back through its history (oldest first). A file that was moved counts as the
@@ -54,7 +54,7 @@ async function wasLeft(history: readonly HistoryCommit[], at: number, path: stri
   const { files, moves } = history[last]!;
   if ([...moves.values()].includes(path)) return true;
   const changed = [...files].flatMap(([each, blob]) => (blob !== null && isDocument(each) ? [each] : []));
-  for (const each of changed.slice(0, mostCompared)) {
+  for (const each of changed.slice(0, maxCompared)) {
     if ((await cameFrom(history, last, each, read)) === path) return true;
   }
   return false;
@@ -76,7 +76,7 @@ async function replacedBy(
   const likely = removed.toSorted((a, b) => Number(nameOf(b) === nameOf(path)) - Number(nameOf(a) === nameOf(path)));
   const own = await read(commit, path);
   let best: { path: string; share: number } | null = null;
-  for (const each of own === null ? [] : likely.slice(0, mostCompared)) {
+  for (const each of own === null ? [] : likely.slice(0, maxCompared)) {
     const text = await read(before, each);
     const share = text === null ? 0 : shareOf(own!, text);
     if (share >= 0.5 && share > (best?.share ?? 0)) best = { path: each, share };

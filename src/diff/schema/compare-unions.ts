@@ -11,7 +11,7 @@ import type { Unit } from '../walk.ts';
 
 const mostBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
-const mostChecked = 5000;
+const maxChecks = 5000;
 
 /** Compares two branches. Null: they are the same. */
 export type CompareBranches = (before: Schema, after: Schema) => Unit | null;
@@ -160,7 +160,7 @@ function findClash(
     for (const other of branches) {
       if (one === other) continue;
       walk.spend(5);
-      if (++checked > mostChecked || !areDisjoint(walk[side], one.schema, other.schema)) return [one, other];
+      if (++checked > maxChecks || !areDisjoint(walk[side], one.schema, other.schema)) return [one, other];
     }
   return null;
 }

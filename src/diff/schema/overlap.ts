@@ -4,10 +4,10 @@ import { isRestriction } from './keywords.ts';
 import { coversTypes, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
 
-const mostDepth = 3;
+const maxDepth = 3;
 
 /** Whether no value besides null is valid for both of two schemas, as far as that can be proved. */
-export function areDisjoint(side: Side, one: Schema, other: Schema, depth = mostDepth): boolean {
+export function areDisjoint(side: Side, one: Schema, other: Schema, depth = maxDepth): boolean {
   const [a, b] = [viewOf(side, one), viewOf(side, other)];
   if (a.flat.isNever || b.flat.isNever) return true;
   if (a.values !== null && b.values !== null && a.values.value.isDisjointFrom(b.values.value)) return true;

@@ -127,7 +127,7 @@ export function parseSite(text: string): SiteName | null {
 
 /**
  * Whether something was made for a site, and not for a deleted one that had its name. What has no id
- * is from a program that knew none, and is told apart by its time.
+ * was written before sites had ids; its date says which site it belongs to.
  */
 export function isMadeFor(
   { id, createdAt }: Pick<DocumentationSite, 'id' | 'createdAt'>,

@@ -30,7 +30,8 @@ export interface Migrated extends Copied {
  * Rejects with `conflict` if the target holds anything.
  */
 export async function migrate(from: Bucket, into: Bucket, progress?: (copied: Copied) => void): Promise<Migrated> {
-  if (!(await hasFormat(from))) throw new RegistryError('malformed', 'There is no store to migrate.');
+  if (!(await hasFormat(from)))
+    throw new RegistryError('malformed', 'The configured store is empty. There is nothing to migrate.');
   if (await hasFormat(into))
     throw new RegistryError('conflict', 'The target is a store already. Choose an empty folder.');
   const before = await readTips(from);

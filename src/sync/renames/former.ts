@@ -8,12 +8,12 @@ import { adopt } from './adopt.ts';
 import { hostIdOf } from './host-id.ts';
 
 /** The most renames that are followed from one record to the next. */
-const mostRenames = 10;
+const maxRenames = 10;
 
 /** The id under which a followed repository goes on, after all its renames. */
 export async function currentId(registry: Registry, org: string, id: string): Promise<string> {
   let current = id;
-  for (let renames = 0; renames < mostRenames; renames++) {
+  for (let renames = 0; renames < maxRenames; renames++) {
     const record = (await registry.refs.read<Repository>(repositoryRef(org, current)))?.value;
     if (record?.renamed === undefined) break;
     current = repositoryId(record.renamed, record.branch);

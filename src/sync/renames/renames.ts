@@ -16,7 +16,7 @@ const day = 24 * 60 * 60_000;
 const hour = 60 * 60_000;
 const looksAtOnce = 4;
 /** Looks at a host that may fail one after the other before the others are left for later. */
-const mostFailures = 3;
+const maxFailures = 3;
 
 /** Follows single repositories to the names that they get on their hosts. */
 export interface Renames {
@@ -135,7 +135,7 @@ export function createRenames(
       const failures = new Map<Host, number>();
       const task = (repository: Repository) => async () => {
         const host = hostOf(registry, repository.url)?.host;
-        if (host === undefined || stop.signal.aborted || (failures.get(host) ?? 0) >= mostFailures) return;
+        if (host === undefined || stop.signal.aborted || (failures.get(host) ?? 0) >= maxFailures) return;
         try {
           await look(repository);
           failures.delete(host);

@@ -232,7 +232,7 @@ function onlyOne(name: string, given: readonly Expression[], inner: Inner): Eval
   return inner(given[0]!);
 }
 
-/** `onlyTexts`: values that are no texts do not match, as they have no such function. */
+/** `onlyTexts`: only strings can match, since other values have no such function. */
 function compileMatch(
   matches: Matches,
   subject: Evaluate,
