@@ -15,7 +15,7 @@ import { changeStatus } from '../src/registry/change-version.ts';
 import { allFindings, openChromium, type OpenChromium } from '../test/e2e/browser/chromium.ts';
 import { openConsoleWorld, signIn } from '../test/e2e/browser/console-world.ts';
 import { openSite } from '../test/e2e/browser/site.ts';
-import { author, deploy, writeSite } from '../test/server/sites/site-world.ts';
+import { author, deploy, writeSite } from '../test/sites/server/site-world.ts';
 
 const only = String(argv['only'] ?? '');
 const themes = [argv['theme'] ?? ['light', 'dark']].flat() as ('light' | 'dark')[];

@@ -20,7 +20,7 @@ import { createKey } from '../src/registry/keys.ts';
 import { createPulls } from '../src/pulls/pulls.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import { createSyncQueue } from '../src/sync/queue.ts';
-import { openServer } from '../src/server/server.ts';
+import { openServer } from '../src/open-server.ts';
 import { openFsBucket } from '../src/store/fs.ts';
 import { openS3Bucket } from '../src/store/s3.ts';
 import { startCeph } from '../test/servers/ceph.ts';

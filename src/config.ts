@@ -7,7 +7,7 @@ import type { OrganizationConfig, UserOrganization } from './config/organization
 import type { Quotas } from './config/quotas.ts';
 import type { PurgeConfig, UserPurge } from './config/purge-config.ts';
 import type { StoreConfig, UserStore } from './config/store-config.ts';
-import type { SiteName } from './model/sites/documentation-site.ts';
+import type { SiteName } from './sites/model/documentation-site.ts';
 
 /**
  * The configuration with all defaults filled in and all paths absolute.

@@ -23,7 +23,7 @@ interface Facts {
 export interface HouseMap {
   /** Rooms by name, each with its paths (`src/store/`, `src/open.ts`) and the rooms that it may import besides itself. */
   rooms: Map<string, { paths: string[]; mayImport: string[] }>;
-  /** Packages, `@scope/*` and `ajv-*` included, by the paths that may import them. */
+  /** Packages, `@scope/*` and `ajv-*` included, by the paths that may import them: files, folders, or whole rooms by their first. */
   packages: Map<string, string[]>;
 }
 
@@ -47,6 +47,8 @@ export function readMap(markdown: string): HouseMap {
       rooms.set(room, { paths: named.map((path) => `src/${path}`), mayImport: names.filter(Boolean) });
     }
   }
+  const pathsOf = (path: string) => [...rooms.values()].find(({ paths }) => paths[0] === path)?.paths ?? [path];
+  for (const [name, owners] of packages) packages.set(name, owners.flatMap(pathsOf));
   for (const [room, row] of rooms) {
     const unknown = row.mayImport.filter((name) => !rooms.has(name));
     if (unknown.length > 0)
@@ -57,7 +59,10 @@ export function readMap(markdown: string): HouseMap {
 
 /** Single files that more may import than the rest of their room, each with its reason. */
 const doors = new Map<string, { from: readonly string[]; why: string }>([
-  ['src/source/upload.ts', { from: ['server'], why: 'a body that came over HTTP is a Snapshot of one file' }],
+  [
+    'src/source/upload.ts',
+    { from: ['server', 'console'], why: 'a body that came over HTTP is a Snapshot of one file' },
+  ],
 ]);
 
 /** Files that may read `process.env`, each with its reason. */

@@ -17,7 +17,7 @@ import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createKey } from '../../src/registry/keys.ts';
-import { openServer } from '../../src/server/server.ts';
+import { openServer } from '../../src/open-server.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { startCeph } from '../../test/servers/ceph.ts';
 import { startFaultProxy } from '../../test/servers/fault-proxy.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { backup, restore } from '../../src/registry/keep/backup.ts';
 import { collectGarbage } from '../../src/registry/keep/gc.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
-import { openServer } from '../../src/server/server.ts';
+import { openServer } from '../../src/open-server.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';

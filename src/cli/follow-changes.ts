@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../registry/registry.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { Dev } from '../server/dev.ts';
-import type { Server } from '../server/server.ts';
+import type { Server } from '../open-server.ts';
 
 /** Debounce time in milliseconds: editors write a file in several steps. */
 const settled = 100;

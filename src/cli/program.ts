@@ -17,7 +17,7 @@ import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { repositoriesCommand } from './repositories-command.ts';
 import { serveCommand } from './serve-command.ts';
-import { sitesCommand } from './sites/sites-command.ts';
+import { sitesCommand } from '../sites/cli/sites-command.ts';
 import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';
 

@@ -11,8 +11,8 @@ import type { GateSettings } from '../model/gate.ts';
 import type { Ownership } from '../model/resource.ts';
 import type { BlockOn, Exemption, Gate, Problem, Report, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import type { SiteSettings } from '../model/sites/documentation-site.ts';
-import type { RenderedPage, SourcePage } from '../model/sites/source-page.ts';
+import type { SiteSettings } from '../sites/model/documentation-site.ts';
+import type { RenderedPage, SourcePage } from '../sites/model/source-page.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config, UserConfig } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
-import { parseSite } from '../model/sites/documentation-site.ts';
+import { parseSite } from '../sites/model/documentation-site.ts';
 import { fillDefaults } from './config-schema.ts';
 import { absoluteKeys, assertCredentials } from './credential-config.ts';
 import { readEnvironment } from './environment.ts';

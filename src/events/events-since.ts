@@ -1,6 +1,6 @@
 import type { Repository } from '../model/connection.ts';
 import type { Resource } from '../model/resource.ts';
-import type { DocumentationSite } from '../model/sites/documentation-site.ts';
+import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
 import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';

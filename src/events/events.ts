@@ -9,7 +9,7 @@ import {
   siteAddress,
   type DocumentationSite,
   type SiteName,
-} from '../model/sites/documentation-site.ts';
+} from '../sites/model/documentation-site.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 

@@ -3,7 +3,7 @@ import { readSecret } from '../config/environment.ts';
 import type { PurgeConfig } from '../config/purge-config.ts';
 import { cacheKeysOf, cacheKeysOfSite } from '../model/cache-key.ts';
 import type { Resource } from '../model/resource.ts';
-import type { DocumentationSite } from '../model/sites/documentation-site.ts';
+import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
 

@@ -1,5 +1,5 @@
 import { formatCoordinate, type Coordinate } from './address.ts';
-import { formatSite, type SiteName } from './sites/documentation-site.ts';
+import { formatSite, type SiteName } from '../sites/model/documentation-site.ts';
 
 /** The key of what shows everything that anybody may read: the first page, feeds, the sitemap. */
 export const everywhereKey = 'registry';

@@ -1,5 +1,5 @@
 import { isWell, type DocumentState, type Repository } from './connection.ts';
-import type { SiteState } from './sites/site-state.ts';
+import type { SiteState } from '../sites/model/site-state.ts';
 
 /**
  * The state of a resource's or a site's connection, for people and programs.

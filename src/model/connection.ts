@@ -2,7 +2,7 @@ import { withoutCredential } from './repository-url.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
-import type { SiteState } from './sites/site-state.ts';
+import type { SiteState } from '../sites/model/site-state.ts';
 
 /**
  * What a branch sync does when the document states a version that is already published with other

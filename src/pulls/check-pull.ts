@@ -14,7 +14,7 @@ import type { Merge } from '../source/source.ts';
 import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
 import { rulesetNow } from '../sync/sync-document.ts';
-import type { SitePreview } from '../registry/sites/site-preview.ts';
+import type { SitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';
 import { changedPaths, followMoves, planTarget, type Target } from './merged-tree.ts';

@@ -2,25 +2,25 @@ import type { Principal } from '../model/access.ts';
 import type { Check } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
 import { countText, isBlocking, type Report } from '../model/problem.ts';
-import type { DeploymentContents } from '../model/sites/deployment.ts';
+import type { DeploymentContents } from '../sites/model/deployment.ts';
 import {
   currentOf,
   formatSite,
   settingsOf,
   siteAddress,
   type DocumentationSite,
-} from '../model/sites/documentation-site.ts';
+} from '../sites/model/documentation-site.ts';
 import type { SettingsSite } from '../compile/compile.ts';
 import { settingsPath } from '../plan/settings-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import { readContents } from '../registry/sites/deployment-contents.ts';
-import { makeDeployment, type MadeDeployment } from '../registry/sites/make-deployment.ts';
-import { partsOf, type SitePreview } from '../registry/sites/site-preview.ts';
-import { findSite } from '../registry/sites/site-record.ts';
+import { readContents } from '../sites/registry/deployment-contents.ts';
+import { makeDeployment, type MadeDeployment } from '../sites/registry/make-deployment.ts';
+import { partsOf, type SitePreview } from '../sites/registry/site-preview.ts';
+import { findSite } from '../sites/registry/site-record.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { annotationsOf, checkName, code, plain, titleOf } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';
-import { filesIn, findSites, settingsIn, type FoundSite } from '../sync/sites/found-sites.ts';
+import { filesIn, findSites, settingsIn, type FoundSite } from '../sites/sync/found-sites.ts';
 
 /** What decides whether a site is a pull request's business. */
 interface SiteChanges {

@@ -1,7 +1,7 @@
 import type { Check } from '../model/check.ts';
 import { trimPreviews } from '../store/previews.ts';
 import { storePreview, type Preview } from './preview.ts';
-import { storeSitePreview, type SitePreview } from '../registry/sites/site-preview.ts';
+import { storeSitePreview, type SitePreview } from '../sites/registry/site-preview.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Whether the configuration asks for previews, and gives them a URL. */

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
-import { formatSite, parseSiteRef } from '../model/sites/documentation-site.ts';
+import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';

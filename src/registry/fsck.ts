@@ -1,7 +1,7 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import type { Version } from '../model/resource.ts';
-import { isDraftRef, type Draft } from '../model/sites/documentation-site.ts';
+import { isDraftRef, type Draft } from '../sites/model/documentation-site.ts';
 import { listAll, type Bucket } from '../store/bucket.ts';
 import { isBeingUpdated } from '../store/format.ts';
 import { checkLog, entriesAfter, itemsIn, listLogs } from '../store/log/check-log.ts';

@@ -2,7 +2,7 @@ import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
 import { organizationRef } from '../model/gate.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
-import { siteRef, type DocumentationSite } from '../model/sites/documentation-site.ts';
+import { siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Refs } from '../store/refs.ts';
 import { findReadableSite, listReadableSites, mayRead } from './readable.ts';

@@ -1,7 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
-import { siteRef, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
+import { siteRef, type DocumentationSite, type SiteName } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import { logsOf } from './kept.ts';
 import type { Registry } from './registry.ts';

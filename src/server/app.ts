@@ -29,8 +29,8 @@ import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
-import { createOwnHost } from './sites/own-host.ts';
-import { createSiteAt, hostOf } from './sites/site-hosts.ts';
+import { createOwnHost } from '../sites/server/own-host.ts';
+import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
 import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 

@@ -27,8 +27,8 @@ import { saveChecks } from './report-checks.ts';
 import { moveConnections, syncDocument, type SyncedDocument } from './sync-document.ts';
 import { goOnFromFormer } from './renames/former.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
-import { connectedSites, isIdle } from './sites/connect-site.ts';
-import { syncSites } from './sites/sync-sites.ts';
+import { connectedSites, isIdle } from '../sites/sync/connect-site.ts';
+import { syncSites } from '../sites/sync/sync-sites.ts';
 
 /** The result of one sync of a repository, for the caller to record. */
 export interface Synced {

@@ -1,6 +1,6 @@
 import { changeResource, setStatus } from '../server/registry.ts';
 import { ask } from '../server/http.ts';
-import { deploy, png, writeSite } from '../server/sites/site-world.ts';
+import { deploy, png, writeSite } from '../sites/server/site-world.ts';
 import type { OpenSite } from './browser/site.ts';
 
 const when = '2026-03-01T12:00:00.000Z';

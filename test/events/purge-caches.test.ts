@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import { openPurger, type Purger } from '../../src/events/purge-caches.ts';
 import { newId } from '../../src/registry/registry.ts';
-import { changeSite, createSiteRecord } from '../../src/registry/sites/site-record.ts';
+import { changeSite, createSiteRecord } from '../../src/sites/registry/site-record.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { changeResource, createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
 import { openReceiver, type Receiver } from '../servers/receiver.ts';

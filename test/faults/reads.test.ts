@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../server/http.ts';
 import { openServed, type Served } from '../server/served.ts';
-import { deploy, png, writeSite } from '../server/sites/site-world.ts';
+import { deploy, png, writeSite } from '../sites/server/site-world.ts';
 import { createFaultyPorts, unheardDuring } from './faulty-ports.ts';
 
 /** Every kind of read, while each call of each port rejects in turn. */

@@ -17,7 +17,7 @@ import { createKept } from '../../src/registry/kept.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
-import { renderPages } from '../../src/render/site/render-pages.ts';
+import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import { createV1 } from '../../src/server/v1/v1.ts';

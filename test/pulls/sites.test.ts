@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { anonymous } from '../../src/model/access.ts';
-import { findSite } from '../../src/registry/sites/site-record.ts';
-import { openPage, findPage } from '../../src/registry/sites/read-site.ts';
-import { openSitePreview } from '../../src/registry/sites/site-preview.ts';
+import { findSite } from '../../src/sites/registry/site-record.ts';
+import { openPage, findPage } from '../../src/sites/registry/read-site.ts';
+import { openSitePreview } from '../../src/sites/registry/site-preview.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const site = { org: 'acme', slug: 'handbook' };

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { draftRef, type Draft } from '../../src/model/sites/documentation-site.ts';
+import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
 import { openCollector } from '../../src/registry/keep/collect-by-timer.ts';
-import { deleteDraft } from '../../src/registry/sites/drafts.ts';
-import { replaceDrafts } from '../../src/registry/sites/replace-drafts.ts';
+import { deleteDraft } from '../../src/sites/registry/drafts.ts';
+import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
 import { objectKey } from '../../src/store/objects.ts';
 import { quarantineKey } from '../../src/store/quarantine.ts';
 import { createTestRegistry } from '../server/registry.ts';
-import { author, handbook, writeSite } from '../server/sites/site-world.ts';
+import { author, handbook, writeSite } from '../sites/server/site-world.ts';
 
 const hour = 60 * 60_000;
 

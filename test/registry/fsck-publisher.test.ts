@@ -4,7 +4,7 @@ import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { repairStore } from '../../src/registry/keep/repair.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
-import { draftRef, type Draft } from '../../src/model/sites/documentation-site.ts';
+import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';

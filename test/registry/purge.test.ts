@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { digestOf } from '../../src/model/digest.ts';
-import { draftRef, type Draft } from '../../src/model/sites/documentation-site.ts';
+import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';

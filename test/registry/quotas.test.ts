@@ -8,12 +8,12 @@ import { createKey, revokeKey } from '../../src/registry/keys.ts';
 import { rotateKey } from '../../src/registry/keys/change-key.ts';
 import { usageOf, type Usage } from '../../src/registry/keep/quotas.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import { deleteDraft } from '../../src/registry/sites/drafts.ts';
-import { replaceDrafts } from '../../src/registry/sites/replace-drafts.ts';
-import { createSiteRecord, deleteSite, restoreSite } from '../../src/registry/sites/site-record.ts';
+import { deleteDraft } from '../../src/sites/registry/drafts.ts';
+import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
+import { createSiteRecord, deleteSite, restoreSite } from '../../src/sites/registry/site-record.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
-import { author, deploy, handbook, writeSite } from '../server/sites/site-world.ts';
+import { author, deploy, handbook, writeSite } from '../sites/server/site-world.ts';
 
 const when = '2026-03-01T12:00:00.000Z';
 const given = { org: 'acme', name: 'ci', scopes: ['read' as const] };

@@ -3,7 +3,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKey } from '../../src/registry/keys.ts';
-import { openServer, type Server } from '../../src/server/server.ts';
+import { openServer, type Server } from '../../src/open-server.ts';
 import { openConnection } from './hits/connection.ts';
 import { createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from './registry.ts';
 

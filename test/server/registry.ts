@@ -1,4 +1,4 @@
-import { renderPages } from '../../src/render/site/render-pages.ts';
+import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';

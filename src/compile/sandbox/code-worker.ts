@@ -1,8 +1,8 @@
 // The process inside a sandbox that renders pages with code. The highlighter takes long to load, so
 // it is a process of its own, which starts only when a page needs it.
 import { startupSnapshot } from 'node:v8';
-import { openHighlight } from '../../render/site/highlight.ts';
-import { renderPages } from '../../render/site/render-pages.ts';
+import { openHighlight } from '../../sites/render/highlight.ts';
+import { renderPages } from '../../sites/render/render-pages.ts';
 import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 

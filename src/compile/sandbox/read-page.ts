@@ -1,5 +1,5 @@
 import { parseCoordinate } from '../../model/address.ts';
-import type { Embed, PageFacts, PageHeading, PageLink, RenderedPage } from '../../model/sites/source-page.ts';
+import type { Embed, PageFacts, PageHeading, PageLink, RenderedPage } from '../../sites/model/source-page.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 import { readProblem } from './read-problem.ts';
 

@@ -1,7 +1,7 @@
 import { isSlug } from '../../model/address.ts';
 import { blockOns } from '../../model/problem.ts';
-import type { NavigationItem, SiteVersion } from '../../model/sites/documentation-site.ts';
-import { themeFiles, type Theme } from '../../model/sites/theme.ts';
+import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
+import { themeFiles, type Theme } from '../../sites/model/theme.ts';
 import type { Settings, SettingsSite } from '../compile.ts';
 import { isRecord, isText, readAll } from './checked-values.ts';
 

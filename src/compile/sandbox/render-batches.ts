@@ -1,6 +1,6 @@
 import { problemAtFile } from '../../model/problem.ts';
-import type { RenderedPage, SourcePage } from '../../model/sites/source-page.ts';
-import { hasCode } from '../../render/site/has-code.ts';
+import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
+import { hasCode } from '../../sites/render/has-code.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { Pool } from './pool.ts';

@@ -14,7 +14,7 @@ import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './chec
 import { readComparison } from './read-comparison.ts';
 import { readPage } from './read-page.ts';
 import { withSites } from './read-sites.ts';
-import type { RenderedPage, SourcePage } from '../../model/sites/source-page.ts';
+import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type {
   Artifact,
   CompileInput,

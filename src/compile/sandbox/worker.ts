@@ -9,7 +9,7 @@ import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
 import { placeChanges } from '../place-changes.ts';
 import { renderDocument } from '../../render/render.ts';
-import { renderPages } from '../../render/site/render-pages.ts';
+import { renderPages } from '../../sites/render/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { sayNoRule, sayRules } from '../ruleset/rule-at-work.ts';
 import { runCompile } from '../run.ts';

@@ -2,7 +2,7 @@ import { organizationIn } from '../../config/organization-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { quotaNames, type QuotaName, type Quotas } from '../../config/quotas.ts';
 import type { Resource, Version } from '../../model/resource.ts';
-import type { Deployment, DocumentationSite, Draft } from '../../model/sites/documentation-site.ts';
+import type { Deployment, DocumentationSite, Draft } from '../../sites/model/documentation-site.ts';
 import type { Projection } from '../../store/log/projections.ts';
 import { countLiveKeys } from '../keys/list-keys.ts';
 import type { Registry } from '../registry.ts';

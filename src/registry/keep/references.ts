@@ -1,7 +1,7 @@
 import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
-import { parseSiteRef, type DocumentationSite } from '../../model/sites/documentation-site.ts';
+import { parseSiteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { parseResourceRef, type Resource, type Version } from '../../model/resource.ts';
 
 /** What a record refers to. */

@@ -8,7 +8,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { knownReader } from '../authenticate.ts';
 import { evaluateConditions } from '../read/conditions.ts';
 import { prebuild, writePrebuilt, type Prebuilt } from './prebuilt.ts';
-import type { SiteAt } from '../sites/site-hosts.ts';
+import type { SiteAt } from '../../sites/server/site-hosts.ts';
 import { readHead } from './request-head.ts';
 
 /**

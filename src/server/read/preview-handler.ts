@@ -12,7 +12,7 @@ import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { nameRoute } from '../route-name.ts';
 import type { ServerContext } from '../server-context.ts';
-import { sendSitePreview } from '../sites/send-preview.ts';
+import { sendSitePreview } from '../../sites/server/send-preview.ts';
 import { splitTarget } from './read-request.ts';
 
 /**

@@ -24,7 +24,7 @@ import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { patternOf } from './read-patterns.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
-import { sendSite } from '../sites/send-site.ts';
+import { sendSite } from '../../sites/server/send-site.ts';
 import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';

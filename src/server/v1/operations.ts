@@ -11,7 +11,7 @@ import type { Answer, Asker, Call } from './call.ts';
 import { answerOnce } from './answer-once.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
 import { routes } from './routes.ts';
-import { findSiteForCall, requireSiteScope } from './sites/site-routes.ts';
+import { findSiteForCall, requireSiteScope } from '../../sites/v1/site-routes.ts';
 import { validatorOf } from './validate.ts';
 
 /** What an operation is asked with. */

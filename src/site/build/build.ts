@@ -9,7 +9,7 @@ import { openBuildFolder, type Beginnings, type BuildFolder } from './build-fold
 import { manifestName, pathsOf, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
 import { programDigest } from './build-basis.ts';
 import { planBuild } from './build-plan.ts';
-import { siteAddress } from '../../model/sites/documentation-site.ts';
+import { siteAddress } from '../../sites/model/documentation-site.ts';
 import { movedPaths } from './build-sites.ts';
 import { latestBases, precompressed, type Precompressed, type Unit } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';

@@ -1,4 +1,4 @@
-import { fileExtensions } from '../../model/sites/page-path.ts';
+import { fileExtensions } from '../../sites/model/page-path.ts';
 import type { FileKind } from './build-items.ts';
 
 /** Files of documentation sites, as web servers tell them apart by their paths. The first that matches counts. */

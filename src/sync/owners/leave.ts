@@ -1,7 +1,7 @@
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
 import { connectedResources } from '../../plan/plan.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { connectedSites } from '../sites/connect-site.ts';
+import { connectedSites } from '../../sites/sync/connect-site.ts';
 
 /**
  * Stops following a repository that the configuration followed, and records why. One that somebody

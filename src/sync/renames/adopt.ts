@@ -1,12 +1,12 @@
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import { siteRef, type DocumentationSite } from '../../model/sites/documentation-site.ts';
+import { siteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { updateResource } from '../../registry/change-resource.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { remoteOf } from '../../registry/remote.ts';
-import { updateSite } from '../../registry/sites/site-record.ts';
+import { updateSite } from '../../sites/registry/site-record.ts';
 import { judge } from '../guard.ts';
 import { withLease } from '../lease.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWorld } from '../../registry/world.ts';
-import { openConsole } from '../../server/console/harness.ts';
+import { openConsole } from '../../console/harness.ts';
 import { unlimited } from '../../server/v1/api.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped } from './chromium.ts';
 

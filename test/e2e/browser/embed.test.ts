@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { openConsole } from '../../server/console/harness.ts';
+import { openConsole } from '../../console/harness.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
 import { unlimited } from '../../server/v1/api.ts';
 import { isThorough, unlessThorough } from '../../thorough.ts';

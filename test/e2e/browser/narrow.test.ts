@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isThorough, unlessThorough } from '../../thorough.ts';
-import { deploy, writeSite } from '../../server/sites/site-world.ts';
+import { deploy, writeSite } from '../../sites/server/site-world.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 

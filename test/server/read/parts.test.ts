@@ -3,7 +3,7 @@ import type { Rendered } from '../../../src/compile/compile.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { partItems } from '../../../src/site/build/build-items.ts';
 import { ask } from '../http.ts';
-import { deploy, writeSite } from '../sites/site-world.ts';
+import { deploy, writeSite } from '../../sites/server/site-world.ts';
 import { openServed, type Served } from '../served.ts';
 
 /** The pages of a long document, which is short here: the renderer says where its parts are. */

@@ -7,7 +7,7 @@ import type { S3Settings } from '../../../src/store/s3.ts';
 import { newId } from '../../../src/registry/registry.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
-import { openServer } from '../../../src/server/server.ts';
+import { openServer } from '../../../src/open-server.ts';
 import { watchFiles, type WatchedFiles } from '../../store/watched-files.ts';
 import { createTestRegistry } from '../registry.ts';
 import { unlimited } from './api.ts';

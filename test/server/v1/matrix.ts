@@ -13,7 +13,7 @@ import { createRefs } from '../../../src/store/refs.ts';
 import type { ResourceType } from '../../../src/model/address.ts';
 import { createHosts } from '../../../src/hosts/hosts.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
-import { writeSite } from '../sites/site-world.ts';
+import { writeSite } from '../../sites/server/site-world.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
 import type { FaultyPorts } from '../../faults/faulty-ports.ts';

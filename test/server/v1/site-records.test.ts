@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { connectSite, findSite } from '../../../src/registry/sites/site-record.ts';
-import { deploymentRecord, siteRecord } from '../../../src/server/v1/sites/site-records.ts';
+import { connectSite, findSite } from '../../../src/sites/registry/site-record.ts';
+import { deploymentRecord, siteRecord } from '../../../src/sites/v1/site-records.ts';
 import { createTestRegistry } from '../registry.ts';
-import { author, handbook } from '../sites/site-world.ts';
+import { author, handbook } from '../../sites/server/site-world.ts';
 
 test('a site does not tell where on the server its repository is', async () => {
   const registry = createTestRegistry();

@@ -5,7 +5,7 @@ import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
 import { openAnswers } from '../../../src/server/ask-in-process.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
-import { deploy, writeSite } from '../../server/sites/site-world.ts';
+import { deploy, writeSite } from '../../sites/server/site-world.ts';
 import { createTestRegistry, changeResource, publishVersion, setStatus } from '../../server/registry.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';
 import { isThorough, sampleOf } from '../../thorough.ts';

@@ -1,0 +1,154 @@
+import { RegistryError } from '../model/errors.ts';
+
+/** What a text says, or what is wrong with it, as it follows the name of its field. */
+export type ReadText = { value: unknown } | { fault: string };
+
+/** A field of a form. */
+export interface Field {
+  /** JSON Pointer into the body: `/status/reason`; a query parameter: `?force`. */
+  name: string;
+  label: string;
+  hint?: string;
+  kind: 'line' | 'text' | 'select' | 'check' | 'checks' | 'lines' | 'date' | 'document' | 'file' | 'password';
+  options?: readonly { value: string; text: string; hint?: string }[];
+  isRequired?: boolean;
+  /** Whether empty means null; else it is left out. */
+  isNullable?: boolean;
+  /** Types of the values of options that are not texts. */
+  values?: Readonly<Record<string, unknown>>;
+  placeholder?: string;
+  /** Lines of a long text. */
+  rows?: number;
+  maxLength?: number;
+  /** What a new form starts with. */
+  initial?: string | readonly string[];
+  /** For values that people write as text: makes the one of the other. */
+  read?: (text: string) => ReadText;
+  write?: (value: unknown) => string;
+}
+
+/** Who can read something, as the options of a field. */
+export const visibilities: NonNullable<Field['options']> = [
+  { value: 'private', text: 'members only' },
+  { value: 'public', text: 'everybody' },
+];
+
+/** What was typed into the fields, by their names. */
+export type Typed = Readonly<Record<string, readonly string[]>>;
+
+/** A field as its template shows it. */
+export interface ShownField extends Field {
+  id: string;
+  value: string;
+  selected: readonly string[];
+  error: string | null;
+  /** Whether it is the first that is wrong, where whoever uses the keyboard goes on. */
+  isFirstWrong: boolean;
+}
+
+/** What was typed, of a posted form. Files are read as text. */
+export async function typedIn(form: FormData): Promise<Typed> {
+  const typed = new Map<string, string[]>();
+  for (const [name, value] of form) {
+    if (typeof value === 'string') typed.set(name, [...(typed.get(name) ?? []), value.replaceAll('\r\n', '\n')]);
+    // An empty file input does not hide the text that was pasted, and pictures are not text.
+    else if (value.size > 0 && !/^(?:image|font|audio|video)\//.test(value.type)) typed.set(name, [await value.text()]);
+  }
+  return Object.fromEntries(typed);
+}
+
+/** The body that a form asks for: what was typed into its fields, and what is fixed. Throws `malformed`. */
+export function bodyFrom(fields: readonly Field[], typed: Typed, fixed: object = {}): Record<string, unknown> {
+  const body = structuredClone(fixed) as Record<string, unknown>;
+  for (const field of fields) {
+    if (!field.name.startsWith('/')) continue;
+    const value = valueOf(field, typed[field.name] ?? []);
+    if (value !== undefined) put(body, field.name.slice(1).split('/'), value);
+  }
+  return body;
+}
+
+/** The query parameters that a form asks for. */
+export function queryFrom(fields: readonly Field[], typed: Typed): Record<string, string> {
+  const given = fields.filter(({ name }) => name.startsWith('?') && (typed[name]?.[0] ?? '') !== '');
+  return Object.fromEntries(given.map(({ name }) => [name.slice(1), typed[name]![0]!]));
+}
+
+function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, typed: readonly string[]): unknown {
+  const [first = ''] = typed;
+  if (read) {
+    const made = read(first);
+    if ('value' in made) return made.value;
+    const errors = [{ pointer: name, detail: made.fault }];
+    throw new RegistryError('malformed', `What was typed ${made.fault}.`, { extra: { errors } });
+  }
+  if (kind === 'check') return first !== '';
+  if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
+  if (kind === 'lines') {
+    const lines = first.split(/[\n,]/).flatMap((line) => line.trim() || []);
+    return lines.length > 0 ? lines : isNullable ? null : undefined;
+  }
+  const text = kind === 'text' ? first : first.trim();
+  if (text === '' && kind !== 'text') return isNullable ? null : undefined;
+  if (kind === 'date') return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  return Object.hasOwn(values, text) ? values[text] : text;
+}
+
+function put(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name, ...rest] = path;
+  if (rest.length === 0) body[name!] = value;
+  else put((body[name!] ??= {}) as Record<string, unknown>, rest, value);
+}
+
+/** What a form shows of a record: the members that its fields name. */
+export function typedFrom(fields: readonly Field[], record: unknown): Typed {
+  return Object.fromEntries(
+    fields.flatMap(({ name, kind, values = {}, write }) => {
+      if (!name.startsWith('/')) return [];
+      const value = name
+        .slice(1)
+        .split('/')
+        .reduce<unknown>((node, key) => (node as Record<string, unknown> | null | undefined)?.[key], record);
+      if (value === undefined || value === null) return [];
+      if (write) return [[name, [write(value)]]];
+      if (Array.isArray(value)) return [[name, kind === 'lines' ? [value.join('\n')] : value.map(String)]];
+      if (kind === 'date') return [[name, [String(value).slice(0, 10)]]];
+      const named = Object.entries(values).find(([, each]) => each === value)?.[0];
+      return [[name, [named ?? (kind === 'check' && value === false ? '' : String(value))]]];
+    }),
+  );
+}
+
+/** The fields with what was typed, and what is wrong with each. */
+export function showFields(
+  fields: readonly Field[],
+  typed: Typed | null,
+  errors: ReadonlyMap<string, string>,
+): ShownField[] {
+  const wrong = fields.find(({ name }) => errors.has(name));
+  return fields.map((field) => {
+    const initial = [field.initial ?? []].flat();
+    const given = typed === null ? initial : (typed[field.name] ?? []);
+    const id = `field-${field.name.replace(/[^a-z0-9]+/gi, '-').replace(/^-/, '')}`;
+    return {
+      ...field,
+      id,
+      value: given[0] ?? '',
+      selected: given,
+      error: errors.get(field.name) ?? null,
+      isFirstWrong: field === wrong,
+    };
+  });
+}
+
+/** The faults that an error names, by field. The rest of them stand above the form. */
+export function faultsIn(error: RegistryError, fields: readonly Field[]): ReadonlyMap<string, string> {
+  const named = (error.extra?.['errors'] ?? []) as { pointer?: string; parameter?: string; detail: string }[];
+  const found = new Map<string, string>();
+  for (const { pointer, parameter, detail } of named) {
+    const at = pointer ?? `?${parameter}`;
+    const field = fields.find(({ name }) => at === name || at.startsWith(`${name}/`));
+    if (field && !found.has(field.name)) found.set(field.name, `${field.label} ${detail.replace(/[^.?]$/, '$&.')}`);
+  }
+  return found;
+}

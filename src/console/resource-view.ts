@@ -1,0 +1,204 @@
+import { coordinateOf, nameOf } from '../model/resource.ts';
+import { types } from '../model/kinds.ts';
+import { mayReadOrganization } from '../registry/readable.ts';
+import { isRegistryError } from '../model/errors.ts';
+import { defaultRuleset } from '../registry/gate/default-ruleset.ts';
+import {
+  facts,
+  timeCell,
+  type Action,
+  type Cell,
+  type Page,
+  type Row,
+  type Section,
+  type Tone,
+  type View,
+} from './pages.ts';
+import { runTable, runView, type RunRecord } from './run-view.ts';
+import { ask, here, may, type Visit } from './visit.ts';
+
+/** A resource, as the management API describes it. */
+interface ResourceRecord {
+  slug: string;
+  name: string;
+  description: string;
+  visibility: string;
+  ruleset: string | null;
+  latest: string | null;
+  latestPinned: boolean;
+  connection: object | null;
+  url: string;
+}
+
+interface VersionRecord {
+  version: string;
+  publishedAt: string;
+  latest: boolean;
+  status: { state: 'active' | 'deprecated' | 'yanked' | 'withdrawn'; reason?: string };
+  url: string;
+}
+
+const path = '/:type/:slug';
+
+/** The page of a resource: its state, its versions, and what the visitor may do. */
+export const resourcePage: Page = {
+  path,
+  async show(visit) {
+    const { body: resource } = await ask<ResourceRecord>(visit, 'get{one}');
+    const versions = await ask<{ items: VersionRecord[]; next: string | null }>(visit, 'list{one}Versions', {
+      query: { limit: '50' },
+    });
+    const isPublisher = may(visit, 'publish');
+    const isAdmin = may(visit, 'admin');
+    const target = { org: visit.org, type: visit.type!, slug: resource.slug };
+    const link = (text: string, to: string, more: Partial<Action> = {}) => ({
+      text,
+      href: here(visit, `${path}${to}`),
+      ...more,
+    });
+    return {
+      eyebrow: nameOf(coordinateOf(target)),
+      title: resource.name,
+      lead: resource.description,
+      tags: [{ text: resource.visibility, tag: resource.visibility === 'public' ? 'good' : '' }],
+      actions: [
+        ...(isPublisher ? [link('Publish a version', '/publish', { isMain: true })] : []),
+        { text: 'Open the page', href: visit.site.links.to(target, { view: 'page' }) },
+      ],
+      sections: [
+        {
+          title: 'Versions',
+          id: 'versions',
+          columns: ['Version', 'Published', 'State'],
+          rows: versions.body.items.map((version) => versionRow(visit, version, { isPublisher, isAdmin })),
+          empty: `Nothing is published yet. Publish ${types[visit.type!].noun}, or connect a repository.`,
+        },
+        await connectionSection(visit, link, { isPublisher, isAdmin }),
+        {
+          title: 'Settings',
+          facts: facts([
+            ['Latest', resource.latest === null ? 'none' : { text: resource.latest, isCode: true }],
+            ['Address', { text: resource.url, href: resource.url, isCode: true }],
+            ['Ruleset', await rulesetCell(visit, resource.ruleset)],
+          ]),
+          actions: [
+            ...(isPublisher ? [link('Name and description', '/details'), link('Latest', '/latest')] : []),
+            ...(isPublisher && visit.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
+            ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
+          ],
+        },
+        ...(isAdmin
+          ? [
+              {
+                title: 'Delete',
+                lead: 'After that, none of its versions is served. You can bring it back for 30 days.',
+                actions: [link('Delete it', '/delete', { isDanger: true })],
+              },
+            ]
+          : []),
+      ],
+    };
+  },
+};
+
+/** The ruleset that checks the resource now. The default is named for those who may read the whole organization. */
+async function rulesetCell({ site, org, type, session, context }: Visit, own: string | null): Promise<Cell> {
+  const inherited = type === 'apis' && own === null;
+  const name = inherited ? await defaultRuleset(context.registry, org) : own;
+  if (name === null) return { text: 'none' };
+  if (inherited && !mayReadOrganization(session.principal, org)) return { text: "the organization's default" };
+  const more = inherited ? { more: "the organization's default" } : {};
+  return { text: name, href: site.links.path(`/${name}`), isCode: true, ...more };
+}
+
+function versionRow(
+  visit: Visit,
+  { version, publishedAt, latest, status, url }: VersionRecord,
+  { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
+): Row {
+  const { state } = status;
+  const to = (text: string, verb: string, more: Partial<Action> = {}): Action => ({
+    text,
+    href: here({ ...visit, params: { ...visit.params, version } }, `${path}/versions/:version/${verb}`),
+    ...more,
+  });
+  const tag: Tone = state === 'active' ? 'good' : state === 'withdrawn' ? 'bad' : 'warn';
+  return {
+    cells: [
+      { text: version, isCode: true, ...(state !== 'withdrawn' && { href: url }), ...(latest && { more: 'latest' }) },
+      timeCell(publishedAt),
+      { text: state, tag, ...(status.reason !== undefined && { more: status.reason }) },
+    ],
+    actions: [
+      ...(isPublisher && state === 'active' ? [to('Deprecate', 'deprecate'), to('Yank', 'yank')] : []),
+      ...(isPublisher && (state === 'deprecated' || state === 'yanked') ? [to('Make active', 'restore')] : []),
+      ...(isAdmin && state !== 'withdrawn' ? [to('Withdraw', 'withdraw', { isDanger: true })] : []),
+    ],
+  };
+}
+
+async function connectionSection(
+  visit: Visit,
+  link: (text: string, to: string, more?: Partial<Action>) => Action,
+  { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
+): Promise<Section> {
+  const title = 'Repository';
+  const found = await ask<Record<string, string | null>>(visit, 'get{one}Connection').catch((error: unknown) => {
+    if (isRegistryError(error, 'not_found')) return null;
+    throw error;
+  });
+  if (found === null) {
+    return {
+      title,
+      lead: 'Not connected: versions are uploaded.',
+      actions: isAdmin ? [link('Connect a file', '/connection')] : [],
+    };
+  }
+  const { repository, branch, path: file, state, detail, commit, since } = found.body;
+  const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
+  return {
+    title,
+    facts: facts([
+      ['Repository', repository ?? null],
+      ['Branch', branch ?? "the repository's default branch"],
+      ['File', { text: file ?? '', isCode: true }],
+      ['State', { text: state ?? '', tag, ...(detail && { more: detail }) }],
+      ['Since', since ? timeCell(since) : null],
+      ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
+    ]),
+    actions: [
+      ...(isPublisher ? [link('Sync now', '/sync', { post: true })] : []),
+      link('Runs', '/runs'),
+      ...(isAdmin ? [link('Change', '/connection'), link('Disconnect', '/disconnect', { isDanger: true })] : []),
+    ],
+  };
+}
+
+/** The runs that read a resource. */
+export const runsPage: Page = {
+  path: `${path}/runs`,
+  async show(visit): Promise<View> {
+    const { body } = await ask<{ items: RunRecord[] }>(visit, 'list{one}Syncs', { query: { limit: '50' } });
+    const hrefOf = (run: string) => here({ ...visit, params: { ...visit.params, run } }, `${path}/runs/:run`);
+    return {
+      title: 'Runs',
+      eyebrow: nameOf({ org: visit.org, type: visit.type!, slug: visit.params['slug']! }),
+      sections: [{ title: 'Newest first', ...runTable(body.items, hrefOf) }],
+    };
+  },
+};
+
+/** One run, with what it did to the resource. */
+export const runPage: Page = {
+  path: `${path}/runs/:run`,
+  async show(visit) {
+    const { body } = await ask<RunRecord>(visit, 'get{one}Sync');
+    return runView(
+      visit,
+      body,
+      here(visit, `${path}/runs/:run/events`),
+      here(visit, path),
+      here(visit, `${path}/sync`),
+    );
+  },
+};

@@ -1,0 +1,143 @@
+import { organizationIn } from '../config/organization-config.ts';
+import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
+import { RegistryError } from '../model/errors.ts';
+import { gateOf } from '../registry/gate/ruleset-gate.ts';
+import type { Field } from './fields.ts';
+import type { Form } from './forms.ts';
+import { isAdmin } from './key-forms.ts';
+import { facts, type Page } from './pages.ts';
+import { ask, here, type Visit } from './visit.ts';
+
+interface Settings {
+  ruleset: string | null;
+  configured: boolean;
+}
+
+interface Limits {
+  quotas: Quotas;
+  usage: Record<QuotaName, number>;
+}
+
+const inFindings = {
+  error: 'errors reject a document',
+  warn: 'errors and warnings reject a document',
+  none: 'none rejects a document',
+} as const;
+const inBreaks = {
+  none: 'are allowed',
+  semver: 'need a higher major version',
+  strict: 'need an exemption',
+} as const;
+
+/** What counts for all resources of the organization that say nothing else. */
+const settings: Page = {
+  path: '/settings',
+  async show(visit) {
+    assertAdmin(visit);
+    const { org } = visit;
+    const { body } = await ask<Settings>(visit, 'getOrganization');
+    const { ruleset, configured } = body;
+    const limits = await ask<Limits>(visit, 'getLimits');
+    const defaults = organizationIn(visit.context.registry.config, org)?.defaults ?? {};
+    const { blockOn, ratchet, compatibility } = gateOf(visit.context.registry, { org });
+    const rulesetPage = ruleset === null ? null : visit.site.links.path(`/${ruleset}`);
+    return {
+      eyebrow: `@${org}`,
+      title: 'Settings',
+      lead: 'They apply to every resource without settings of its own.',
+      sections: [
+        {
+          title: 'Default ruleset',
+          lead: 'It checks each new version of an API. Schemas and rulesets are checked only by one that they name themselves.',
+          facts: facts([
+            [
+              'Ruleset',
+              rulesetPage === null
+                ? 'none'
+                : {
+                    text: ruleset!,
+                    href: rulesetPage,
+                    isCode: true,
+                    ...(configured && { more: 'set by the configuration of the registry' }),
+                  },
+            ],
+          ]),
+          actions: configured
+            ? []
+            : [{ text: ruleset === null ? 'Choose one' : 'Change', href: here(visit, '/settings/ruleset') }],
+        },
+        {
+          title: 'From the configuration',
+          lead: 'These are set in the configuration file of the registry. Its operator can change them.',
+          facts: facts([
+            ['Visibility', defaults.visibility ?? 'private'],
+            ['Findings', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],
+            ['Breaks', `breaking changes ${inBreaks[compatibility]}`],
+            ['Specification', `violations ${defaults.validation === 'lenient' ? 'are warnings' : 'reject a document'}`],
+          ]),
+        },
+        {
+          title: 'Quotas',
+          lead: 'What the organization has, and may have at most. The operator of the registry can change them.',
+          facts: facts(quotaNames.map((name) => [quotaTitles[name], quotaText(name, limits.body)])),
+        },
+      ],
+    };
+  },
+};
+
+const quotaTitles: Readonly<Record<QuotaName, string>> = {
+  bytes: 'Bytes',
+  resources: 'Resources',
+  versions: 'Versions',
+  keys: 'Live keys',
+  sites: 'Sites',
+  drafts: 'Files sent',
+};
+
+function quotaText(name: QuotaName, { usage, quotas }: Limits): string {
+  const [used, limit] = [usage[name], quotas[name]].map((count) => count?.toLocaleString('en-US'));
+  return limit === undefined ? `${used}, without a limit` : `${used} of ${limit}`;
+}
+
+export const settingsPages: readonly Page[] = [settings];
+
+/** Forms about the organization as a whole. */
+export const settingsForms: readonly Form[] = [
+  {
+    path: '/settings/ruleset',
+    operation: 'updateOrganization',
+    current: 'getOrganization',
+    title: 'Default ruleset',
+    lead: [
+      'Each new version of an API that names no ruleset of its own must pass this one. Published versions stay.',
+      'To see first what it would reject, open the ruleset and try a version of it there.',
+    ],
+    submit: 'Save',
+    fields: rulesetFields,
+    after: '/settings',
+    done: 'The default ruleset is saved.',
+  },
+];
+
+async function rulesetFields(visit: Visit): Promise<Field[]> {
+  assertAdmin(visit);
+  const query = { limit: '100' };
+  const asked = { ...visit, type: 'rulesets' as const };
+  const { body } = await ask<{ items: { coordinate: string }[] }>(asked, 'list{many}', { query });
+  return [
+    {
+      name: '/ruleset',
+      label: 'Ruleset',
+      kind: 'line',
+      isNullable: true,
+      options: body.items.map(({ coordinate }) => ({ value: coordinate, text: coordinate })),
+      placeholder: `@${visit.org}/rulesets/style`,
+      hint: 'A coordinate, with a version or a range if you like: @acme/rulesets/style@^1. Empty: none.',
+    },
+  ];
+}
+
+function assertAdmin(visit: Visit): void {
+  if (!isAdmin(visit)) throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
+}

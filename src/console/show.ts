@@ -1,0 +1,127 @@
+import type { Response } from 'express';
+import { pageHeaders } from '../server/headers.ts';
+import { splitTarget } from '../server/read/read-request.ts';
+import type { ShownField } from './fields.ts';
+import { sectionsOf } from './organization-views.ts';
+import type { View } from './pages.ts';
+import { here, type Console, type Visit } from './visit.ts';
+
+/** What a form's page shows. */
+export interface ShownForm {
+  title: string;
+  eyebrow?: string;
+  lead: readonly string[];
+  fields: readonly ShownField[];
+  submit: string;
+  /** A second button that changes nothing. */
+  check?: string | null;
+  isDanger?: boolean;
+  cancel: string;
+  /** What is wrong, or what happened to the form. */
+  error: string | null;
+  /** The entity tag of what the form changes. */
+  etag?: string | null;
+  once: string;
+  /** What the check found (`describeReport`). */
+  report?: object | null;
+  verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  /** The heading of what the check found. Default: `Report`. */
+  findings?: string;
+  /** Stands there until something was checked. */
+  waiting?: string;
+  /** Safe HTML of the page that would be published. */
+  preview?: string | null;
+  /** More stylesheets. */
+  styles?: string[];
+  /** Another way to the same end. */
+  note?: { text: string; link: string; href: string } | null;
+  /** Whether the check runs while one types. */
+  isLive?: boolean;
+}
+
+/**
+ * Sends a page of the console: for this person, now. Neither compressed (its token would be
+ * guessed by sizes) nor kept by anybody.
+ */
+export function sendPage(response: Response, html: string, status = 200): void {
+  for (const [name, value] of Object.entries(pageHeaders())) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'private, no-store');
+  response.status(status).type('html').send(html);
+}
+
+/** The frame of a page: where one is, and what else there is. */
+function frame(visit: Visit, title: string, eyebrow: string | undefined): object {
+  const { site, org, type, params, session } = visit;
+  const { slug, site: ofSite } = params;
+  const crumbs = [
+    { text: 'Console', href: site.links.path('/account') },
+    { text: `@${org}`, href: here(visit, '') },
+    ...(type !== null && slug !== undefined ? [{ text: slug, href: here(visit, '/:type/:slug') }] : []),
+    ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(visit, '/sites/:site') }]),
+  ];
+  const own = site.links.path(splitTarget(visit.request.originalUrl).path);
+  const isListed = crumbs.some(({ href }) => href === own);
+  return {
+    title,
+    eyebrow: eyebrow ?? null,
+    crumbs: isListed
+      ? crumbs.map((crumb) => (crumb.href === own ? { text: crumb.text } : crumb))
+      : [...crumbs, { text: title }],
+    hidden: true,
+    styles: ['console.css'],
+    scripts: ['console.js'],
+    nav: sectionsOf(visit),
+    who: session.name,
+    token: session.token,
+    here: site.links.path(visit.request.originalUrl),
+  };
+}
+
+export function viewPage(visit: Visit, view: View): string {
+  return visit.site.page('console-page', {
+    lead: null,
+    tags: [],
+    actions: [],
+    sections: [],
+    secret: null,
+    notice: null,
+    reload: null,
+    events: null,
+    ...view,
+    ...frame(visit, view.title, view.eyebrow),
+  });
+}
+
+export function formPage(visit: Visit, form: ShownForm): string {
+  return visit.site.page('console-form', {
+    check: null,
+    isDanger: false,
+    etag: null,
+    report: null,
+    verdict: null,
+    isLive: false,
+    note: null,
+    preview: null,
+    findings: 'Report',
+    waiting: 'The report appears here, before anything is published.',
+    ...form,
+    ...frame(visit, form.title, form.eyebrow),
+    styles: ['console.css', ...(form.styles ?? [])],
+  });
+}
+
+/** The page for a form whose session ended: it keeps what was typed until one has signed in again. */
+export function expiredPage(
+  { site, context }: Console,
+  { path, typed }: { path: string; typed: readonly [string, string][] },
+): string {
+  return site.page('console-expired', {
+    title: 'Sign in again',
+    crumbs: [{ text: 'Console' }],
+    hidden: true,
+    styles: ['console.css'],
+    signIn: context.login!.signInUrl(site.links.path(path)),
+    action: site.links.path(path),
+    typed,
+  });
+}

@@ -1,0 +1,206 @@
+import { formatPrincipal, isAllowed, organizationsOf, partOf } from '../model/access.ts';
+import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } from '../model/address.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { types } from '../model/kinds.ts';
+import { showReport } from '../registry/gate/show-report.ts';
+import { publish, type PublishResult } from '../registry/publish.ts';
+import { findReadable } from '../registry/readable.ts';
+import { newId } from '../registry/registry.ts';
+import { createUpload } from '../source/upload.ts';
+import { problemTypes } from '../server/error-answers.ts';
+import { sendBench, type Found } from './bench.ts';
+import { visibilities, type Field, type Typed } from './fields.ts';
+import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
+import { here, type Visit } from './visit.ts';
+
+/** The kind of a document that says what it is. */
+const asItSays = { value: '', text: 'as the document says' };
+
+/** What was typed, as far as it can be used. */
+interface Draft {
+  org: string;
+  /** Null: what the document says that it is. */
+  type: ResourceType | null;
+  slug: string;
+  /** If not, the slug stands for one that the document's title will give. */
+  isNamed: boolean;
+  text: string;
+}
+
+type Target = Draft & { type: ResourceType };
+
+function fieldsFor(visit: Visit): Field[] {
+  return [
+    documentField('an OpenAPI document, a JSON Schema or a ruleset'),
+    {
+      name: '/type',
+      label: 'Kind',
+      kind: 'select',
+      options: [asItSays, ...resourceTypes.map((value) => ({ value, text: types[value].one }))],
+    },
+    {
+      name: '/org',
+      label: 'Organization',
+      kind: 'line',
+      isRequired: true,
+      options: organizationsOf(visit.session.principal).map((value) => ({ value, text: value })),
+      initial: visit.org,
+      maxLength: 63,
+    },
+    {
+      name: '/slug',
+      label: 'Name in the URL',
+      kind: 'line',
+      hint: 'Empty: made from its title.',
+      maxLength: 63,
+      placeholder: 'payments',
+    },
+    {
+      name: '/visibility',
+      label: 'Who can read it',
+      kind: 'select',
+      options: visibilities,
+      initial: 'private',
+    },
+  ];
+}
+
+/** Shows the form that makes a resource from its first document. */
+export function showStart(visit: Visit, typed: Typed | null = null, error: string | null = null): void {
+  send(visit, typed, { error });
+}
+
+/** Checks the first document of a resource; or makes the resource and publishes it, both or neither. */
+export async function submitStart(visit: Visit, typed: Typed): Promise<void> {
+  const isCheck = typed['do']?.[0] === 'check';
+  try {
+    const draft = readDraft(visit, typed);
+    const { type, foreseen } = await foresee(visit, typed, draft);
+    const slug = draft.isNamed ? draft.slug : slugFrom(foreseen.compiled.artifact?.title ?? '');
+    const filled = { ...typed, '/slug': [slug ?? ''] };
+    const report = await showReport(visit.context.registry, visit.session.principal, foreseen.report);
+    if (foreseen.outcome === 'rejected') {
+      const error = 'This document cannot be published: see what was found.';
+      return send(visit, filled, { error, report, status: isCheck ? 200 : 422 });
+    }
+    if (foreseen.outcome === 'conflict') return send(visit, filled, { error: foreseen.detail, report, status: 409 });
+    if (slug === null) throw invalid('/slug', 'The document has no title. Name it.');
+    const chosen = { ...draft, type, slug, isNamed: true };
+    if (!draft.isNamed) await assertFree(visit, chosen);
+    if (isCheck) {
+      const verdict = verdictOf({ outcome: 'published', version: foreseen.version.label });
+      return send(visit, filled, { report, verdict });
+    }
+    const result = await run(visit, typed, chosen, false);
+    if (result.outcome !== 'published' && result.outcome !== 'unchanged') {
+      throw new RegistryError('conflict', 'Somebody else published it at the same moment. Try again.');
+    }
+    const params = { type: chosen.type, slug, version: result.version.label };
+    visit.response.redirect(303, here({ ...visit, org: chosen.org, params }, publishedPage.path));
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    const field = error.extra?.['field'];
+    const faults = typeof field === 'string' ? new Map([[field, error.message]]) : new Map<string, string>();
+    const { status } = problemTypes[error.code];
+    send(visit, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
+  }
+}
+
+function readDraft({ context }: Visit, typed: Typed): Draft {
+  const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => typed[name]?.[0]?.trim() ?? '');
+  const text = typed['/document']?.[0] ?? '';
+  if (!isSlug(org!)) throw invalid('/org', notSlug('The organization', org!));
+  if (type !== '' && !isResourceType(type!)) throw invalid('/type', 'Choose what it is.');
+  if (slug !== '' && !isSlug(slug!)) throw invalid('/slug', notSlug('The name', slug!));
+  if (text.trim() === '') throw invalid('/document', 'Paste a document, or choose a file.');
+  const isNamed = slug !== '';
+  const kind = type === '' ? null : (type as ResourceType);
+  return { org: org!, type: kind, slug: isNamed ? slug! : `draft-${newId(context.registry)}`, isNamed, text };
+}
+
+function notSlug(what: string, given: string): string {
+  const better = slugFrom(given);
+  const advice = better === null ? '' : ` "${better}" would do.`;
+  return `${what} must be 1 to 63 of a-z, 0-9 and single hyphens between them.${advice}`;
+}
+
+function invalid(field: string, message: string): RegistryError {
+  return new RegistryError('malformed', message, { extra: { field } });
+}
+
+/** What publishing would come to: as the kind that was chosen, or as the first that fits the document. */
+async function foresee(
+  visit: Visit,
+  typed: Typed,
+  draft: Draft,
+): Promise<{ type: ResourceType; foreseen: PublishResult }> {
+  const { org, type: chosen, slug } = draft;
+  const mayPublish = (type: ResourceType) =>
+    isAllowed(visit.session.principal, 'publish', { org, resource: { type, slug } });
+  const [first = 'apis', ...others] = chosen === null ? resourceTypes.filter(mayPublish) : [chosen];
+  let found = await foreseeAs(visit, typed, draft, first);
+  for (const type of others) {
+    if (!found.foreseen.report.problems.some(({ rule }) => rule === 'kind-mismatch')) break;
+    found = await foreseeAs(visit, typed, draft, type);
+  }
+  return found;
+}
+
+async function foreseeAs(visit: Visit, typed: Typed, draft: Draft, type: ResourceType) {
+  const target = { ...draft, type };
+  if (draft.isNamed) await assertFree(visit, target);
+  return { type, foreseen: await run(visit, typed, target, true) };
+}
+
+async function assertFree({ context, session }: Visit, { org, type, slug }: Target): Promise<void> {
+  if ((await findReadable(context.registry, session.principal, { org, type, slug })) === null) return;
+  throw invalid(
+    '/slug',
+    `@${org}/${type}/${slug} exists already. Publish a version of it on its own page, or choose another name.`,
+  );
+}
+
+async function run(
+  visit: Visit,
+  typed: Typed,
+  { org, type, slug, isNamed, text }: Target,
+  dryRun: boolean,
+): Promise<PublishResult> {
+  const { registry } = visit.context;
+  const { principal } = visit.session;
+  if (!isAllowed(principal, 'publish', { org, resource: { type, slug } })) {
+    if (!isNamed && partOf(principal, org, 'publish')?.length) {
+      throw invalid('/slug', 'Name it: you may publish only some names.');
+    }
+    throw new RegistryError('forbidden', `You may not publish ${isNamed ? `@${org}/${type}/${slug}` : `in @${org}`}.`);
+  }
+  const bytes = Buffer.from(text);
+  const { fileBytes } = registry.config.limits;
+  if (bytes.byteLength > fileBytes) {
+    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`);
+  }
+  const entry = /^\s*[{[]/.test(text.slice(0, 65_536)) ? 'document.json' : 'document.yaml';
+  return publish(registry, {
+    coordinate: { org, type, slug },
+    snapshot: createUpload(entry, bytes),
+    entry,
+    version: null,
+    onConflict: 'reject',
+    latest: true,
+    dryRun,
+    create: { visibility: typed['/visibility']?.[0] === 'public' ? 'public' : 'private' },
+    author: { actor: formatPrincipal(principal), origin: visit.request.ip ?? null },
+    isAwaited: true,
+  });
+}
+
+function send(visit: Visit, typed: Typed | null, found: Found): void {
+  const note = {
+    text: 'Is it in git?',
+    link: 'Follow the repository',
+    href: here({ ...visit, params: {} }, '/repositories/new'),
+  };
+  const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
+  const cancel = visit.site.links.path('/account');
+  sendBench(visit, fieldsFor(visit), { typed, title: 'Publish a document', lead, note, cancel }, found);
+}

@@ -1,0 +1,149 @@
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { newId } from '../registry/registry.ts';
+import { problemTypes } from '../server/error-answers.ts';
+import type { Answer } from '../server/v1/call.ts';
+import { bodyFrom, faultsIn, queryFrom, showFields, typedFrom, type Field, type Typed } from './fields.ts';
+import { fieldsOf, leadOf, titleOf, type Form } from './forms.ts';
+import { formPage, sendPage, viewPage } from './show.ts';
+import { assertMayInSite } from '../sites/console/site-views.ts';
+import { ask, here, operationId, may, type Visit } from './visit.ts';
+
+/** Shows a form, with what it changes. */
+export async function showForm(visit: Visit, form: Form): Promise<void> {
+  assertMay(visit, form);
+  const fields = await fieldsOf(form, visit);
+  const current = await readCurrent(visit, form);
+  const typed = current && fields.length > 0 ? typedFrom(fields, current.body) : null;
+  const etag = current?.headers?.['ETag'] ?? null;
+  await sendForm(visit, form, fields, { typed, etag, once: newId(visit.context.registry) });
+}
+
+/** Shows a form again with what was typed. */
+export async function showTyped(visit: Visit, form: Form, typed: Typed, error: string): Promise<void> {
+  assertMay(visit, form);
+  const fields = await fieldsOf(form, visit);
+  await sendForm(visit, form, fields, {
+    typed,
+    error,
+    etag: typed['etag']?.[0] ?? null,
+    once: newId(visit.context.registry),
+  });
+}
+
+/** Does what a form asks for, and goes on; or shows it again with what is wrong. */
+export async function submitForm(visit: Visit, form: Form, typed: Typed): Promise<void> {
+  const fields = await fieldsOf(form, visit);
+  const operation = visit.operations.find(operationId(visit, form.operation));
+  const once = typed['once']?.[0] ?? '';
+  const etag = typed['etag']?.[0] ?? '';
+  try {
+    assertMay(visit, form);
+    const answer = (await ask(visit, form.operation, {
+      query: { ...form.query, ...queryFrom(fields, typed) },
+      ...(operation.body !== null && {
+        body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(visit) : form.fixed),
+      }),
+      ...(etag !== '' && { ifMatch: etag }),
+      ...(/^[0-9a-z]{20}$/.test(once) && { once }),
+    })) as Answer & { body: Record<string, unknown> };
+    if (form.show) return sendPage(visit.response, viewPage(visit, withPlaces(visit, form.show(answer, visit))));
+    const after = typeof form.after === 'function' ? form.after(answer, visit) : form.after;
+    const notice = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
+    visit.response.redirect(303, `${here(visit, after)}${notice}`);
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    const isOutdated = error.code === 'precondition_failed';
+    const current = isOutdated ? await readCurrent(visit, form) : null;
+    const faults = current ? theirsIn(fields, typed, current.body) : faultsIn(error, fields);
+    const text = isOutdated
+      ? 'Somebody changed this while you were editing. What you typed is below: look at it, then save again to replace theirs.'
+      : faults.size > 0
+        ? 'Not saved: see below.'
+        : error.message;
+    await sendForm(visit, form, fields, {
+      typed,
+      error: text,
+      faults,
+      etag: current?.headers?.['ETag'] ?? (etag === '' ? null : etag),
+      once: newId(visit.context.registry),
+      status: problemTypes[error.code].status,
+    });
+  }
+}
+
+/** What others saved in the fields where it is not what was typed. */
+function theirsIn(fields: readonly Field[], typed: Typed, record: unknown): ReadonlyMap<string, string> {
+  const saved = typedFrom(fields, record);
+  return new Map(
+    fields.flatMap(({ name, kind, options }) => {
+      const theirs = saved[name] ?? [];
+      if (kind === 'check' || kind === 'document' || kind === 'file' || isSame(theirs, typed[name])) return [];
+      const words = theirs.map((value) => options?.find((option) => option.value === value)?.text ?? value).join(', ');
+      return [[name, words.trim() === '' ? 'Theirs is empty.' : `Theirs: ${words}`]];
+    }),
+  );
+}
+
+function isSame(theirs: readonly string[], typed: readonly string[] = []): boolean {
+  return theirs.join('\n').trim() === typed.join('\n').trim();
+}
+
+async function sendForm(
+  visit: Visit,
+  form: Form,
+  fields: readonly Field[],
+  {
+    typed,
+    error = null,
+    faults = new Map<string, string>(),
+    etag,
+    once,
+    status = 200,
+  }: {
+    typed: Typed | null;
+    error?: string | null;
+    faults?: ReadonlyMap<string, string>;
+    etag: string | null;
+    once: string;
+    status?: number;
+  },
+): Promise<void> {
+  const { after } = form;
+  // Whoever may not read it sees the form's fault, and no name.
+  const about = await form.about?.(visit).catch(() => undefined);
+  const html = formPage(visit, {
+    title: titleOf(form, visit),
+    ...(about !== undefined && { eyebrow: about }),
+    lead: leadOf(form, visit),
+    fields: showFields(fields, typed, faults),
+    submit: form.submit,
+    isDanger: form.isDanger ?? false,
+    cancel: here(visit, form.cancel ?? (typeof after === 'string' ? after : '')),
+    error,
+    etag,
+    once,
+  });
+  sendPage(visit.response, html, status);
+}
+
+async function readCurrent(visit: Visit, { current, isNew = false }: Form) {
+  if (current === undefined) return null;
+  return ask(visit, current).catch((error: unknown) => {
+    if (isNew && isRegistryError(error, 'not_found')) return null;
+    throw error;
+  });
+}
+
+function assertMay(visit: Visit, { scope, operation }: Form): void {
+  const wanted = scope ?? visit.operations.find(operationId(visit, operation)).scope!;
+  const { type, params } = visit;
+  if (params['site'] !== undefined) return assertMayInSite(visit, wanted);
+  // Operations on parts of an organization decide for themselves.
+  if (type === null || params['slug'] === undefined || may(visit, wanted)) return;
+  throw new RegistryError('forbidden', `This needs the scope ${wanted}, which you do not have here.`);
+}
+
+/** The links of a view that are paths of the console. */
+function withPlaces(visit: Visit, view: ReturnType<NonNullable<Form['show']>>) {
+  return { ...view, actions: view.actions?.map((action) => ({ ...action, href: here(visit, action.href) })) ?? [] };
+}

@@ -1,0 +1,121 @@
+import type { RequestListener } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { SyncQueue } from './sync/queue.ts';
+import type { Registry } from './registry/registry.ts';
+import type { CommandText } from './site/docs/docs-commands.ts';
+import type { Site } from './site/site.ts';
+import { createApp } from './server/app.ts';
+import { affordableConnections } from './server/connections.ts';
+import { createConsole } from './console/console.ts';
+import type { Peers } from './server/rate/counts.ts';
+import type { Dev } from './server/dev.ts';
+import { listen, type App } from './server/listen.ts';
+import type { AnswerEarly } from './server/hits/early.ts';
+import { isOnThisMachine } from './server/login/secure-url.ts';
+import type { Login } from './server/server-context.ts';
+import { createLocalLogin } from './server/login/local-login.ts';
+import { createLogin } from './server/login/login.ts';
+import { createOperations, type Operations } from './server/v1/operations.ts';
+import { createV1 } from './server/v1/v1.ts';
+
+/** A registry served over HTTP. */
+export interface Server {
+  /** Public base URL: the configured one, else where it listens. */
+  url: string;
+  /** A URL that signs in once, as the operator. Null unless this is a machine on its own. */
+  signInUrl(): string | null;
+  /** Reloads templates and documentation. Throws, and keeps the old ones, if they are invalid. */
+  reload(): void;
+  /** Reports not ready, and ends what waits for news. Everything else is answered until `close`, and ends its connection. */
+  drain(): void;
+  /**
+   * Drains, stops accepting, and waits at most `deadline` milliseconds for running requests, as
+   * `Listening` does.
+   */
+  close(deadline?: number): Promise<void>;
+}
+
+/** Milliseconds that readers wait for a page that is being made, before the answer says so. */
+const pagePatience = 5_000;
+
+/**
+ * Starts to serve. Rejects with `unavailable` if the address cannot be used, and with `malformed`
+ * if the configured sign-in cannot work there.
+ */
+export async function openServer(
+  registry: Registry,
+  queue: SyncQueue,
+  {
+    commands,
+    dev,
+    peers,
+    ...address
+  }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null; peers?: Peers | undefined },
+): Promise<Server> {
+  let isReady = true;
+  let open: () => App;
+  let login: Login | null;
+  let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+  // With port 0, the public URL is known only after listening.
+  const connections = affordableConnections(registry.config.connections);
+  const current: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
+    early: ((request, socket) => app.early?.(request, socket) ?? false) satisfies AnswerEarly,
+  });
+  const listening = await listen(current, { ...address, connections });
+  const url = registry.config.url ?? listening.url;
+  try {
+    login = createLogin({ ...registry, url }) ?? createLocalLogin(registry, url, peers);
+    const context = {
+      registry,
+      queue,
+      url,
+      isReady: () => isReady,
+      pagePatience,
+      ...(login && { login }),
+      ...(commands && { commands }),
+      ...(dev && { dev }),
+      ...(peers && { peers }),
+    };
+    // When they are first needed: reading the API's description takes 0.3 s.
+    let made: { operations: Operations; site: Site } | null = null;
+    const operations = (site: Site) => {
+      if (made?.site !== site) made = { operations: createOperations({ ...context, site }), site };
+      return made.operations;
+    };
+    const whole = {
+      ...context,
+      v1: (site: Site) => atFirstRequest(() => createV1({ ...context, site }, operations(site))),
+      ...(login && {
+        console: (site: Site) => atFirstRequest(() => createConsole({ context, site, operations: operations(site) })),
+      }),
+    };
+    open = () => createApp(whole);
+    app = open();
+  } catch (error) {
+    await listening.close(0);
+    throw error;
+  }
+  const drain = (): void => {
+    isReady = false;
+    listening.drain();
+  };
+  return {
+    url: listening.url,
+    signInUrl: () =>
+      login?.signInLink && [url, listening.url].every(isOnThisMachine) ? url + login.signInLink() : null,
+    reload() {
+      app = open();
+    },
+    drain,
+    async close(deadline) {
+      drain();
+      await listening.close(deadline);
+    },
+  };
+}
+
+/** A handler that is created at its first request. */
+function atFirstRequest(create: () => RequestHandler): RequestHandler {
+  let made: RequestHandler | null = null;
+  return (request, response, next) => (made ??= create())(request, response, next);
+}

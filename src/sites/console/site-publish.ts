@@ -1,0 +1,114 @@
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Report } from '../../model/problem.ts';
+import { problemTypes } from '../../server/error-answers.ts';
+import { sendBench, type Found } from '../../console/bench.ts';
+import type { Field, Typed } from '../../console/fields.ts';
+import { reportOf } from '../../console/publish-page.ts';
+import { editPath } from './site-editor.ts';
+import { assertMayInSite } from './site-views.ts';
+import { ask, here, type Visit } from '../../console/visit.ts';
+
+export const sitePublishPath = '/sites/:site/publish';
+export const uploadPath = '/sites/:site/upload';
+
+/** What was done, by the path of its form. */
+export const siteDone: ReadonlyMap<string | null, string> = new Map([
+  [editPath, 'The page is saved. Publish the site so that readers see it.'],
+  [uploadPath, 'The file is saved. Publish the site so that readers see it.'],
+  [sitePublishPath, 'The site is published.'],
+]);
+
+/** Shows what publishing the site would find. */
+export async function showSitePublish(visit: Visit, _typed?: Typed, error: string | null = null): Promise<void> {
+  assertMayInSite(visit, 'publish');
+  sendPublish(visit, { ...(await deploy(visit, true)), ...(error !== null && { error }) });
+}
+
+/** Publishes the drafts of a site, or only checks them. */
+export async function submitSitePublish(visit: Visit, typed: Typed): Promise<void> {
+  assertMayInSite(visit, 'publish');
+  const isCheck = typed['do']?.[0] === 'check';
+  const found = await deploy(visit, isCheck, typed['once']?.[0] ?? '');
+  if (isCheck || found.error) return sendPublish(visit, found);
+  visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(sitePublishPath)}`);
+}
+
+async function deploy(visit: Visit, dryRun: boolean, once = ''): Promise<Found> {
+  try {
+    const { body } = await ask<{ report: Report }>(visit, 'deploySite', {
+      body: { dryRun },
+      ...(!dryRun && /^[0-9a-z]{20}$/.test(once) && { once }),
+    });
+    const { report } = body;
+    const verdict = { text: 'This can be published. Readers see it at once.', tone: 'good' as const };
+    return { report: report.problems.length === 0 ? null : report, verdict };
+  } catch (error) {
+    if (!isRegistryError(error, 'refused') && !isRegistryError(error, 'conflict')) throw error;
+    return { error: error.message, report: reportOf(error), status: dryRun ? 200 : problemTypes[error.code].status };
+  }
+}
+
+function sendPublish(visit: Visit, found: Found): void {
+  const form = {
+    typed: null,
+    title: `Publish @${visit.org}/sites/${visit.params['site']}`,
+    lead: [
+      'All pages and files as they are now become one deployment. Earlier deployments stay, and can be published again.',
+    ],
+    check: 'Check again',
+    cancel: here(visit, '/sites/:site'),
+  };
+  sendBench(visit, [], form, found);
+}
+
+const uploadFields: readonly Field[] = [
+  { name: '/file', label: 'File', kind: 'file', isRequired: true, hint: 'An image, a font, data, or a page.' },
+  {
+    name: '/path',
+    label: 'Path in the site',
+    kind: 'line',
+    hint: "Empty: the file's name.",
+    placeholder: 'images/logo.svg',
+    maxLength: 200,
+  },
+];
+
+/** Shows the form that uploads a file of a site. A browser keeps no chosen file, so it is chosen again. */
+export async function showUpload(visit: Visit, typed: Typed | null = null, error: string | null = null): Promise<void> {
+  assertMayInSite(visit, 'publish');
+  sendUpload(visit, typed, { error });
+}
+
+/** Saves a file of a site. A file that is there already is replaced. */
+export async function submitUpload(visit: Visit, typed: Typed, form: FormData): Promise<void> {
+  const given = form.get('/file');
+  try {
+    assertMayInSite(visit, 'publish');
+    if (!(given instanceof Blob) || given.size === 0) throw new RegistryError('malformed', 'Choose a file.');
+    const file = typed['/path']?.[0]?.trim() || given.name;
+    const document = Buffer.from(await given.arrayBuffer());
+    await ask({ ...visit, params: { ...visit.params, file } }, 'putSiteFile', { body: {}, document });
+    visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(uploadPath)}`);
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    const { code, message } = error;
+    const text =
+      code === 'not_found'
+        ? 'A site cannot have a file of this name: use letters, digits, - and _, and an ending that says what it is.'
+        : message;
+    sendUpload(visit, typed, { error: text, status: problemTypes[code].status });
+  }
+}
+
+function sendUpload(visit: Visit, typed: Typed | null, found: Found): void {
+  const form = {
+    typed,
+    title: 'Upload a file',
+    lead: ['A file of the same path is replaced. Readers see it when the site is published next.'],
+    submit: 'Upload',
+    check: null,
+    isLive: false,
+    cancel: here(visit, '/sites/:site'),
+  };
+  sendBench(visit, uploadFields, form, found);
+}

@@ -1,0 +1,245 @@
+import { isAllowed, type Scope } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { isPagePath } from '../model/page-path.ts';
+import { listed, nextOf, type Listed } from '../../console/listed.ts';
+import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../../console/pages.ts';
+import { ask, here, mayPublish, type Visit } from '../../console/visit.ts';
+import { namesOf, whoCell } from '../../console/who.ts';
+
+interface SiteRecord {
+  slug: string;
+  title: string;
+  description: string;
+  visibility: string;
+  blockOn: string;
+  connection: { repository: string; folder: string } | null;
+  current: string | null;
+  updatedAt: string;
+  url: string;
+}
+
+type ConnectionRecord = Record<string, string | null>;
+
+interface FileRecord {
+  path: string;
+  mediaType: string;
+  size: number;
+  updatedAt: string;
+}
+
+interface DeploymentRecord {
+  id: string;
+  publishedAt: string;
+  by: string;
+  again: string | null;
+  followed: string | null;
+  current: boolean;
+}
+
+/** Whether the visitor has the scope for the site of the page. */
+function mayInSite({ session, org, params }: Visit, scope: Scope): boolean {
+  return isAllowed(session.principal, scope, { org, resource: { type: 'sites', slug: params['site']! } });
+}
+
+/** Throws `forbidden` unless the visitor has the scope for the site of the page. */
+export function assertMayInSite(visit: Visit, scope: Scope): void {
+  if (!mayInSite(visit, scope))
+    throw new RegistryError('forbidden', `This needs the scope ${scope}, which you do not have here.`);
+}
+
+const sites: Page = {
+  path: '/sites',
+  async show(visit) {
+    const { body } = await listed<SiteRecord>(visit, 'listSites');
+    return {
+      eyebrow: `@${visit.org}`,
+      title: 'Sites',
+      lead: 'Documentation around your APIs: pages in Markdown, with references in them.',
+      actions: mayPublish(visit) ? [{ text: 'New site', href: here(visit, '/new-site'), isMain: true }] : [],
+      sections: [
+        {
+          title: 'All sites',
+          columns: ['Title', 'Readers', 'Deployment', 'Source'],
+          rows: body.items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
+            cells: [
+              { text: title, href: here({ ...visit, params: { site: slug } }, '/sites/:site'), more: slug },
+              readersCell(visibility),
+              current === null
+                ? { text: 'not published', tag: 'warn' }
+                : { text: current, isCode: true, more: timeCell(updatedAt).text },
+              { text: connection?.repository ?? 'edited here' },
+            ],
+          })),
+          empty: 'No sites yet. Create one here, or put a site into the stele.yaml of a repository.',
+          next: nextOf(body),
+        },
+      ],
+    };
+  },
+};
+
+const site: Page = {
+  path: '/sites/:site',
+  async show(visit) {
+    const { body } = await ask<SiteRecord>(visit, 'getSite');
+    const isPublisher = mayInSite(visit, 'publish');
+    const isAdmin = mayInSite(visit, 'admin');
+    const isEditable = isPublisher && body.connection === null;
+    const connection = body.connection && (await ask<ConnectionRecord>(visit, 'getSiteConnection')).body;
+    // Where its stele.yaml says them, a change here would last until the next push.
+    const hasOwnSettings = isPublisher && connection?.settings !== 'stele.yaml';
+    const link = (text: string, to: string, more: Partial<Action> = {}): Action => ({
+      text,
+      href: here(visit, `/sites/:site${to}`),
+      ...more,
+    });
+    return {
+      eyebrow: `@${visit.org}/sites/${body.slug}`,
+      title: body.title,
+      lead: body.description,
+      tags: [{ text: body.visibility, tag: body.visibility === 'public' ? 'good' : '' }],
+      actions: [
+        ...(isEditable ? [link('Publish', '/publish', { isMain: true }), link('Preview the site', '/preview')] : []),
+        ...(body.current === null ? [] : [{ text: 'Open the site', href: body.url }]),
+      ],
+      sections: [
+        await filesSection(visit, body, { isEditable, link }),
+        connectionSection(connection, { isPublisher, isAdmin, link }),
+        await deploymentsSection(visit, isPublisher),
+        {
+          title: 'Settings',
+          facts: facts([
+            ['Address', { text: body.url, href: body.url, isCode: true }],
+            ['Blocked by', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
+          ]),
+          actions: [
+            ...(hasOwnSettings
+              ? [
+                  link('Title and checks', '/settings'),
+                  link('Theme', '/theme'),
+                  link('Navigation', '/navigation'),
+                  link('Redirects', '/redirects'),
+                  link('Versions', '/versions'),
+                ]
+              : []),
+            ...(isAdmin ? [link('Visibility', '/visibility'), link('Delete', '/delete', { isDanger: true })] : []),
+          ],
+        },
+      ],
+    };
+  },
+};
+
+async function filesSection(
+  visit: Visit,
+  { connection }: SiteRecord,
+  { isEditable, link }: { isEditable: boolean; link: (text: string, to: string) => Action },
+): Promise<Section> {
+  const title = 'Pages and files';
+  if (connection !== null) return { title, lead: `They come from ${connection.repository}. Change them there.` };
+  const { body } = await listed<FileRecord>(visit, 'listSiteFiles');
+  const to = (text: string, path: string, file: string, more: Partial<Action> = {}): Action => ({
+    text,
+    href: `${here(visit, `/sites/:site${path}`)}?file=${encodeURIComponent(file)}`,
+    ...more,
+  });
+  return {
+    title,
+    lead: 'As they are now. Readers see them with the next deployment.',
+    columns: ['File', 'Size', 'Changed'],
+    rows: body.items.map(({ path, mediaType, size, updatedAt }) => {
+      const isPage = isPagePath(path);
+      const edit = to('Edit', '/edit', path);
+      return {
+        cells: [
+          {
+            text: path,
+            isCode: true,
+            ...(isPage && isEditable ? { href: edit.href } : !isPage && { more: mediaType }),
+          },
+          { text: size < 1000 ? `${size} B` : `${(size / 1000).toFixed(1)} kB` },
+          timeCell(updatedAt),
+        ],
+        actions: isEditable ? [...(isPage ? [edit] : []), to('Delete', '/remove', path, { isDanger: true })] : [],
+      };
+    }),
+    empty: 'No pages yet. Begin with index.md.',
+    actions: isEditable ? [link('New page', '/edit'), link('Upload a file', '/upload')] : [],
+    next: nextOf(body),
+  };
+}
+
+function connectionSection(
+  connection: ConnectionRecord | null,
+  {
+    isPublisher,
+    isAdmin,
+    link,
+  }: { isPublisher: boolean; isAdmin: boolean; link: (text: string, to: string, more?: Partial<Action>) => Action },
+): Section {
+  const title = 'Repository';
+  if (connection === null) {
+    return {
+      title,
+      lead: 'Not connected: pages are written here or uploaded.',
+      actions: isAdmin ? [link('Connect a folder', '/connection')] : [],
+    };
+  }
+  const { repository, branch, folder, settings, state, detail, commit, since } = connection;
+  const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
+  const isNamed = settings === 'stele.yaml';
+  return {
+    title,
+    ...(isNamed && { lead: 'The stele.yaml of the repository names this site. Change its settings there.' }),
+    facts: facts([
+      ['Repository', repository ?? null],
+      ['Branch', branch ?? "the repository's default branch"],
+      ['Folder', folder ? { text: folder, isCode: true } : 'the whole repository'],
+      ['State', { text: state ?? '', tag, ...(detail && { more: detail }) }],
+      ['Since', since ? timeCell(since) : null],
+      ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
+    ]),
+    actions: [
+      ...(isPublisher ? [link('Sync now', '/sync', { post: true })] : []),
+      ...(isAdmin && !isNamed
+        ? [link('Change', '/connection'), link('Disconnect', '/disconnect', { isDanger: true })]
+        : []),
+    ],
+  };
+}
+
+async function deploymentsSection(visit: Visit, isPublisher: boolean): Promise<Section> {
+  const { body } = await ask<Listed<DeploymentRecord>>(visit, 'listDeployments', { query: { limit: '20' } });
+  const names = await namesOf(
+    visit,
+    body.items.map(({ by }) => by),
+  );
+  return {
+    title: 'Deployments',
+    columns: ['Number', 'Published', 'By', 'State'],
+    rows: body.items.map(({ id, publishedAt, by, again, followed, current }) => ({
+      cells: [
+        { text: id, isCode: true },
+        timeCell(publishedAt),
+        whoCell(by, names, followed ?? (again && `${again} again`)),
+        current ? { text: 'served', tag: 'good' } : { text: 'kept' },
+      ],
+      actions:
+        current || !isPublisher
+          ? []
+          : [
+              {
+                text: 'Publish again',
+                href: here(
+                  { ...visit, params: { ...visit.params, deployment: id } },
+                  '/sites/:site/deployments/:deployment/publish',
+                ),
+              },
+            ],
+    })),
+    empty: 'Not published yet.',
+  };
+}
+
+/** Pages about documentation sites. */
+export const sitePages: readonly Page[] = [sites, site];

@@ -1,0 +1,125 @@
+import type { Principal } from '../../model/access.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import { coordinateOf } from '../../model/resource.ts';
+import type { Embed } from '../model/source-page.ts';
+import type { Rendered } from '../../compile/compile.ts';
+import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
+import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
+import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
+import { anchorOfOperation } from '../registry/resolve-embeds.ts';
+import { linkParts } from '../../site/pages/link-parts.ts';
+import { imageHref, partHref } from '../../site/pages/resource-page.ts';
+import { showImages } from '../../site/pages/show-images.ts';
+import type { Site } from '../../site/site.ts';
+import { registryLink, type Placed } from './placed.ts';
+
+/** An embedded reference as one reader sees it. */
+export interface Embedded {
+  /** Null: this reader sees nothing of it, whether it exists or not. */
+  shown: {
+    /** What it is a reference of, with the page in the registry. */
+    name: string;
+    label: string;
+    href: string;
+    html: string;
+    navigation: string;
+    markdown: string;
+  } | null;
+  /** Whether everybody may see it as it is here. */
+  isPublic: boolean;
+  /** Of what purges it from shared caches. That of nothing names nothing. */
+  key: string;
+}
+
+const nothing: Embedded = { shown: null, isPublic: true, key: everywhereKey };
+
+/**
+ * The reference that a page embeds, at the version that its deployment recorded, with the rights of
+ * the reader: who may read the site need not be one who may read the API.
+ */
+export async function showEmbed(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  embed: Embed,
+): Promise<Embedded> {
+  const { registry, links } = site;
+  const digest = embeddedIn(granted, embed);
+  const parsed = parseCoordinate(embed.coordinate);
+  if (digest === null || parsed === null) return nothing;
+  const version = await grantEmbedded(site, reader, parsed.coordinate, digest);
+  if (version === null) return nothing;
+  const { resource } = version;
+  const rendered = await renderedOf(registry, version);
+  if (rendered === null) return nothing;
+  const path = links.to(coordinateOf(resource), { label: version.version.label });
+  const href = registryLink(site, placed, path);
+  const about = { name: resource.name, label: version.version.label, href };
+  const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
+  const shown = (text: string) =>
+    showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });
+  if (embed.operation === null) {
+    const to = (part: string | null) => registryLink(site, placed, partHref(site, version, part));
+    const { navigation, pages } = rendered;
+    return {
+      shown: {
+        ...about,
+        html: shown(referenceHtml(rendered, to)),
+        navigation: pages === null ? navigation : linkParts(navigation, pages, null, to),
+        markdown: (await renderedMarkdown(registry, version))?.markdown ?? '',
+      },
+      ...sharing,
+    };
+  }
+  const outline = await outlineOf(registry, version);
+  const anchor = outline && anchorOfOperation(outline, embed.operation);
+  const whole = anchor === null ? null : await wholeHtml(site, version, rendered);
+  const html = anchor === null || whole === null ? null : operationHtml(whole, anchor, href);
+  if (html === null) return nothing;
+  const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
+  return { shown: { ...about, html: shown(html), navigation: '', markdown }, ...sharing };
+}
+
+async function grantEmbedded(
+  { registry }: Site,
+  reader: Principal,
+  coordinate: Parameters<typeof grantRead>[2],
+  digest: `sha256:${string}`,
+): Promise<GrantedVersion | null> {
+  try {
+    const granted = await grantRead(registry, reader, coordinate);
+    return (granted && grantVersion(granted, { kind: 'digest', digest })?.granted) ?? null;
+  } catch (error) {
+    if (isRegistryError(error, 'gone')) return null;
+    throw error;
+  }
+}
+
+/** A reference within another page. Of a long document only the overview, whose links lead to its parts (`hrefOf`). */
+export function referenceHtml({ html, pages }: Rendered, hrefOf: (part: string | null) => string): string {
+  return pages === null ? html : linkParts(pages.overview, pages, null, hrefOf);
+}
+
+/** The whole reference, which a long document keeps apart. */
+export async function wholeHtml(
+  { registry }: Site,
+  granted: GrantedVersion,
+  { html, pages }: Rendered,
+): Promise<string | null> {
+  return pages === null ? html : renderedPart(registry, granted, wholePart);
+}
+
+/** The section of one operation, out of a whole reference (`render.ts`). What it links to there stays there. */
+export function operationHtml(html: string, anchor: string, href: string): string | null {
+  const start = html.indexOf(`<section class="operation" id="${anchor}">`);
+  const end = html.indexOf('</section>', start);
+  if (start < 0 || end < 0) return null;
+  const section = html.slice(start, end + '</section>'.length);
+  const own = `href="#${anchor}"`;
+  return section.replaceAll(/href="#[^"]*"/g, (link) =>
+    link === own ? link : `href="${href}${link.slice('href="'.length)}`,
+  );
+}

@@ -1,0 +1,187 @@
+import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
+import type { NavigationItem } from '../model/documentation-site.ts';
+import { routeOf } from '../model/page-path.ts';
+
+/** An entry of a site's navigation, with what the pages say filled in. */
+export interface NavigationEntry {
+  title: string;
+  /** Path of its page. */
+  page: string | null;
+  /** An address elsewhere. */
+  href: string | null;
+  items: NavigationEntry[];
+}
+
+/** What the pages of a deployment need of its navigation. */
+interface Navigation {
+  entries: NavigationEntry[];
+  /** The pages in order, each once. */
+  order: string[];
+  /** Where each page is in `order`. */
+  places: Map<string, number>;
+  /** The entries that lead to each page, from the top. */
+  trails: Map<string, NavigationEntry[]>;
+  /** Whether each page shows all entries. */
+  isSmall: boolean;
+}
+
+/** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
+const fewPages = 150;
+
+const made = new WeakMap<DeploymentContents, Map<string, Navigation>>();
+
+/** The folder of the version that a page belongs to. Empty: it belongs to no version. */
+export function versionFolder({ settings }: DeploymentContents, path: string): string {
+  return settings.versions.find(({ folder }) => folder !== undefined && path.startsWith(folder))?.folder ?? '';
+}
+
+/** The navigation of the pages of one version: as the site says, else the tree of its pages. Made once. */
+function navigationOf(contents: DeploymentContents, folder: string): Navigation {
+  const all = made.get(contents) ?? new Map<string, Navigation>();
+  made.set(contents, all);
+  const known = all.get(folder);
+  if (known !== undefined) return known;
+  const { settings } = contents;
+  // A navigation that the site states may also link to pages outside all versions.
+  const own = settings.navigation === null ? [folder] : [folder, ''];
+  const pages =
+    settings.versions.length === 0
+      ? contents.pages
+      : Object.fromEntries(
+          Object.entries(contents.pages).filter(([path]) => own.includes(versionFolder(contents, path))),
+        );
+  const entries = settings.navigation === null ? treeOf(pages, folder, folder) : stated(pages, settings.navigation);
+  const order = [...new Set(pagesIn(entries))];
+  const trails = new Map<string, NavigationEntry[]>();
+  for (const trail of trailsIn(entries, [])) {
+    const { page } = trail.at(-1)!;
+    if (page !== null && !trails.has(page)) trails.set(page, trail);
+  }
+  const places = new Map(order.map((page, index) => [page, index]));
+  const navigation = { entries, order, places, trails, isSmall: Object.keys(pages).length <= fewPages };
+  all.set(folder, navigation);
+  return navigation;
+}
+
+function* trailsIn(entries: readonly NavigationEntry[], above: NavigationEntry[]): Generator<NavigationEntry[]> {
+  for (const entry of entries) {
+    const trail = [...above, entry];
+    yield trail;
+    yield* trailsIn(entry.items, trail);
+  }
+}
+
+/** Entries whose page is missing are left out, with their title kept for what is below them. */
+function stated(pages: DeploymentContents['pages'], items: readonly NavigationItem[]): NavigationEntry[] {
+  return items.flatMap(({ title, page, href, items: inner = [] }) => {
+    const found = page !== undefined && Object.hasOwn(pages, page) ? page : null;
+    const below = stated(pages, inner);
+    if (found === null && href === undefined && below.length === 0) return [];
+    const name = title ?? (found === null ? '' : pages[found]!.facts.title);
+    return [{ title: name, page: found, href: found === null ? (href ?? null) : null, items: below }];
+  });
+}
+
+/** The pages of a folder and its folders: by `order`, then by title. A folder's `index.md` is its entry; that of `root` is its first page. */
+function treeOf(pages: DeploymentContents['pages'], folder: string, root: string): NavigationEntry[] {
+  const shown = Object.entries(pages).filter(([path, { facts }]) => path.startsWith(folder) && !facts.hidden);
+  const folders = new Set<string>();
+  const entries: { entry: NavigationEntry; order: number; isFirst: boolean }[] = [];
+  for (const [path, { facts }] of shown) {
+    const rest = path.slice(folder.length);
+    const slash = rest.indexOf('/');
+    if (slash >= 0) folders.add(rest.slice(0, slash));
+    else if (rest !== 'index.md' || folder === root)
+      entries.push({
+        entry: { title: facts.title, page: path, href: null, items: [] },
+        order: facts.order ?? Infinity,
+        isFirst: rest === 'index.md',
+      });
+  }
+  for (const name of folders) {
+    const index = `${folder}${name}/index.md`;
+    const page = Object.hasOwn(pages, index) && !pages[index]!.facts.hidden ? pages[index]! : null;
+    const items = treeOf(pages, `${folder}${name}/`, root);
+    // A page beside a folder of its name is the folder's entry too.
+    const beside = entries.findIndex(({ entry }) => entry.page === `${folder}${name}.md`);
+    if (page === null && beside >= 0) {
+      entries[beside]!.entry.items = items;
+      continue;
+    }
+    const entry = { title: page?.facts.title ?? wordsOf(name), page: page && index, href: null, items };
+    entries.push({ entry, order: page?.facts.order ?? Infinity, isFirst: false });
+  }
+  entries.sort(
+    (a, b) => Number(b.isFirst) - Number(a.isFirst) || a.order - b.order || (a.entry.title < b.entry.title ? -1 : 1),
+  );
+  return entries.map(({ entry }) => entry);
+}
+
+function wordsOf(name: string): string {
+  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The pages in the order of navigation, each once: those of no version first, then version by version. */
+export function readingOrder(contents: DeploymentContents): readonly string[] {
+  const folders = contents.settings.versions.flatMap(({ folder }) => folder ?? []);
+  return [...new Set(['', ...folders].flatMap((folder) => navigationOf(contents, folder).order))];
+}
+
+/** The pages before and after a page in the order of navigation. Null: there is none, or navigation does not name the page. */
+export function neighboursOf(
+  contents: DeploymentContents,
+  page: string,
+): { previous: string | null; next: string | null } {
+  const { order, places } = navigationOf(contents, versionFolder(contents, page));
+  const place = places.get(page);
+  if (place === undefined) return { previous: null, next: null };
+  return { previous: order[place - 1] ?? null, next: order[place + 1] ?? null };
+}
+
+function* pagesIn(entries: readonly NavigationEntry[]): Generator<string> {
+  for (const { page, items } of entries) {
+    if (page !== null) yield page;
+    yield* pagesIn(items);
+  }
+}
+
+/** The entries that lead to a page, from the top. Empty if navigation does not name it. */
+export function trailTo(contents: DeploymentContents, page: string): readonly NavigationEntry[] {
+  return navigationOf(contents, versionFolder(contents, page)).trails.get(page) ?? [];
+}
+
+/** What the navigation of a page shows: its own branch open, and of the others the first page. */
+export interface ShownEntry {
+  title: string;
+  href: string | null;
+  isOutside: boolean;
+  isCurrent: boolean;
+  items: ShownEntry[];
+}
+
+export function shownNavigation(contents: DeploymentContents, page: string, base: string): ShownEntry[] {
+  const { entries, isSmall } = navigationOf(contents, versionFolder(contents, page));
+  const trail = new Set(trailTo(contents, page));
+  const show = (entry: NavigationEntry): ShownEntry => {
+    const target = entry.page ?? (entry.href === null ? firstPage(entry) : null);
+    const isOpen = isSmall || trail.has(entry);
+    return {
+      title: entry.title,
+      href: target === null ? entry.href : base + routeOf(target),
+      isOutside: entry.href !== null,
+      isCurrent: entry.page === page,
+      items: isOpen ? entry.items.map(show) : [],
+    };
+  };
+  return entries.map(show);
+}
+
+function firstPage({ items }: NavigationEntry): string | null {
+  return pagesIn(items).next().value ?? null;
+}
+
+/** The pages that lists, feeds and search show. */
+export function listedPages({ pages }: DeploymentContents): [string, DeployedPage][] {
+  return Object.entries(pages).filter(([, { facts }]) => !facts.hidden);
+}

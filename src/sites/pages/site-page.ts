@@ -1,0 +1,241 @@
+import { anonymous, type Principal } from '../../model/access.ts';
+import { everywhereKey, siteKey } from '../../model/cache-key.ts';
+import type { DeployedPage } from '../model/deployment.ts';
+import { routeOf } from '../model/page-path.ts';
+import { findReadableSite } from '../../registry/readable.ts';
+import { openPage, type GrantedSite } from '../registry/read-site.ts';
+import type { Site } from '../../site/site.ts';
+import { showEmbed, type Embedded } from './embedded.ts';
+import { searchSite } from './site-search.ts';
+import { placeInRegistry, registryLink, type Placed } from './placed.ts';
+import { neighboursOf, shownNavigation, trailTo, versionFolder } from './site-navigation.ts';
+
+/** A page's text, and whether everybody who may read the site gets the same. */
+export interface SitePage {
+  text: string;
+  isPublic: boolean;
+  /** Keys that purge it from shared caches. */
+  keys: readonly string[];
+}
+
+const styles = ['docs.css', 'documentation.css'];
+
+/** The frame around what a page says: header, navigation, contents, neighbours. */
+export async function sitePage(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  path: string,
+  page: DeployedPage,
+): Promise<SitePage> {
+  const { contents } = granted;
+  const { settings } = contents;
+  const { facts } = page;
+  const { base, url } = placed;
+  const content = await openPage(site.registry, granted, page);
+  const embeds = await showAll(site, granted, placed, reader, page);
+  const { previous, next } = neighboursOf(contents, path);
+  const neighbour = (other: string | null) =>
+    other === null ? null : { title: contents.pages[other]!.facts.title, href: base + routeOf(other) };
+  const isHidden = placed.expires !== undefined || granted.site.visibility === 'private' || facts.hidden;
+  const trail = trailTo(contents, path).slice(0, -1);
+  const text = site.page('documentation', {
+    title: path === 'index.md' ? settings.title : `${facts.title} · ${settings.title}`,
+    description: facts.description || (path === 'index.md' ? settings.description : ''),
+    heading: facts.title,
+    lead: facts.description,
+    ...(placed.expires === undefined && { canonical: `${url}${routeOf(path)}` }),
+    hidden: isHidden,
+    alternates: placed.expires
+      ? []
+      : [
+          { href: `${url}${path}`, type: 'text/markdown', title: 'Markdown' },
+          ...(isHidden ? [] : [{ href: `${url}feed.atom`, type: 'application/atom+xml', title: settings.title }]),
+        ],
+    base,
+    home: registryLink(site, placed, site.links.path('/')),
+    name: settings.title,
+    theme: themeOf(granted, base),
+    trail: trail.map((entry) => ({ text: entry.title, href: entry.page === null ? null : base + routeOf(entry.page) })),
+    navigation: shownNavigation(contents, path, base),
+    headings: facts.headings.filter(({ level }) => level <= 3),
+    parts: content.html.map((html, index) => ({
+      html,
+      embed: index === 0 ? null : embeds[index - 1]!.shown,
+      isMissing: index > 0 && embeds[index - 1]!.shown === null,
+    })),
+    references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
+    languages: embeds.some(({ shown }) => shown !== null),
+    versions: await versionsOf(site, granted, placed, reader, path),
+    within: withinOf(granted, path),
+    previous: neighbour(previous),
+    next: neighbour(next),
+    expires: placed.expires ?? null,
+    styles,
+    scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
+  });
+  const hasOthers = settings.versions.some((version) => version.site !== undefined);
+  return { text, ...sharingOf(granted, embeds, hasOthers ? [everywhereKey] : []) };
+}
+
+/** The page for an address of a site at which nothing is. It names no embed, and is the same for every reader. */
+export async function absentPage(site: Site, granted: GrantedSite, placed: Placed): Promise<string> {
+  return barePage(site, granted, placed, {
+    heading: 'Page not found',
+    html: '<p>Nothing is at this address. The page may have moved, or the link may be wrong.</p>',
+  });
+}
+
+/** The pages that fit a query. Like the index, it shows nothing of what they embed. */
+export async function resultsPage(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  { query, folder }: { query: string; folder: string },
+): Promise<string> {
+  const own = versionFolder(granted.contents, folder);
+  const found = await searchSite(site.registry, granted, query, own);
+  const results = found.map(({ route, id, title, heading }) => ({
+    href: `${placed.base}${route}${id === '' ? '' : `#${encodeURIComponent(id)}`}`,
+    title,
+    heading,
+  }));
+  const html = found.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
+  return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: own });
+}
+
+/** A page of the site's frame that is none of its own. `html`: safe. */
+function barePage(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  {
+    heading,
+    html,
+    folder = '',
+    ...more
+  }: { heading: string; html: string; query?: string; results?: object[]; folder?: string },
+): string {
+  const { settings } = granted.contents;
+  return site.page('documentation', {
+    title: `${heading} · ${settings.title}`,
+    heading,
+    lead: '',
+    hidden: true,
+    base: placed.base,
+    home: registryLink(site, placed, site.links.path('/')),
+    name: settings.title,
+    theme: themeOf(granted, placed.base),
+    trail: [],
+    navigation: shownNavigation(granted.contents, folder, placed.base),
+    headings: [],
+    parts: [{ html, embed: null, isMissing: false }],
+    references: [],
+    versions: [],
+    within: withinOf(granted, folder),
+    previous: null,
+    next: null,
+    expires: placed.expires ?? null,
+    styles,
+    ...more,
+  });
+}
+
+/** A page in Markdown, with what its reader may see of the references in it. */
+export async function siteMarkdown(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  page: DeployedPage,
+): Promise<SitePage> {
+  const content = await openPage(site.registry, granted, page);
+  const embeds = await showAll(site, granted, placed, reader, page);
+  const parts = content.markdown.flatMap((text, index) => [
+    text,
+    ...(embeds[index]?.shown ? [embeds[index].shown.markdown] : []),
+  ]);
+  const body = parts
+    .join('\n\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+  const heading = body.startsWith('# ') ? '' : `# ${page.facts.title}\n\n`;
+  return {
+    text: `${heading}${body}\n`,
+    ...sharingOf(granted, embeds),
+  };
+}
+
+/** What search looks through: the version that the page is of, and the folders of all versions. */
+function withinOf({ contents }: GrantedSite, path: string): { folder: string; folders: string } | null {
+  const folders = contents.settings.versions.flatMap(({ folder }) => folder ?? []);
+  return folders.length === 0 ? null : { folder: versionFolder(contents, path), folders: JSON.stringify(folders) };
+}
+
+function sharingOf(
+  { site }: GrantedSite,
+  embeds: readonly Embedded[],
+  more: readonly string[] = [],
+): Pick<SitePage, 'isPublic' | 'keys'> {
+  const isPublic = site.visibility === 'public' && embeds.every((embed) => embed.isPublic);
+  return { isPublic, keys: [...new Set([siteKey(site), ...embeds.map(({ key }) => key), ...more])] };
+}
+
+function showAll(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  { facts }: DeployedPage,
+): Promise<Embedded[]> {
+  return Promise.all(facts.embeds.map((embed) => showEmbed(site, granted, placed, reader, embed)));
+}
+
+/** Files of the theme that the header shows. Those that the site does not have are left out. */
+function themeOf({ contents }: GrantedSite, base: string): object {
+  const { theme } = contents.settings;
+  const has = (path: string | undefined): string | null =>
+    path !== undefined && Object.hasOwn(contents.files, path) ? base + path : null;
+  const logo = has(theme.logo);
+  return { logo, logoDark: has(theme.logoDark) ?? logo, icon: has(theme.icon) };
+}
+
+/**
+ * The states of the documentation that readers switch between; the same page of each, where there is
+ * one. Another site is among them for those who may read it: on a public page, which caches share,
+ * only if everybody may.
+ */
+async function versionsOf(
+  registrySite: Site,
+  { contents, site }: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  path: string,
+): Promise<object[]> {
+  const { versions } = contents.settings;
+  const seenBy = site.visibility === 'public' ? anonymous : reader;
+  const { base } = placed;
+  const otherSite = (slug: string) => {
+    const other = placeInRegistry(registrySite, { org: site.org, slug });
+    return placed.isElsewhere ? other.url : other.base;
+  };
+  const readable = new Set<string>();
+  for (const { site: slug } of versions) {
+    if (slug === undefined) continue;
+    const found = await findReadableSite(registrySite.registry, seenBy, { org: site.org, slug });
+    if (found !== null && found.value.current !== null) readable.add(slug);
+  }
+  const current = versions.find(({ folder }) => folder !== undefined && path.startsWith(folder));
+  const rest = current?.folder === undefined ? null : path.slice(current.folder.length);
+  return versions.flatMap((version) => {
+    const { title, folder, site: other } = version;
+    if (other === site.slug) return [{ title, href: base, isCurrent: true }];
+    if (other !== undefined) return readable.has(other) ? [{ title, href: otherSite(other), isCurrent: false }] : [];
+    const same = rest === null ? null : `${folder}${rest}`;
+    const target = same !== null && Object.hasOwn(contents.pages, same) ? same : `${folder}index.md`;
+    return Object.hasOwn(contents.pages, target)
+      ? [{ title, href: base + routeOf(target), isCurrent: version === current }]
+      : [];
+  });
+}

@@ -1,0 +1,48 @@
+import type { DeploymentContents } from '../model/deployment.ts';
+import { isColour, luminanceOf, partsOf } from '../model/theme.ts';
+
+/**
+ * The stylesheet of a site: colours and fonts, and nothing else. Whatever is not exactly a colour or
+ * a file of the site is left out, whoever stored it.
+ */
+export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings' | 'files'>): string {
+  const { accent, font, codeFont } = settings.theme;
+  const accentDark = settings.theme.accentDark ?? (accent && isColour(accent) ? lighten(accent) : undefined);
+  const colour = (value: string | undefined): string =>
+    value !== undefined && isColour(value)
+      ? `:root{--accent:${value};--accent-ink:${inkOn(value)};--accent-wash:color-mix(in srgb,${value} 12%,var(--ground))}`
+      : '';
+  // The paths of files need no quoting (`page-path.ts`).
+  const face = (name: string, path: string | undefined, variable: string): string =>
+    path !== undefined && Object.hasOwn(files, path)
+      ? `@font-face{font-family:"${name}";src:url("${path}");font-display:swap}:root{${variable}:"${name}",system-ui,sans-serif}`
+      : '';
+  const dark = colour(accentDark);
+  return [
+    colour(accent),
+    dark === '' ? '' : `@media (prefers-color-scheme:dark){${dark}}`,
+    face('site', font, '--sans'),
+    face('site-code', codeFont, '--mono'),
+  ]
+    .filter((rule) => rule !== '')
+    .join('\n');
+}
+
+/** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
+function inkOn(colour: string): string {
+  return luminanceOf(colour) > 0.179 ? '#000000' : '#ffffff';
+}
+
+/** Luminance from which a colour is read on a dark page, also on its wash: 5.5 to 1 on the ground of style.css. */
+const readable = 0.27;
+
+/** A colour for dark pages: with as much white in it as makes it readable there. */
+function lighten(colour: string): string {
+  const parts = partsOf(colour);
+  for (let white = 0; white < 1; white += 0.05) {
+    const mixed = parts.map((part) => Math.round(part + (255 - part) * white));
+    const found = `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+    if (luminanceOf(found) >= readable) return found;
+  }
+  return '#ffffff';
+}

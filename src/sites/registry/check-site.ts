@@ -1,0 +1,144 @@
+import { parseCoordinate } from '../../model/address.ts';
+import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
+import type { DeployedFile, DeployedPage, EmbeddedVersion } from '../model/deployment.ts';
+import type { NavigationItem, SiteSettings } from '../model/documentation-site.ts';
+import { isPagePath } from '../model/page-path.ts';
+import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
+import { followRedirects, pageOf } from './redirects.ts';
+
+/** What is checked together, because a page alone does not tell. */
+export interface Checked {
+  settings: SiteSettings;
+  pages: Readonly<Record<string, DeployedPage>>;
+  files: Readonly<Record<string, DeployedFile>>;
+  embeds: Readonly<Record<string, EmbeddedVersion>>;
+  /** Operations that pages embed and that their API does not have, as `coordinate operation`. */
+  absent: ReadonlySet<string>;
+}
+
+/** How many headings, links and embedded references pages have, themselves counted. */
+export function factsIn(pages: Checked['pages']): number {
+  let count = 0;
+  for (const { facts } of Object.values(pages))
+    count += 1 + facts.headings.length + facts.links.length + facts.embeds.length;
+  return count;
+}
+
+/** What all pages of a site may have together. Whoever opens one of them reads a list of all. */
+const mostFacts = 200_000;
+
+/** The problem of a site with too many headings, links and embedded references, or null. */
+export function tooLarge(pages: Checked['pages']): Problem | null {
+  const count = factsIn(pages);
+  if (count <= mostFacts) return null;
+  const message = `The site has ${count} pages, headings, links and embedded references; the limit is ${mostFacts}. Make several sites of it.`;
+  return problemAtFile('site-limit', settingsFile, message);
+}
+
+/** Name that stands for the site's settings in a report. */
+const settingsFile = 'site settings';
+
+/**
+ * Finds links, navigation and redirects that lead nowhere, and references that cannot be shown.
+ * These are warnings; a redirect loop is an error.
+ */
+export function checkSite({ settings, pages, files, embeds, absent }: Checked): Problem[] {
+  const problems: Problem[] = [];
+  const note = (rule: string, file: string, message: string, line = 1): void =>
+    void problems.push({ ...problemAtFile(rule, file, message, 'warning'), line });
+  const { redirects } = settings;
+  const has = (path: string): boolean => Object.hasOwn(pages, path) || Object.hasOwn(files, path);
+  const ids = new Map(
+    Object.entries(pages).map(([path, { facts }]) => [path, new Set(facts.headings.map(({ id }) => id))]),
+  );
+
+  for (const [path, { facts }] of Object.entries(pages)) {
+    for (const { to, anchor, written, isImage, line } of facts.links) {
+      const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
+      if (goal === null || !has(goal))
+        note(
+          isImage ? 'site-image-missing' : 'site-link-broken',
+          path,
+          `${written} leads to nothing in this site.`,
+          line,
+        );
+      // Anchors of an embedded reference are known only when it is shown.
+      else if (
+        anchor !== '' &&
+        ids.has(goal) &&
+        !ids.get(goal)!.has(anchor) &&
+        pages[goal]!.facts.embeds.length === 0 &&
+        !/^fn(?:ref)?\d/.test(anchor)
+      )
+        note('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+    }
+    for (const { coordinate, operation, line } of facts.embeds) {
+      if (!Object.hasOwn(embeds, coordinate))
+        note(
+          'site-reference-missing',
+          path,
+          `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`,
+          line,
+        );
+      else if (operation !== null && absent.has(`${coordinate} ${operation}`))
+        note('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+    }
+  }
+  for (const page of pagesIn(settings.navigation ?? []))
+    if (!Object.hasOwn(pages, page))
+      note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+  for (const { name, contrast } of faintIn(settings.theme))
+    note(
+      'site-theme-faint',
+      settingsFile,
+      `theme.${name} is hard to read on ${name === 'accent' ? 'light' : 'dark'} pages: its contrast is ${contrast}, and links need 4.5.`,
+    );
+  for (const name of themeFiles) {
+    const path = settings.theme[name];
+    if (path === undefined) continue;
+    if (!Object.hasOwn(files, path))
+      note('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+    else if (files[path]!.size > themeFileBytes)
+      problems.push(
+        problemAtFile(
+          'site-theme-too-large',
+          path,
+          `The file has ${files[path]!.size} bytes. Every page loads it, so the limit is ${themeFileBytes}.`,
+        ),
+      );
+  }
+  for (const [from, to] of Object.entries(redirects)) {
+    const goal = followRedirects(redirects, pageOf(from));
+    if (goal === null)
+      problems.push(
+        problemAtFile('site-redirect-loop', settingsFile, `The redirect from ${from} leads back to itself.`),
+      );
+    else if (!has(goal))
+      note(
+        'site-redirect-missing',
+        settingsFile,
+        `The redirect from ${from} leads to ${to}, which the site does not have.`,
+      );
+    else if (Object.hasOwn(pages, pageOf(from)))
+      note('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
+  }
+  return problems;
+}
+
+function pagesIn(items: readonly NavigationItem[]): string[] {
+  return items.flatMap(({ page, items: inner = [] }) => [...(page === undefined ? [] : [page]), ...pagesIn(inner)]);
+}
+
+/** The report of a site. `blockOn` says which findings block. */
+export function reportOf(problems: readonly Problem[], blockOn: BlockOn): Report {
+  const report = createReport(problems);
+  const { error, warning } = report.counts;
+  if (blockOn === 'error') return report;
+  return { ...report, blocking: blockOn === 'warn' ? error + warning : 0 };
+}
+
+/** The coordinates that pages embed, each once. */
+export function coordinatesIn(pages: Readonly<Record<string, DeployedPage>>): string[] {
+  const all = Object.values(pages).flatMap(({ facts }) => facts.embeds.map(({ coordinate }) => coordinate));
+  return [...new Set(all)].filter((text) => parseCoordinate(text) !== null).sort();
+}

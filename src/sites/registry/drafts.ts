@@ -1,0 +1,166 @@
+import { digestOf } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import {
+  draftRef,
+  formatSite,
+  isMadeFor,
+  type DocumentationSite,
+  type Draft,
+  type DraftFile,
+  type SiteName,
+} from '../model/documentation-site.ts';
+import { isFilePath, isPagePath } from '../model/page-path.ts';
+import type { Generation } from '../../store/generations.ts';
+import type { Guard } from '../../registry/change-resource.ts';
+import { withRoom } from '../../registry/keep/quotas.ts';
+import type { Author, Registry } from '../../registry/registry.ts';
+import { watchPurges } from '../../registry/purge.ts';
+import { bundle, readPlace } from './bundles.ts';
+import { kindOfFile } from './file-kind.ts';
+import { findSite } from './site-record.ts';
+
+/** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
+export interface PageParts {
+  title: string;
+  markdown: string;
+  api: string | null;
+}
+
+/** A file of a site that is published with the next deployment. */
+export interface FoundDraft {
+  path: string;
+  file: DraftFile;
+  generation: Generation<Draft>;
+}
+
+/**
+ * Stores a file of a site, to be published with the next deployment. `guard` sees the generation
+ * that it replaces, so that the second of two editors gets an error. Throws
+ * `unsupported_media_type` if a site cannot have such a file, and `conflict` if its files come from
+ * a repository.
+ */
+export async function putDraft(
+  registry: Registry,
+  site: SiteName,
+  path: string,
+  bytes: Uint8Array,
+  author: Author,
+  { guard = () => undefined, page = null }: { guard?: Guard; page?: DraftFile['page'] } = {},
+): Promise<FoundDraft> {
+  const kind = kindOfFile(path, bytes);
+  if ('fault' in kind) throw new RegistryError('unsupported_media_type', kind.fault);
+  if (bytes.byteLength > registry.config.limits.fileBytes)
+    throw new RegistryError(
+      'too_large',
+      `The file has ${bytes.byteLength} bytes; the limit is ${registry.config.limits.fileBytes}.`,
+    );
+  const { value: record } = await findEditable(registry, site);
+  return withRoom(registry, site.org, async (take) => {
+    const known = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
+    take({ drafts: known ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (known?.size ?? 0)) });
+    const { places, objects } = bundle([bytes]);
+    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
+    const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
+      const own = fileOf(record, current);
+      // A deleted file is as absent as one that never was.
+      guard(own ? current! : { generation: 0 });
+      const isSame = own?.digest === file.digest && JSON.stringify(own.page) === JSON.stringify(page);
+      return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
+    });
+    await mendPurged(store);
+    return { path, file: made!.value.file!, generation: made! };
+  });
+}
+
+/** As `putDraft`, for a page that is sent as its parts. They become its front matter. */
+export function putDraftPage(
+  registry: Registry,
+  site: SiteName,
+  path: string,
+  { title, markdown, api }: PageParts,
+  author: Author,
+  guard?: Guard,
+): Promise<FoundDraft> {
+  const bytes = Buffer.from(headOf({ title, api }) + markdown);
+  return putDraft(registry, site, path, bytes, author, { ...(guard && { guard }), page: { title, api } });
+}
+
+/** The front matter of a page that was sent as its parts. JSON texts are YAML, too. */
+export function headOf({ title, api }: NonNullable<DraftFile['page']>): string {
+  const member = api === null ? '' : `api: ${JSON.stringify(api)}\n`;
+  return `---\ntitle: ${JSON.stringify(title)}\n${member}---\n`;
+}
+
+/** The parts of a page. One that was sent as a file has no title of its own here. */
+export async function readDraftPage(
+  registry: Registry,
+  { file }: FoundDraft,
+): Promise<{ title: string | null; markdown: string; api: string | null }> {
+  const text = Buffer.from(await readPlace(registry, file)).toString();
+  if (file.page === null) return { title: null, markdown: text, api: null };
+  return { ...file.page, markdown: text.slice(headOf(file.page).length) };
+}
+
+/** A file of a site that was sent, or null. */
+export async function findDraft(registry: Registry, site: SiteName, path: string): Promise<FoundDraft | null> {
+  const record = (await findSite(registry, site))?.value;
+  const generation = isFilePath(path) ? await registry.refs.read<Draft>(draftRef(site, path)) : null;
+  const file = record ? fileOf(record, generation) : null;
+  return file && { path, file, generation: generation! };
+}
+
+/** The files of a site that were sent, by path. */
+export async function listDrafts(registry: Registry, site: SiteName): Promise<FoundDraft[]> {
+  const record = (await findSite(registry, site))?.value;
+  if (!record) return [];
+  const prefix = draftRef(site, '');
+  const found: FoundDraft[] = [];
+  for await (const name of registry.refs.list(prefix)) {
+    const generation = await registry.refs.read<Draft>(name);
+    const file = fileOf(record, generation);
+    if (file !== null) found.push({ path: name.slice(prefix.length), file, generation: generation! });
+  }
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Takes a file out of the next deployment. Throws `not_found` if it is not there. */
+export async function deleteDraft(
+  registry: Registry,
+  site: SiteName,
+  path: string,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<void> {
+  const { value: record } = await findEditable(registry, site);
+  await registry.refs.update<Draft>(draftRef(site, path), (current) => {
+    if (current === null || fileOf(record, current) === null)
+      throw new RegistryError('not_found', `The site has no ${isPagePath(path) ? 'page' : 'file'} ${path}.`);
+    guard(current);
+    return { value: draftOf(record, null), change: { ...author, action: `delete ${path}` } };
+  });
+}
+
+/** The file that a record holds for a site; null: none, or one of a deleted site that had its name. */
+function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): DraftFile | null {
+  return draft !== null && isMadeFor(site, { ...draft.value, at: draft.at }) ? draft.value.file : null;
+}
+
+/** What to record of a file of a site. */
+export function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
+  return { ...(id !== undefined && { site: id }), file };
+}
+
+/**
+ * The site, if its files are those that are sent. Throws `not_found` if it does not exist, and
+ * `conflict` if they come from a repository.
+ */
+export async function findEditable(registry: Registry, site: SiteName): Promise<Generation<DocumentationSite>> {
+  const found = await findSite(registry, site);
+  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const { connection } = found.value;
+  if (connection === null) return found;
+  throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
+}

@@ -1,0 +1,161 @@
+import type { Principal } from '../../model/access.ts';
+import { digestOf } from '../../model/digest.ts';
+import { encodeJson } from '../../model/json.ts';
+import { problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
+import type { DeployedFile, DeployedPage, DeploymentContents, EmbeddedVersion } from '../model/deployment.ts';
+import type { Place, SiteSettings } from '../model/documentation-site.ts';
+import { isPagePath } from '../model/page-path.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { bundle } from './bundles.ts';
+import { checkSite, coordinatesIn, reportOf, tooLarge } from './check-site.ts';
+import { buildDeployment, type BuiltDeployment } from './deployment-contents.ts';
+import { kindOfFile } from './file-kind.ts';
+import { absentOperations, resolveEmbed } from './resolve-embeds.ts';
+
+/** A file to publish. */
+export interface SiteFile {
+  path: string;
+  /** Identifies its bytes: a digest, or the id of a blob. */
+  source: string;
+  /** Where its bytes are stored, if they are. */
+  place?: Place;
+}
+
+/** The files of a site as they are published: sent, or in a folder of a commit. */
+export interface SiteFiles {
+  files: readonly SiteFile[];
+  /** Reads these, in order. A problem says why one cannot be read. */
+  read(paths: readonly string[]): Promise<(Uint8Array | Problem)[]>;
+}
+
+/** Everything that a deployment is made from. */
+export interface DeploymentInput extends SiteFiles {
+  org: string;
+  settings: SiteSettings;
+  blockOn: BlockOn;
+  /** What is published now: pages and files that did not change are taken from it. */
+  previous: DeploymentContents | null;
+  /** Who publishes: the report tells only of what they may read. */
+  reader: Principal;
+}
+
+/** A deployment that is not stored yet. */
+export interface MadeDeployment {
+  contents: DeploymentContents;
+  built: BuiltDeployment;
+  bundles: Uint8Array[];
+  report: Report;
+  /** Number of pages that had to be rendered. */
+  rendered: number;
+}
+
+/** Files that are read at once. */
+const batch = 500;
+
+/** Renders what changed, checks everything and makes the bytes. Stores nothing. */
+export async function makeDeployment(registry: Registry, input: DeploymentInput): Promise<MadeDeployment> {
+  const { compiler, config } = registry;
+  const { files, previous, settings } = input;
+  const isKnown = previous?.renderer === compiler.renderer;
+  const pages: Record<string, DeployedPage> = {};
+  const others: Record<string, DeployedFile> = {};
+  const problems: Problem[] = [];
+  const fresh: SiteFile[] = [];
+  for (const file of files) {
+    const page = previous && Object.hasOwn(previous.pages, file.path) ? previous.pages[file.path]! : null;
+    const other = previous && Object.hasOwn(previous.files, file.path) ? previous.files[file.path]! : null;
+    if (isKnown && page?.source === file.source) pages[file.path] = page;
+    else if (other?.source === file.source) others[file.path] = other;
+    else fresh.push(file);
+  }
+
+  const pieces: { bytes: Uint8Array; keep(place: Place): void }[] = [];
+  let rendered = 0;
+  for (let start = 0; start < fresh.length; start += batch) {
+    const some = fresh.slice(start, start + batch);
+    const read = await input.read(some.map(({ path }) => path));
+    const sources: { path: string; bytes: Uint8Array; source: string }[] = [];
+    for (const [index, { path, source, place }] of some.entries()) {
+      const bytes = read[index]!;
+      if (!(bytes instanceof Uint8Array)) {
+        problems.push({ ...bytes, severity: 'warning' });
+        continue;
+      }
+      const kind = kindOfFile(path, bytes);
+      if ('fault' in kind) problems.push(problemAtFile('site-file', path, kind.fault, 'warning'));
+      else if (isPagePath(path)) sources.push({ path, bytes, source });
+      else {
+        const deployed = { source, digest: digestOf(bytes), mediaType: kind.mediaType };
+        if (place) others[path] = { ...deployed, ...place };
+        else pieces.push({ bytes, keep: (kept) => void (others[path] = { ...deployed, ...kept }) });
+      }
+    }
+    const made = await compiler.renderPages(
+      sources.map(({ path, bytes }) => ({ path, bytes })),
+      config.limits,
+      { org: input.org },
+    );
+    rendered += made.length;
+    for (const [index, { path, page, problems: found }] of made.entries()) {
+      if (page === null) {
+        problems.push(...found);
+        continue;
+      }
+      const { source } = sources[index]!;
+      const entry = { source, facts: page.facts, ...(found.length > 0 && { problems: found }) };
+      pieces.push({ bytes: encodeJson(page.content), keep: (place) => void (pages[path] = { ...entry, ...place }) });
+    }
+  }
+  const { places, objects } = bundle(pieces.map(({ bytes }) => bytes));
+  for (const [index, { keep }] of pieces.entries()) keep(places[index]!);
+
+  const inOrder = <T>(record: Record<string, T>) =>
+    Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const { embeds, absent } = await resolveAll(registry, input.reader, pages);
+  const found = { settings, pages: inOrder(pages), files: inOrder(others), embeds };
+  const large = tooLarge(pages);
+  if (large === null)
+    problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...found, absent }));
+  else problems.push(large);
+  if (Object.keys(pages).length === 0)
+    problems.push(problemAtFile('site-empty', 'index.md', 'The site has no pages. Send at least index.md.'));
+  const report = reportOf(problems, large === null ? input.blockOn : 'error');
+  const reportBytes = encodeJson(report);
+  const contents: DeploymentContents = {
+    format: 1,
+    renderer: compiler.renderer,
+    ...found,
+    report: digestOf(reportBytes),
+  };
+  return { contents, built: buildDeployment(contents, reportBytes), bundles: objects, report, rendered };
+}
+
+/** The versions that embedded references mean now, and the operations that they do not have. */
+async function resolveAll(
+  registry: Registry,
+  reader: Principal,
+  pages: DeploymentContents['pages'],
+): Promise<{ embeds: Record<string, EmbeddedVersion>; absent: Set<string> }> {
+  const embeds: Record<string, EmbeddedVersion> = {};
+  const absent = new Set<string>();
+  const wanted = operationsIn(pages);
+  for (const coordinate of coordinatesIn(pages)) {
+    const found = await resolveEmbed(registry, reader, coordinate);
+    if (found === null) continue;
+    embeds[coordinate] = found.embedded;
+    const operations = wanted.get(coordinate);
+    if (operations === undefined) continue;
+    for (const operation of await absentOperations(registry, found.granted, operations))
+      absent.add(`${coordinate} ${operation}`);
+  }
+  return { embeds, absent };
+}
+
+/** The operations that pages embed, each once, by coordinate. */
+function operationsIn(pages: DeploymentContents['pages']): Map<string, Set<string>> {
+  const wanted = new Map<string, Set<string>>();
+  for (const { facts } of Object.values(pages))
+    for (const { coordinate, operation } of facts.embeds)
+      if (operation !== null) wanted.set(coordinate, (wanted.get(coordinate) ?? new Set()).add(operation));
+  return wanted;
+}

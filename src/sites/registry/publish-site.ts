@@ -1,0 +1,234 @@
+import type { Principal } from '../../model/access.ts';
+import type { Digest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { isBlocking, type Report } from '../../model/problem.ts';
+import {
+  currentOf,
+  deploymentsOf,
+  formatSite,
+  settingsOf,
+  type Deployment,
+  type DocumentationSite,
+  type SiteName,
+  type SiteOrigin,
+  type SiteSettings,
+} from '../model/documentation-site.ts';
+import type { DeploymentContents } from '../model/deployment.ts';
+import { readObject } from '../../registry/stored.ts';
+import { withRoom } from '../../registry/keep/quotas.ts';
+import type { Author, Registry } from '../../registry/registry.ts';
+import { watchPurges } from '../../registry/purge.ts';
+import { readPlace } from './bundles.ts';
+import { buildDeployment, readContents } from './deployment-contents.ts';
+import { findEditable, listDrafts } from './drafts.ts';
+import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
+import { findSite, updateSite } from './site-record.ts';
+
+export interface PublishSite extends SiteFiles {
+  site: SiteName;
+  /** Default: those of the site. */
+  settings?: SiteSettings;
+  origin: SiteOrigin | null;
+  /** Who publishes, for what the report may tell. */
+  reader: Principal;
+  /** Check, and store nothing. */
+  dryRun?: boolean;
+  /** Why Stele publishes by itself. */
+  followed?: string;
+  author: Author;
+}
+
+/** How publishing a site ended. Only `published` changed anything. */
+export type SitePublished =
+  | {
+      outcome: 'published' | 'unchanged';
+      site: DocumentationSite;
+      deployment: Deployment;
+      report: Report;
+      rendered: number;
+    }
+  | { outcome: 'rejected'; report: Report }
+  | { outcome: 'checked'; report: Report };
+
+const attempts = 5;
+
+/**
+ * Renders and checks a site's files and publishes them. The bytes are stored first; then one entry
+ * of the log appends the deployment and makes it the one that is served. Pages whose bytes did not
+ * change are not rendered again. The same files again change nothing.
+ */
+export async function publishSite(registry: Registry, request: PublishSite): Promise<SitePublished> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const result = await publishOnce(registry, request);
+    if (result !== null) return result;
+  }
+  throw new RegistryError('conflict', 'The site was published by others meanwhile; nothing was changed. Try again.', {
+    retryAfter: 1,
+  });
+}
+
+/** Null if another deployment was published meanwhile. */
+async function publishOnce(registry: Registry, request: PublishSite): Promise<SitePublished | null> {
+  const { site, reader } = request;
+  const found = await findSite(registry, site, { isFresh: true });
+  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const before = currentOf(found.value);
+  const previous = before && (await readContents(registry, before.manifest));
+  const settings = request.settings ?? settingsOf(found.value);
+  const { blockOn } = found.value;
+  const made = await makeDeployment(registry, { ...request, org: site.org, settings, blockOn, previous, reader });
+  const { report, rendered } = made;
+  if (isBlocking(report)) return { outcome: 'rejected', report };
+  if (request.dryRun) return { outcome: 'checked', report };
+  const appended = await storeAndAppend(registry, request, made, before);
+  return appended && { ...appended, report, rendered };
+}
+
+/** Null if what is served is not `before` any more. */
+async function storeAndAppend(
+  registry: Registry,
+  {
+    site,
+    origin,
+    author,
+    settings,
+    followed,
+  }: Pick<PublishSite, 'site' | 'origin' | 'author' | 'settings' | 'followed'>,
+  { built, bundles }: Pick<MadeDeployment, 'built' | 'bundles'>,
+  before: Deployment | null,
+): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment } | null> {
+  if (before?.manifest === built.digest) {
+    const found = await findSite(registry, site, { isFresh: true });
+    return found && { outcome: 'unchanged', site: found.value, deployment: before };
+  }
+  const size = [built.manifest, ...built.pieces, ...bundles].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return withRoom(registry, site.org, async (take) => {
+    take({ bytes: size });
+    const store = async () => {
+      await Promise.all(bundles.map((bytes) => registry.objects.put(bytes)));
+      await registry.objects.putPack(built.manifest, built.pieces);
+    };
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const appended = await append(registry, site, author, before, {
+      manifest: built.digest,
+      bytes: size,
+      origin,
+      ...(followed !== undefined && { followed }),
+      ...(settings && { settings }),
+    });
+    if (appended !== null) await mendPurged(store);
+    return appended;
+  });
+}
+
+type Appended = { outcome: 'published'; site: DocumentationSite; deployment: Deployment } | null;
+
+async function append(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+  before: Deployment | null,
+  {
+    settings,
+    ...given
+  }: {
+    manifest: Digest;
+    bytes?: number;
+    origin: SiteOrigin | null;
+    followed?: string;
+    again?: string;
+    settings?: SiteSettings;
+  },
+): Promise<Appended> {
+  let deployment: Deployment | null = null;
+  const publishedAt = registry.now().toISOString();
+  const updated = await updateSite(
+    registry,
+    site,
+    author,
+    () => undefined,
+    (current) => {
+      deployment = null;
+      // A retry finds what its first attempt wrote.
+      if (current.current !== (before?.label ?? null)) return null;
+      const { id } = current;
+      const label = nextLabel(current);
+      deployment = { label, ...(id !== undefined && { site: id }), publishedAt, by: author.actor, ...given };
+      const next = { ...current, ...settings, deployments: [...current.deployments, deployment], current: label };
+      return { next, action: `publish ${label}` };
+    },
+  );
+  return deployment && { outcome: 'published', site: updated.value, deployment };
+}
+
+/** The number of a site's next deployment. Those before sites had ids are counted for all that had the name. */
+function nextLabel(site: DocumentationSite): string {
+  const counted = site.id === undefined ? site.deployments : deploymentsOf(site);
+  return String(Math.max(0, ...counted.map(({ label }) => Number(label))) + 1);
+}
+
+/**
+ * Publishes what is served with other versions of what its pages embed. False if something else was
+ * published meanwhile.
+ */
+export async function publishEmbeds(
+  registry: Registry,
+  site: DocumentationSite,
+  before: Deployment,
+  contents: DeploymentContents,
+  followed: string,
+): Promise<boolean> {
+  const built = buildDeployment(contents, await readObject(registry, contents.report, before.manifest));
+  const author = { actor: `follow:${site.org}`, origin: null };
+  const request = { site, origin: before.origin, author, followed };
+  const appended = await storeAndAppend(registry, request, { built, bundles: [] }, before);
+  return appended?.outcome === 'published';
+}
+
+/** Publishes the files that were sent for a site. Throws `conflict` if it has those of a repository. */
+export async function publishDrafts(
+  registry: Registry,
+  request: Omit<PublishSite, keyof SiteFiles | 'origin' | 'settings'>,
+): Promise<SitePublished> {
+  await findEditable(registry, request.site);
+  return publishSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
+}
+
+/** The files that were sent for a site. */
+export async function draftFiles(registry: Registry, site: SiteName): Promise<SiteFiles> {
+  const drafts = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
+  return {
+    files: [...drafts].map(([path, { digest, bundle, at, size }]) => ({
+      path,
+      source: digest,
+      place: { bundle, at, size },
+    })),
+    read: (paths) => Promise.all(paths.map((path) => readPlace(registry, drafts.get(path)!))),
+  };
+}
+
+/**
+ * Publishes an earlier deployment again, with the same bytes. Throws `not_found` if there is none
+ * with this number.
+ */
+export async function publishAgain(
+  registry: Registry,
+  site: SiteName,
+  label: string,
+  author: Author,
+): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment }> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const found = await findSite(registry, site, { isFresh: true });
+    const earlier = found && deploymentsOf(found.value).find((deployment) => deployment.label === label);
+    if (!found || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
+    const before = currentOf(found.value);
+    if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: found.value, deployment: before };
+    const { manifest, origin } = earlier;
+    const appended = await append(registry, site, author, before, { manifest, origin, again: earlier.again ?? label });
+    if (appended !== null) return appended;
+  }
+  throw new RegistryError('conflict', 'The site was published by others meanwhile; nothing was changed. Try again.', {
+    retryAfter: 1,
+  });
+}

@@ -1,0 +1,99 @@
+import type { Principal } from '../../model/access.ts';
+import type { Digest } from '../../model/digest.ts';
+import { decodeJson } from '../../model/json.ts';
+import type { DeployedFile, DeployedPage, DeploymentContents } from '../model/deployment.ts';
+import {
+  currentOf,
+  isMadeFor,
+  type Deployment,
+  type DocumentationSite,
+  type SiteName,
+} from '../model/documentation-site.ts';
+import type { Embed, PageContent } from '../model/source-page.ts';
+import { findReadableSite } from '../../registry/readable.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { readPlace } from './bundles.ts';
+import { factsIn } from './check-site.ts';
+import { readContents } from './deployment-contents.ts';
+
+declare const proof: unique symbol;
+
+/**
+ * A published site that its reader may read. Only this file makes one, and what opens pages and
+ * files asks for it.
+ */
+export interface GrantedSite {
+  readonly [proof]: true;
+  readonly site: DocumentationSite;
+  readonly deployment: Deployment;
+  readonly contents: DeploymentContents;
+}
+
+/**
+ * The site as it is published, if it is and the principal may read it; else null: the caller cannot
+ * tell which.
+ */
+export async function grantSite(registry: Registry, principal: Principal, name: SiteName): Promise<GrantedSite | null> {
+  const site = (await findReadableSite(registry, principal, name))?.value;
+  const deployment = site ? currentOf(site) : null;
+  return deployment === null ? null : grantDeployment(registry, site!, deployment);
+}
+
+/**
+ * A state of a site that was never published, if it was made for the site that has its name now and
+ * the principal may read that; else null.
+ * `registry`: a view that has its bytes.
+ */
+export async function grantPreview(
+  registry: Registry,
+  principal: Principal,
+  name: SiteName,
+  deployment: Deployment,
+): Promise<GrantedSite | null> {
+  const site = (await findReadableSite(registry, principal, name))?.value;
+  const isOwn = site !== undefined && isMadeFor(site, { ...deployment, at: deployment.publishedAt });
+  return isOwn ? grantDeployment(registry, site, deployment) : null;
+}
+
+/** Only for whoever has checked that the reader may see this deployment. */
+async function grantDeployment(
+  registry: Registry,
+  site: DocumentationSite,
+  deployment: Deployment,
+): Promise<GrantedSite> {
+  const { manifest } = deployment;
+  const contents = await registry.kept.content(`site ${manifest}`, () => readContents(registry, manifest), bytesIn);
+  return { site, deployment, contents } as unknown as GrantedSite;
+}
+
+/** Bytes of a fact of a deployment in memory, roughly. */
+const factSize = 200;
+
+function bytesIn({ pages, files }: DeploymentContents): number {
+  return factSize * (factsIn(pages) + Object.keys(files).length);
+}
+
+/** A page of a site, or null. */
+export function findPage({ contents }: GrantedSite, path: string): DeployedPage | null {
+  return Object.hasOwn(contents.pages, path) ? contents.pages[path]! : null;
+}
+
+/** Another file of a site, or null. */
+export function findFile({ contents }: GrantedSite, path: string): DeployedFile | null {
+  return Object.hasOwn(contents.files, path) ? contents.files[path]! : null;
+}
+
+/** The content of a page. */
+export async function openPage(registry: Registry, _granted: GrantedSite, page: DeployedPage): Promise<PageContent> {
+  return decodeJson<PageContent>(await readPlace(registry, page));
+}
+
+/** The bytes of a file. */
+export async function openFile(registry: Registry, _granted: GrantedSite, file: DeployedFile): Promise<Uint8Array> {
+  return readPlace(registry, file);
+}
+
+/** The version that a deployment recorded for an embed; null if there was none. */
+export function embeddedIn({ contents }: GrantedSite, { coordinate }: Embed): Digest | null {
+  return Object.hasOwn(contents.embeds, coordinate) ? contents.embeds[coordinate]!.manifest : null;
+}

@@ -1,0 +1,228 @@
+import type { Principal } from '../../model/access.ts';
+import { digestOf, type Digest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { encodeJson, parseJson } from '../../model/json.ts';
+import type { Report } from '../../model/problem.ts';
+import type { DeploymentContents } from '../model/deployment.ts';
+import {
+  currentOf,
+  formatSite,
+  settingsOf,
+  siteRef,
+  type Deployment,
+  type DocumentationSite,
+  type SiteName,
+  type SiteOrigin,
+  type SiteSettings,
+} from '../model/documentation-site.ts';
+import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../store/previews.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { readObject } from '../../registry/stored.ts';
+import { readContents } from './deployment-contents.ts';
+import { findEditable } from './drafts.ts';
+import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
+import { draftFiles } from './publish-site.ts';
+import { grantPreview, type GrantedSite } from './read-site.ts';
+import { findSite } from './site-record.ts';
+
+/** A state of a site to show to whoever has its address. */
+export interface PreviewSite extends SiteFiles {
+  site: SiteName;
+  /** Default: those of the site. */
+  settings?: SiteSettings;
+  origin: SiteOrigin | null;
+  /** Who asks for it: the report tells only of what they may read. */
+  reader: Principal;
+  /** Recorded as who made it. */
+  by: string;
+}
+
+/** A preview that was stored. */
+export interface MadePreview {
+  token: string;
+  /** ISO 8601, UTC. */
+  expiresAt: string;
+  rendered: number;
+  report: Report;
+}
+
+/** A preview as it is stored, with the objects of its deployment as its parts. */
+interface Stored {
+  site: SiteName;
+  deployment: Deployment;
+  parts: Digest[];
+  /** The site as a pull request would make it, if the check saw no such site. */
+  fresh?: FreshSite;
+}
+
+/**
+ * A site that a pull request would make. A private one may have the name: it must not show by hiding
+ * the preview.
+ */
+export interface FreshSite {
+  /** The repository of the request. */
+  from: string;
+  record: DocumentationSite;
+}
+
+const mostBytes = 128 * 2 ** 20;
+
+/**
+ * Renders a state of a site and stores it for `sites.previewDays` days, outside of what is
+ * published. Findings that would keep it from being published do not: they are what a preview is
+ * for. Throws `forbidden` if previews are turned off, `refused` if there is nothing to show, and
+ * `too_large`.
+ */
+export async function previewSite(registry: Registry, request: PreviewSite): Promise<MadePreview> {
+  const { site, origin, reader, by } = request;
+  const { previewDays } = registry.config.sites;
+  if (previewDays === 0) throw new RegistryError('forbidden', 'The configuration turns previews of sites off.');
+  const found = await findSite(registry, site, { isFresh: true });
+  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const current = currentOf(found.value);
+  const previous = current && (await readContents(registry, current.manifest));
+  const settings = request.settings ?? settingsOf(found.value);
+  const given = { ...request, org: site.org, settings, blockOn: found.value.blockOn, previous, reader };
+  const made = await makeDeployment(registry, given);
+  const { report, rendered } = made;
+  const fatal = report.problems.find(({ rule }) => rule === 'site-empty' || rule === 'site-limit');
+  if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
+  const parts = await partsOf(registry, made, previous);
+  await sweepPreviews(registry);
+  const { id } = found.value;
+  const preview: SitePreview = {
+    site,
+    ...(id !== undefined && { id }),
+    origin,
+    by,
+    manifest: made.built.digest,
+    parts,
+  };
+  const kept = await storeSitePreview(registry, preview, previewDays);
+  await trimPreviews(registry, site.org);
+  return { ...kept, rendered, report };
+}
+
+/** A state of a site that can be stored as a preview. */
+export interface SitePreview {
+  site: SiteName;
+  /** Id of the site. */
+  id?: string;
+  origin: SiteOrigin | null;
+  /** Recorded as who made it. */
+  by: string;
+  manifest: Digest;
+  /** All that it needs besides what is published. */
+  parts: ReadonlyMap<Digest, Uint8Array>;
+  fresh?: FreshSite;
+}
+
+/** Stores a preview of a site for some days. */
+export async function storeSitePreview(
+  registry: Registry,
+  { site, id, origin, by, manifest, parts, fresh }: SitePreview,
+  days: number,
+): Promise<{ token: string; expiresAt: string }> {
+  const publishedAt = registry.now().toISOString();
+  const own = id === undefined ? {} : { site: id };
+  const deployment: Deployment = { label: 'preview', ...own, manifest, publishedAt, by, origin };
+  const stored: Stored = { site, deployment, parts: [...parts.keys()], ...(fresh && { fresh }) };
+  return keepPreview(registry, site.org, days, encodeJson(stored), parts);
+}
+
+/** As `previewSite`, of the files that were sent for a site. Throws `conflict` if it has others. */
+export async function previewDrafts(
+  registry: Registry,
+  request: Omit<PreviewSite, keyof SiteFiles | 'origin' | 'settings'>,
+): Promise<MadePreview> {
+  await findEditable(registry, request.site);
+  return previewSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
+}
+
+/**
+ * The objects of a deployment besides those of the one that is published, which are kept anyway:
+ * those of drafts are not, once a draft changes.
+ */
+export async function partsOf(
+  registry: Registry,
+  { built, bundles, contents }: MadeDeployment,
+  previous: DeploymentContents | null,
+): Promise<Map<Digest, Uint8Array>> {
+  const bundlesOf = ({ pages, files }: DeploymentContents) =>
+    [...Object.values(pages), ...Object.values(files)].map(({ bundle }) => bundle);
+  const made = new Map([built.manifest, ...built.pieces, ...bundles].map((bytes) => [digestOf(bytes), bytes]));
+  const published = new Set(previous && bundlesOf(previous));
+  let room = mostBytes;
+  for (const { byteLength } of made.values()) room -= byteLength;
+  for (const bundle of new Set(bundlesOf(contents))) {
+    if (room < 0)
+      throw new RegistryError('too_large', `The preview has more than ${mostBytes} bytes. Publish the site instead.`);
+    if (made.has(bundle) || published.has(bundle)) continue;
+    const bytes = await readObject(registry, bundle);
+    room -= bytes.byteLength;
+    made.set(bundle, bytes);
+  }
+  return made;
+}
+
+/** A preview that its reader may see. `registry` is a view that has its bytes. */
+export interface OpenedSitePreview {
+  registry: Registry;
+  granted: GrantedSite;
+  /** ISO 8601, UTC. */
+  expiresAt: string;
+}
+
+/**
+ * Opens a preview. Null when there is none with this token, or it has expired, or the principal may
+ * not read its site: the token opens previews of public sites only; for a private one, its readers
+ * need both.
+ */
+export async function openSitePreview(
+  registry: Registry,
+  principal: Principal,
+  token: string,
+): Promise<OpenedSitePreview | null> {
+  const found = await findPreview(registry, token);
+  const stored = found && (parseJson(found.bytes) as Partial<Stored> | undefined);
+  // That of a document has no site.
+  if (!found || !stored?.site) return null;
+  const { site, deployment, parts, fresh } = stored as Stored;
+  const own = new Set(parts);
+  const view: Registry = {
+    ...registry,
+    kept: registry.kept.contentsOnly(),
+    ...(fresh && { refs: withFresh(registry.refs, site, fresh) }),
+    objects: {
+      ...registry.objects,
+      async get(digest, pack) {
+        const bytes = own.has(digest) ? await found.part(digest) : null;
+        if (bytes === null) return registry.objects.get(digest, pack);
+        if (digestOf(bytes) !== digest)
+          throw new RegistryError('corrupt', `Object ${digest} of a preview does not match its digest.`);
+        return bytes;
+      },
+    },
+  };
+  const granted = await grantPreview(view, principal, site, deployment);
+  return granted && { registry: view, granted, expiresAt: found.expiresAt };
+}
+
+/**
+ * The records, with a site that is not there yet. If its repository has made it meanwhile, the
+ * preview is as hidden as that, or as it was itself.
+ */
+function withFresh(refs: Registry['refs'], site: SiteName, { from, record }: FreshSite): Registry['refs'] {
+  const name = siteRef(site);
+  const read: Registry['refs']['read'] = async <T>(asked: string) => {
+    const found = await refs.read<T>(asked);
+    if (asked !== name) return found;
+    const named = found?.value as DocumentationSite | undefined;
+    const own = named?.connection?.repository === from ? named : null;
+    const visibility = own?.visibility === 'private' ? 'private' : record.visibility;
+    const made = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
+    const value = { ...record, visibility, deletedAt: own?.deletedAt ?? null };
+    return { ...made, action: 'preview', value: value as T };
+  };
+  return { ...refs, read, readFresh: read };
+}

@@ -1,0 +1,284 @@
+import { isDeepStrictEqual } from 'node:util';
+import { RegistryError } from '../../model/errors.ts';
+import type { Visibility } from '../../model/access.ts';
+import { organizationIn } from '../../config/organization-config.ts';
+import type { BlockOn } from '../../model/problem.ts';
+import {
+  draftRef,
+  formatSite,
+  siteRef,
+  type DocumentationSite,
+  type Draft,
+  type NavigationItem,
+  type SiteConnection,
+  type SiteName,
+  type SiteSettings,
+} from '../model/documentation-site.ts';
+import { isPagePath, pageAt } from '../model/page-path.ts';
+import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
+import type { Generation } from '../../store/generations.ts';
+import { assertRestorable, type Guard } from '../../registry/change-resource.ts';
+import { withRoom } from '../../registry/keep/quotas.ts';
+import { newId, type Author, type Registry } from '../../registry/registry.ts';
+
+/** What somebody may say about a site. Absent members stay as they are, or get their default. */
+export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; blockOn?: BlockOn };
+
+const most = { items: 2_000, depth: 6, redirects: 5_000 };
+
+/** What is wrong with a member of the settings: as it follows the member's name. */
+interface Fault {
+  pointer: string;
+  detail: string;
+}
+
+/** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
+function assertSettings({ theme = {}, navigation, redirects, versions }: Partial<SiteSettings>): void {
+  const of = (pointer: string) => (detail: string) => ({ pointer, detail });
+  const faults: Fault[] = [
+    ...faultsIn(theme).map(({ name, fault }) => of(`/theme/${name}`)(fault)),
+    ...themeFiles.flatMap((name) => {
+      const path = theme[name];
+      return path === undefined || fitsTheme(name, path)
+        ? []
+        : [of(`/theme/${name}`)(`must be a file of the site that fits, not ${JSON.stringify(path.slice(0, 100))}.`)];
+    }),
+    ...(navigation ? navigationFaults(navigation) : []).map(of('/navigation')),
+    ...redirectFaults(redirects ?? {}).map(of('/redirects')),
+    ...(versions ?? []).flatMap(({ folder, site }, index) =>
+      (folder === undefined) === (site === undefined)
+        ? [of(`/versions/${index}`)('must name a folder of this site, or another site.')]
+        : [],
+    ),
+  ];
+  const [first] = faults;
+  if (first === undefined) return;
+  const name = first.pointer.slice(1).replaceAll('/', '.');
+  throw new RegistryError('malformed', `${name} ${first.detail}`, { extra: { errors: faults.slice(0, 20) } });
+}
+
+function navigationFaults(navigation: readonly NavigationItem[]): string[] {
+  let count = 0;
+  const walk = (items: readonly NavigationItem[], depth: number): string[] => {
+    if (depth > most.depth) return [`is more than ${most.depth} levels deep.`];
+    for (const item of items) {
+      if (++count > most.items) return [`has more than ${most.items} entries.`];
+      if (item.page !== undefined && !isPagePath(item.page))
+        return [
+          `names ${JSON.stringify(item.page.slice(0, 100))}, which is not the path of a page such as guide/intro.md.`,
+        ];
+      if (item.href !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(item.href))
+        return [`links to ${JSON.stringify(item.href.slice(0, 100))}, which is not a web address.`];
+      if (item.title === undefined && item.page === undefined) return ['has an entry with neither a title nor a page.'];
+      const found = walk(item.items ?? [], depth + 1);
+      if (found.length > 0) return found;
+    }
+    return [];
+  };
+  return walk(navigation, 1);
+}
+
+/** A redirect leads from a path of the site to a path of it, so that nobody is sent elsewhere. */
+function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
+  const entries = Object.entries(redirects);
+  if (entries.length > most.redirects) return [`must have at most ${most.redirects} entries.`];
+  return entries.flatMap(([from, to]) =>
+    [from, to.split('#', 1)[0]!].every(isRoute)
+      ? []
+      : [
+          `must name two paths of the site, such as guide/start: from ${JSON.stringify(from.slice(0, 100))} to ${JSON.stringify(to.slice(0, 100))} does not.`,
+        ],
+  );
+}
+
+function isRoute(path: string): boolean {
+  return isPagePath(pageAt(path.replace(/\.md$/, '')));
+}
+
+/**
+ * A site, as others may have changed it half a second ago; null if there is none or it was deleted.
+ * `isFresh`: as it is now, for what decides about a change. Does not check access.
+ */
+export async function findSite(
+  { refs }: Pick<Registry, 'refs'>,
+  site: SiteName,
+  { isFresh = false } = {},
+): Promise<Generation<DocumentationSite> | null> {
+  const name = siteRef(site);
+  const found = await (isFresh ? refs.readFresh<DocumentationSite>(name) : refs.read<DocumentationSite>(name));
+  return found?.value.deletedAt === null ? found : null;
+}
+
+/**
+ * Creates a site. Throws `conflict` if there is one with this name. That of a deleted site may be
+ * used again; then nothing brings the deleted one back.
+ */
+export async function createSiteRecord(
+  registry: Registry,
+  site: SiteName,
+  given: SiteChange & { title: string },
+  author: Author,
+): Promise<Generation<DocumentationSite>> {
+  assertSettings(given);
+  const id = newId(registry);
+  const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
+  // Nobody would see them, but they would keep their bytes.
+  if (found !== null && found.value.deletedAt !== null) await forgetDrafts(registry, site, author);
+  const made = await withRoom(registry, site.org, (take) =>
+    registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+      if (current !== null && current.value.deletedAt === null) {
+        if (current.operation !== undefined && current.operation === author.operation) return null;
+        throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
+      }
+      take({ sites: 1 });
+      const value: DocumentationSite = {
+        id,
+        org: site.org,
+        slug: site.slug,
+        title: given.title,
+        description: given.description ?? '',
+        visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
+        theme: given.theme ?? {},
+        navigation: given.navigation ?? null,
+        redirects: given.redirects ?? {},
+        versions: given.versions ?? [],
+        blockOn: given.blockOn ?? 'error',
+        connection: null,
+        deployments: current?.value.deployments ?? [],
+        current: null,
+        createdAt: registry.now().toISOString(),
+        deletedAt: null,
+      };
+      return { value, change: { ...author, action: 'create' } };
+    }),
+  );
+  return made!;
+}
+
+async function forgetDrafts(registry: Registry, site: SiteName, author: Author): Promise<void> {
+  const prefix = draftRef(site, '');
+  for await (const name of registry.refs.list(prefix))
+    await registry.refs.update<Draft>(name, (current) =>
+      current?.value.file
+        ? { value: { file: null }, change: { ...author, action: `delete ${name.slice(prefix.length)}` } }
+        : null,
+    );
+}
+
+/** Appends one generation to a site's record. Throws `not_found` if there is no such site. */
+export async function updateSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+  guard: Guard,
+  decide: (current: DocumentationSite) => { next: DocumentationSite; action: string } | null,
+): Promise<Generation<DocumentationSite>> {
+  const updated = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+    if (current === null || current.value.deletedAt !== null) {
+      throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
+    }
+    guard(current);
+    const decision = decide(current.value);
+    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  });
+  return updated!;
+}
+
+/**
+ * Changes a site's settings. All but its visibility show with the next deployment. A new visibility
+ * takes effect in every process within 1 s.
+ */
+export async function changeSite(
+  registry: Registry,
+  site: SiteName,
+  change: SiteChange,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<Generation<DocumentationSite>> {
+  assertSettings(change);
+  return updateSite(registry, site, author, guard, (current) => {
+    const next = { ...current, ...change };
+    const names = (Object.keys(change) as (keyof SiteChange)[]).filter(
+      (name) => JSON.stringify(next[name]) !== JSON.stringify(current[name]),
+    );
+    const actions = names.map((name) => (name === 'visibility' ? `make ${next.visibility}` : `change ${name}`));
+    return names.length === 0 ? null : { next, action: actions.join(', ') };
+  });
+}
+
+/**
+ * Connects a site to the folder of a repository, and creates it if it is not there. Its visibility
+ * stays as it is. Throws `conflict` if its files come from elsewhere.
+ */
+export async function connectSite(
+  registry: Registry,
+  site: SiteName,
+  given: SiteChange & { title: string; connection: SiteConnection },
+  author: Author,
+): Promise<void> {
+  const { connection, ...change } = given;
+  assertSettings(change);
+  const found = await findSite(registry, site);
+  if (found === null) await createSiteRecord(registry, site, change, author);
+  const { blockOn = 'error' } = change;
+  await updateSite(
+    registry,
+    site,
+    author,
+    () => undefined,
+    (current) => {
+      const from = current.connection;
+      if (from?.byHand)
+        throw new RegistryError('conflict', `${formatSite(site)} is connected over /v1. Disconnect it there first.`);
+      if (from !== null && from.repository !== connection.repository)
+        throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
+      if (from === null && current.current !== null)
+        throw new RegistryError('conflict', `${formatSite(site)} has files that were sent. Delete it first.`);
+      // The other settings are those of the commit: the deployment sets them with its files.
+      const isSame = isDeepStrictEqual([from, current.blockOn], [connection, blockOn]);
+      return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };
+    },
+  );
+}
+
+/**
+ * Deletes a site. Its deployments are kept; within 30 days, `restoreSite` brings it back, unless its
+ * name was used again.
+ */
+export async function deleteSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<void> {
+  const deletedAt = registry.now().toISOString();
+  await updateSite(registry, site, author, guard, (current) => ({
+    next: { ...current, deletedAt },
+    action: 'delete',
+  }));
+}
+
+/**
+ * Brings a deleted site back as it was served, without a connection. Throws `not_found` if it never
+ * existed, and `conflict` if it is not deleted or was deleted more than 30 days ago.
+ */
+export async function restoreSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+): Promise<Generation<DocumentationSite>> {
+  const restored = await withRoom(registry, site.org, (take) =>
+    registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+      if (current === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
+      // The same request again.
+      if (author.operation !== undefined && current.operation === author.operation) return null;
+      assertRestorable(formatSite(site), current.value, registry.now());
+      take({ sites: 1 });
+      return {
+        value: { ...current.value, connection: null, deletedAt: null },
+        change: { ...author, action: 'undelete' },
+      };
+    }),
+  );
+  return restored!;
+}

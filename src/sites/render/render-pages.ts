@@ -1,0 +1,193 @@
+import { problemAtFile, type Problem } from '../../model/problem.ts';
+import { createHeadingIds } from '../model/heading-id.ts';
+import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '../model/source-page.ts';
+import { shorten } from '../../render/plain-text.ts';
+import type { EmbedLine } from './embed-rule.ts';
+import { readFrontMatter, type FrontMatter } from './front-matter.ts';
+import {
+  createSiteMarkdown,
+  mostNested,
+  referenceIds,
+  textOf,
+  type Highlight,
+  type PageState,
+} from './site-markdown.ts';
+
+const markdown = createSiteMarkdown();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Characters of a page's text that search reads. */
+const mostText = 40_000;
+
+/** What one page may have of each. Each costs work whenever the page is shown, searched or checked. */
+const mostOf = { headings: 2000, links: 10_000, embeds: 50 };
+
+/**
+ * Renders the pages of a site. Pure: a page depends on its path and bytes alone. No page makes it
+ * throw; what is wrong with one is a problem.
+ */
+export function renderPages(pages: readonly SourcePage[], highlight: Highlight | null): RenderedPage[] {
+  return pages.map((page) => renderPage(page, highlight));
+}
+
+type Tokens = ReturnType<typeof markdown.parse>;
+
+function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): RenderedPage {
+  let text: string;
+  try {
+    text = decoder.decode(bytes).replaceAll(/\r\n?/g, '\n');
+  } catch {
+    return { path, page: null, problems: [problemAtFile('encoding', path, 'The page is not UTF-8.')] };
+  }
+  const { said, faults, body, lines } = readFrontMatter(text);
+  const problems = faults.map((fault) =>
+    problemAt(path, fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error'),
+  );
+  const page: PageState = {
+    path,
+    before: lines,
+    headings: [],
+    links: [],
+    unsafe: [],
+    deep: [],
+    ids: createHeadingIds(hasEmbed(said, body) ? referenceIds : []),
+    highlight,
+  };
+  const tokens = markdown.parse(body, page);
+  const title = takeTitle(tokens, page, said);
+  for (const { written, line } of page.unsafe)
+    problems.push(
+      problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
+    );
+  const [deep] = page.deep;
+  if (deep !== undefined)
+    problems.push(
+      problemAt(
+        path,
+        deep,
+        'site-nesting',
+        `Lists, quotes and boxes stand in each other more than ${mostNested} levels deep here (a list counts twice). What is deeper is shown as text.`,
+        'warning',
+      ),
+    );
+  for (const line of linesLikeEmbeds(tokens))
+    problems.push(problemAt(path, lines + line + 1, 'site-embed-unclear', unclearEmbed, 'warning'));
+  const split = splitAtEmbeds(tokens, body, lines);
+  const embeds = [
+    ...split.embeds,
+    ...(said.api === null ? [] : [{ coordinate: said.api, operation: said.operation, line: 1 }]),
+  ];
+  if (said.api !== null)
+    for (const parts of [split.parts, split.markdown]) (parts as unknown[]).push(parts === split.parts ? [] : '');
+  const whole = embeds.filter(({ operation }) => operation === null);
+  for (const { line } of whole.slice(1))
+    problems.push(
+      problemAt(
+        path,
+        line,
+        'site-reference-twice',
+        'A page can embed one whole reference. Move this one to its own page.',
+        'error',
+      ),
+    );
+  const facts: PageFacts = {
+    title,
+    description: said.description,
+    order: said.order,
+    hidden: said.hidden,
+    headings: page.headings,
+    links: page.links,
+    embeds,
+  };
+  for (const [what, most] of Object.entries(mostOf)) {
+    const { length } = facts[what as keyof typeof mostOf];
+    if (length <= most) continue;
+    const message = `The page has ${length} ${what}; the limit is ${most}. Split the page.`;
+    return { path, page: null, problems: [problemAtFile('site-page-limit', path, message)] };
+  }
+  const content: PageContent = {
+    html: split.parts.map((part) => markdown.renderer.render(part, markdown.options, page)),
+    markdown: split.markdown,
+    sections: sectionsOf(tokens),
+  };
+  return { path, page: { facts, content }, problems };
+}
+
+const unclearEmbed =
+  'This line embeds nothing. Write `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /path`, on a line outside of lists and quotes.';
+
+/** Lines of text that begin as one that embeds a reference does, counted from 0. */
+function linesLikeEmbeds(tokens: Tokens): number[] {
+  return tokens.flatMap(({ type, content, map }) =>
+    type === 'inline' && map !== null
+      ? content.split('\n').flatMap((line, at) => (/^::(?:reference|operation)\b/.test(line) ? [map[0] + at] : []))
+      : [],
+  );
+}
+
+function hasEmbed({ api }: FrontMatter, body: string): boolean {
+  return api !== null || /^::reference /m.test(body);
+}
+
+/** The title: as stated, else the first heading if the page begins with it, which is then taken out; else the file's name. */
+function takeTitle(tokens: Tokens, page: PageState, { title }: FrontMatter): string {
+  const [first] = tokens;
+  const isTop = first?.type === 'heading_open' && first.tag === 'h1';
+  const heading = isTop ? page.headings[0]!.text : null;
+  if (heading !== null && heading !== '' && (title === null || title === heading)) {
+    tokens.splice(0, 3);
+    page.headings.shift();
+    return heading;
+  }
+  return title ?? titleFromPath(page.path);
+}
+
+/** `guide/first-steps.md` → `First steps`; `guide/index.md` → `Guide`. */
+function titleFromPath(path: string): string {
+  const parts = path.slice(0, -'.md'.length).split('/');
+  const name = parts.at(-1) === 'index' ? (parts.at(-2) ?? 'Home') : parts.at(-1)!;
+  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The tokens and lines between embeds. */
+function splitAtEmbeds(
+  tokens: Tokens,
+  body: string,
+  before: number,
+): { parts: Tokens[]; markdown: string[]; embeds: Embed[] } {
+  const parts: Tokens[] = [[]];
+  const embeds: Embed[] = [];
+  const source = body.split('\n');
+  const texts: string[] = [];
+  let from = 0;
+  for (const token of tokens) {
+    if (token.type !== 'embed') {
+      parts.at(-1)!.push(token);
+      continue;
+    }
+    const [line] = token.map!;
+    embeds.push({ ...(token.meta as unknown as EmbedLine), line: before + line! + 1 });
+    parts.push([]);
+    texts.push(source.slice(from, line).join('\n'));
+    from = line! + 1;
+  }
+  return { parts, markdown: [...texts, source.slice(from).join('\n')], embeds };
+}
+
+function sectionsOf(tokens: Tokens): PageContent['sections'] {
+  const sections: PageContent['sections'] = [{ id: '', text: '' }];
+  let left = mostText;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') sections.push({ id: (token.meta as { id: string }).id, text: '' });
+    if (token.type !== 'inline' || tokens[index - 1]?.type === 'heading_open' || left <= 0) continue;
+    const text = shorten(textOf(token), Math.min(left, 5_000));
+    left -= text.length;
+    sections.at(-1)!.text += `${text}\n`;
+  }
+  return sections.filter(({ id, text }) => id !== '' || text !== '');
+}
+
+function problemAt(file: string, line: number, rule: string, message: string, severity: Problem['severity']): Problem {
+  return { ...problemAtFile(rule, file, message, severity), line };
+}

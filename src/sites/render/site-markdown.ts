@@ -1,0 +1,186 @@
+import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
+import footnote from 'markdown-it-footnote';
+import type { HeadingIds } from '../model/heading-id.ts';
+import type { PageHeading, PageLink } from '../model/source-page.ts';
+import { keepDeepText } from '../../render/deep-text.ts';
+import { escapeText } from '../../render/html.ts';
+import { shorten } from '../../render/plain-text.ts';
+import { addAdmonitions } from './admonitions.ts';
+import { addEmbeds } from './embed-rule.ts';
+import { resolveLink } from './page-links.ts';
+import { addTasks } from './tasks.ts';
+
+/** Highlights code: safe HTML, or null for a language that it does not know. */
+export type Highlight = (code: string, language: string) => string | null;
+
+/** What the rules collect of one page while it is parsed. */
+export interface PageState extends Env {
+  path: string;
+  /** Lines of front matter before the Markdown. */
+  before: number;
+  headings: PageHeading[];
+  links: PageLink[];
+  /** Links that may not be followed, with their lines. */
+  unsafe: { written: string; line: number }[];
+  /** Lines from which something is nested too deeply to be shown as what it is. */
+  deep: number[];
+  ids: HeadingIds;
+  highlight: Highlight | null;
+}
+
+type Tokens = ReturnType<MarkdownIt['parse']>;
+
+/** Ids that an embedded reference has (`render.ts`). */
+export const referenceIds = ['security', 'webhooks', 'schemas', 'definitions', 'rules', 'schema'];
+
+/** Longer code is shown as it is. */
+const mostHighlighted = 50_000;
+
+/** How deep lists, quotes and boxes may stand in each other. A list counts twice, for itself and its item. */
+export const mostNested = 40;
+
+/**
+ * CommonMark with tables, strikethrough, footnotes, task lists, boxes, heading links and embedded
+ * references. HTML in it is text. Call `parse` and `renderer.render` with a PageState as `env`.
+ */
+export function createSiteMarkdown(): MarkdownIt {
+  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting: mostNested });
+  // Links are checked below, where a forbidden one can become text.
+  markdown.validateLink = () => true;
+  markdown.use(footnote);
+  addEmbeds(markdown);
+  addAdmonitions(markdown);
+  markdown.core.ruler.push('stele', (state) => {
+    const page = state.env as PageState;
+    let line = page.before;
+    for (const [at, token] of state.tokens.entries()) {
+      if (token.map) line = page.before + token.map[0] + 1;
+      if (token.type === 'heading_open') nameHeading(page, token, state.tokens[at + 1]!);
+      if (token.children) token.children = safeChildren(page, state, token.children, line);
+    }
+  });
+  addTasks(markdown);
+  keepDeepText(markdown, (env, line) => {
+    const page = env as PageState;
+    page.deep.push(page.before + line + 1);
+  });
+  addRules(markdown);
+  return markdown;
+}
+
+function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[number]): void {
+  const text = shorten(textOf(inline), 200);
+  const id = page.ids.idOf(text);
+  // The title of the page is its only <h1>.
+  const level = Math.max(2, Number(token.tag.slice(1)));
+  token.meta = { id, level };
+  token.attrSet('id', id);
+  page.headings.push({ id, text, level });
+}
+
+/** The text of an inline token, without its marks. */
+export function textOf({ children }: Tokens[number]): string {
+  return (children ?? [])
+    .map(({ type, content }) => (type.endsWith('break') ? ' ' : type === 'footnote_ref' ? '' : content))
+    .join('');
+}
+
+type Children = NonNullable<Tokens[number]['children']>;
+type State = { Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => Tokens[number] };
+
+/** Replaces links and images by what a page may have of them, and notes where they lead. */
+function safeChildren(page: PageState, state: State, children: Children, line: number): Children {
+  const open: boolean[] = [];
+  let offset = 0;
+  return children.flatMap((token) => {
+    if (token.type.endsWith('break')) offset++;
+    if (token.type === 'image') return imageOf(page, state, token, line + offset, open.includes(true));
+    if (token.type === 'link_open') {
+      const href = targetOf(page, String(token.attrGet('href') ?? ''), false, line + offset);
+      open.push(href !== null);
+      if (href === null) return [];
+      const title = token.attrGet('title');
+      token.attrs = [
+        ['href', href],
+        ...(title === null ? [] : ([['title', String(title)]] as [string, string][])),
+        ...outside(href),
+      ];
+    }
+    return token.type === 'link_close' && open.pop() !== true ? [] : [token];
+  });
+}
+
+/** An image of the site; one from elsewhere is a link, since loading it would tell who reads the page. */
+function imageOf(page: PageState, state: State, image: Tokens[number], line: number, isInLink: boolean): Children {
+  const href = targetOf(page, String(image.attrGet('src') ?? ''), true, line);
+  const label = new state.Token('text', '', 0);
+  label.content = shorten(image.content, 200) || 'image';
+  if (href === null) return [label];
+  if (!isOutside(href)) {
+    const title = image.attrGet('title');
+    image.attrs = [
+      ['src', href],
+      ['alt', ''],
+      ['loading', 'lazy'],
+      ...(title === null ? [] : ([['title', String(title)]] as [string, string][])),
+    ];
+    return [image];
+  }
+  if (isInLink) return [label];
+  const start = new state.Token('link_open', 'a', 1);
+  start.attrs = [['href', href], ...outside(href)];
+  return [start, label, new state.Token('link_close', 'a', -1)];
+}
+
+function targetOf(page: PageState, written: string, isImage: boolean, line: number): string | null {
+  const target = resolveLink(page.path, written, isImage);
+  if (target.kind === 'unsafe') page.unsafe.push({ written: shorten(written, 200), line });
+  if (target.kind === 'inside') page.links.push({ ...target.link, written: shorten(written, 200), isImage, line });
+  return target.href;
+}
+
+function isOutside(href: string): boolean {
+  return /^(?:https?:|mailto:)/i.test(href);
+}
+
+function outside(href: string): [string, string][] {
+  return isOutside(href) ? [['rel', 'nofollow noopener noreferrer']] : [];
+}
+
+function addRules(markdown: MarkdownIt): void {
+  const { rules } = markdown.renderer;
+  rules['heading_open'] = (tokens, at) => {
+    const { id, level } = tokens[at]!.meta as { id: string; level: number };
+    return `<h${level} id="${markdown.utils.escapeHtml(id)}"><a href="#${encodeURIComponent(id)}">`;
+  };
+  rules['heading_close'] = (tokens, at) => {
+    let open = at;
+    while (tokens[open]!.type !== 'heading_open') open--;
+    return `</a></h${(tokens[open]!.meta as { level: number }).level}>\n`;
+  };
+  // The default is a style attribute, which the policy of pages blocks.
+  for (const name of ['th_open', 'td_open'])
+    rules[name] = (tokens, at) => {
+      const { tag } = tokens[at]!;
+      const [, side] = /text-align:(center|right)/.exec(String(tokens[at]!.attrGet('style') ?? '')) ?? [];
+      return `<${tag}${tag === 'th' ? ' scope="col"' : ''}${side ? ` class="${side}"` : ''}>`;
+    };
+  rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
+  rules['table_close'] = () => '</table></div>\n';
+  rules['ordered_list_open'] = (tokens, at) => {
+    const start = Number(tokens[at]!.attrGet('start') ?? 1);
+    return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
+  };
+  rules['code_block'] = (tokens, at) => codeHtml(tokens[at]!.content, '', null);
+  rules['fence'] = (tokens, at, _options, env) => {
+    const { content, info } = tokens[at]!;
+    const [language = ''] = /^[A-Za-z0-9+#._-]{1,30}/.exec(info.trim()) ?? [];
+    return codeHtml(content, language, (env as PageState).highlight);
+  };
+}
+
+function codeHtml(code: string, language: string, highlight: Highlight | null): string {
+  const made = language === '' || code.length > mostHighlighted ? null : highlight?.(code, language.toLowerCase());
+  const label = language === '' ? '' : ` data-language="${escapeText(language)}"`;
+  return `<pre${label} tabindex="0"><code>${made ?? escapeText(code)}</code></pre>\n`;
+}

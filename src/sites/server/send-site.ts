@@ -1,0 +1,184 @@
+import type { Address } from '../../model/address.ts';
+import { siteKey } from '../../model/cache-key.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { pageAt } from '../model/page-path.ts';
+import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../registry/read-site.ts';
+import { otherAddress } from '../pages/other-addresses.ts';
+import { siteList, siteLists } from '../pages/site-lists.ts';
+import { placeInRegistry, type Placed } from '../pages/placed.ts';
+import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
+import { siteIndex } from '../pages/site-search.ts';
+import { themeCss } from '../pages/site-theme.ts';
+import { routeOf } from '../model/page-path.ts';
+import { digestOf } from '../../model/digest.ts';
+import { flatten, securityHeaders, type Fields } from '../../server/headers.ts';
+import { answerMethod } from '../../server/methods.ts';
+import { nothingHere } from '../../server/nothing-here.ts';
+import { bytesOf, pageSharing, sendPage } from '../../server/send-page.ts';
+import { prefersPage } from '../../server/read/negotiate.ts';
+import type { ReadRequest } from '../../server/read/read-request.ts';
+import { sharing } from '../../server/read/lifetime.ts';
+
+type SiteAddress = Extract<Address, { kind: 'site' }>;
+
+const publicLists: ReadonlySet<string> = new Set(['sitemap.xml', 'robots.txt', 'feed.atom']);
+
+/** Answers a request for something of a documentation site. Access comes first, as for resources. */
+export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
+  const { context, principal, request, response } = read;
+  const granted = await grantSite(context.registry, principal, { org, slug });
+  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  if (answerMethod({ request, response }, granted.site.visibility)) return;
+  const placed = placeInRegistry(context.site, { org, slug });
+  try {
+    await sendOf(read, granted, placed, path);
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
+    await sendAbsentPage(read, granted, placed);
+  }
+}
+
+/** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
+export async function sendOf(
+  read: ReadRequest,
+  granted: GrantedSite,
+  placed: Placed,
+  path: string | null,
+): Promise<void> {
+  const { context, principal } = read;
+  const { site, contents } = granted;
+  // Nobody is to find a preview, so no list leads to its pages.
+  if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
+  if (path === null) return redirect(read, granted, placed, placed.base);
+  if (path === 'theme.css') return sendText(read, granted, placed, themeCss(contents), 'text/css; charset=utf-8');
+  if (path === 'search.json')
+    return sendText(read, granted, placed, await siteIndex(context.registry, granted), 'application/json');
+  const list = siteLists.find((name) => name === path);
+  if (list !== undefined) {
+    const { text, mediaType } = siteList(granted, placed, list);
+    return sendText(read, granted, placed, text, mediaType);
+  }
+  const twin = path.endsWith('.md') ? findPage(granted, path) : null;
+  if (twin !== null)
+    return sendMade(
+      read,
+      placed,
+      await siteMarkdown(context.site, granted, placed, principal, twin),
+      'text/markdown; charset=utf-8',
+      site.visibility === 'public',
+    );
+  const file = findFile(granted, path);
+  if (file !== null) return sendFile(read, granted, placed, file);
+  const asked = path === '' ? new URLSearchParams(read.query) : null;
+  const query = (asked?.get('q') ?? '').slice(0, 200).trim();
+  if (query !== '') {
+    const folder = asked?.get('in') ?? '';
+    return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, { query, folder }));
+  }
+  const page = pageAt(path);
+  const found = findPage(granted, page);
+  if (found !== null && routeOf(page) === path) {
+    const made = await sitePage(context.site, granted, placed, principal, page, found);
+    return sendMade(read, placed, made, 'text/html; charset=utf-8', site.visibility === 'public');
+  }
+  const target = otherAddress(granted, path);
+  if (target === null) throw new RegistryError('not_found', nothingHere);
+  redirect(read, granted, placed, placed.base + target);
+}
+
+/** Sends the page of a site that says that nothing is at the address. */
+export async function sendAbsentPage(
+  read: Omit<ReadRequest, 'principal'>,
+  granted: GrantedSite,
+  placed: Placed,
+): Promise<void> {
+  await sendOwnPage(read, placed, 404, await absentPage(read.context.site, granted, placed));
+}
+
+/** Sends a page that no deployment has, and that no cache keeps. */
+async function sendOwnPage(
+  { context, request, response }: Omit<ReadRequest, 'principal'>,
+  placed: Placed,
+  status: number,
+  text: string,
+): Promise<void> {
+  const headers = {
+    ...pageSharing(context.registry.config, { isPublic: false }),
+    'Cache-Control': 'no-store',
+    ...previewHeaders(placed),
+  };
+  await sendPage({ request, response }, context.registry, bytesOf(text), { status, headers });
+}
+
+/** Only to a path of this site. */
+function redirect(read: ReadRequest, { site }: GrantedSite, placed: Placed, location: string): void {
+  const visibility = placed.expires ? 'private' : site.visibility;
+  const shared = {
+    ...sharing(read.context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
+    ...previewHeaders(placed),
+  };
+  read.response.writeHead(301, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
+}
+
+async function sendText(
+  read: ReadRequest,
+  { site }: GrantedSite,
+  placed: Placed,
+  text: string,
+  mediaType: string,
+): Promise<void> {
+  await sendMade(
+    read,
+    placed,
+    { text, isPublic: site.visibility === 'public', keys: [siteKey(site)] },
+    mediaType,
+    site.visibility === 'public',
+  );
+}
+
+/** Sends a made text. What a page embeds may be for some readers only: then no shared cache may give it to others. */
+async function sendMade(
+  { context, request, response }: ReadRequest,
+  placed: Placed,
+  { text, isPublic, keys }: SitePage,
+  mediaType: string,
+  isPublicSite: boolean,
+): Promise<void> {
+  const { config } = context.registry;
+  const isShared = isPublic && placed.expires === undefined;
+  const headers = {
+    ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone', keys }),
+    ...previewHeaders(placed),
+  };
+  await sendPage({ request, response }, context.registry, bytesOf(text), { mediaType, headers });
+}
+
+/** Types that a browser may show by themselves: whatever is in them, they run and load nothing. */
+async function sendFile(
+  read: ReadRequest,
+  granted: GrantedSite,
+  placed: Placed,
+  file: NonNullable<ReturnType<typeof findFile>>,
+): Promise<void> {
+  const { context, request, response } = read;
+  const { config } = context.registry;
+  const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
+  const headers: Fields = {
+    ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [siteKey(granted.site)] }),
+    ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),
+    ...previewHeaders(placed),
+  };
+  const bytes = await openFile(context.registry, granted, file);
+  await sendPage(
+    { request, response },
+    context.registry,
+    { digest: digestOf(bytes), size: file.size, open: async () => bytes },
+    { mediaType: file.mediaType, headers },
+  );
+}
+
+/** The address of a preview is a secret: nobody lists it, and no link tells of it. */
+function previewHeaders({ expires }: Placed): Fields {
+  return expires === undefined ? {} : { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
+}

@@ -1,0 +1,110 @@
+import type { SettingsSite } from '../../compile/compile.ts';
+import { isSandboxLost } from '../../compile/sandbox-lost.ts';
+import type { Repository, RunDocument } from '../../model/connection.ts';
+import type { Digest } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import { countText, describeBlocking } from '../../model/problem.ts';
+import { formatSite, type SiteConnection } from '../model/documentation-site.ts';
+import type { SiteState } from '../model/site-state.ts';
+import { publishSite } from '../registry/publish-site.ts';
+import { connectSite } from '../registry/site-record.ts';
+import type { Author } from '../../registry/registry.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+import type { Syncing } from '../../sync/syncing.ts';
+import { filesIn, findSites, settingsIn, type FoundSite } from './found-sites.ts';
+
+/** What became of the sites of a commit. `lost`: why one could not be read; it is then tried again. */
+export interface SyncedSites {
+  documents: RunDocument[];
+  /** What to record about them. */
+  change: Pick<Repository, 'sites'>;
+  lost: string | null;
+}
+
+/**
+ * Publishes the documentation sites of a commit: those that `stele.yaml` names, and those that
+ * somebody connected to one of its folders. A folder that did not change publishes nothing.
+ */
+export async function syncSites(
+  syncing: Syncing,
+  snapshot: Snapshot,
+  named: readonly SettingsSite[],
+): Promise<SyncedSites> {
+  const { registry, repository, run } = syncing;
+  const documents: RunDocument[] = [];
+  const states: Record<string, SiteState> = {};
+  let lost: string | null = null;
+  const found = await findSites(registry, repository, named);
+  const at = registry.now().toISOString();
+  const record = (
+    site: FoundSite,
+    outcome: SiteState['outcome'],
+    detail: string | null,
+    report: Digest | null = null,
+  ) => {
+    const isWell = outcome !== 'rejected';
+    const before = repository.sites?.[site.name.slug];
+    const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isWell;
+    states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isWell ? null : detail };
+    if (outcome === 'unchanged') return;
+    const own = formatSite(site.name);
+    const text = detail === null || detail.startsWith(own) ? detail : `${own}: ${detail}`;
+    documents.push({
+      path: site.path,
+      resource: null,
+      site: own,
+      outcome,
+      label: null,
+      report,
+      detail: text,
+    });
+  };
+  for (const site of found) {
+    syncing.signal.throwIfAborted();
+    try {
+      const { outcome, detail, report } = await syncSite(syncing, snapshot, site);
+      record(site, outcome, detail, report);
+    } catch (error) {
+      if (isSandboxLost(error)) lost ??= `${site.path}: ${error.message}`;
+      else if (isRegistryError(error)) record(site, 'rejected', error.message);
+      else throw error;
+    }
+  }
+  for (const document of documents)
+    registry.log(document.outcome === 'published' ? 'info' : 'warn', 'document', { run: run.id, ...document });
+  const hasSites = found.length > 0 || repository.sites !== undefined;
+  return { documents, change: hasSites ? { sites: states } : {}, lost };
+}
+
+async function syncSite(
+  { registry, repository, run }: Syncing,
+  snapshot: Snapshot,
+  { name, folder, settings: given }: FoundSite,
+): Promise<{ outcome: SiteState['outcome']; detail: string | null; report: Digest | null }> {
+  const { org, url, branch } = repository;
+  const author: Author = { actor: `sync:${org}`, origin: `run:${run.id}` };
+  const settings = given && settingsIn(given);
+  if (given !== null) {
+    const { visibility = repository.visibility, blockOn = 'error' } = given;
+    const connection: SiteConnection = { repository: url, branch, folder };
+    await connectSite(registry, name, { ...settingsIn(given), visibility, blockOn, connection }, author);
+  }
+  const { commit } = snapshot.origin;
+  const result = await publishSite(registry, {
+    site: name,
+    ...filesIn(snapshot, await snapshot.entries(), folder),
+    ...(settings && { settings }),
+    origin: { repository: url, commit: commit ?? '', folder },
+    // A report is for whoever may read the organization, as the runs of its repositories are.
+    reader: { kind: 'key', id: 'sync', org, scopes: ['read'], resources: null },
+    author,
+  });
+  if (result.outcome === 'unchanged') return { outcome: 'unchanged', detail: null, report: null };
+  const warnings = result.report.counts.warning;
+  const more = warnings === 0 ? '' : ` ${countText(warnings, 'warning')}.`;
+  const { length } = result.report.problems;
+  const report = length === 0 ? null : await registry.objects.put(JSON.stringify(result.report));
+  if (result.outcome === 'published')
+    return { outcome: 'published', detail: `deployment ${result.deployment.label}.${more}`, report };
+  return { outcome: 'rejected', detail: describeBlocking(result.report).replace('document', 'site'), report };
+}

@@ -1,0 +1,76 @@
+import { RegistryError } from '../../model/errors.ts';
+import { isPagePath } from '../model/page-path.ts';
+import {
+  deleteDraft,
+  findDraft,
+  listDrafts,
+  putDraft,
+  putDraftPage,
+  readDraftPage,
+  type FoundDraft,
+  type PageParts,
+} from '../registry/drafts.ts';
+import { readPlace } from '../registry/bundles.ts';
+import { nothingHere } from '../../server/nothing-here.ts';
+import { bodyOf, type Answer } from '../../server/v1/call.ts';
+import { etagOf, guardOf } from '../../server/v1/conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from '../../server/v1/list-pages.ts';
+import type { SiteCall, SiteHandler } from './site-routes.ts';
+import { fileRecord } from './site-records.ts';
+
+async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
+  const after = positionOf(call, isText);
+  const all = await listDrafts(call.registry, call.site);
+  const shown = all.filter(({ path }) => isShown(path) && (after === null || path > after) && matchesQuery(call, path));
+  return sendPage(call, shown, fileRecord, ({ path }) => path);
+}
+
+export const listPages: SiteHandler = (call) => listOf(call, isPagePath);
+export const listFiles: SiteHandler = (call) => listOf(call, () => true);
+
+export const getPage: SiteHandler = async (call) => answerPage(call, await findOf(call, 'page'));
+
+export const putPage: SiteHandler = async (call) => {
+  const { title, markdown, api = null } = bodyOf<Partial<PageParts> & Pick<PageParts, 'title' | 'markdown'>>(call);
+  const parts = { title, markdown, api };
+  return answerPage(
+    call,
+    await putDraftPage(call.registry, call.site, call.path['page']!, parts, call.author, guardOf(call)),
+  );
+};
+
+export const deletePage: SiteHandler = (call) => removeOf(call, 'page');
+
+export const putFile: SiteHandler = async (call) => {
+  const bytes = call.body?.document;
+  if (!bytes) throw new RegistryError('malformed', 'The request needs a body: the bytes of the file.');
+  const saved = await putDraft(call.registry, call.site, call.path['file']!, bytes, call.author, {
+    guard: guardOf(call),
+  });
+  return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
+};
+
+export const getFile: SiteHandler = async (call) => {
+  const { file, generation } = await findOf(call, 'file');
+  const headers = { ETag: etagOf(generation.generation) };
+  return { status: 200, headers, file: await readPlace(call.registry, file) };
+};
+
+export const deleteFile: SiteHandler = (call) => removeOf(call, 'file');
+
+async function removeOf(call: SiteCall, name: 'page' | 'file'): Promise<Answer> {
+  const { path } = await findOf(call, name);
+  await deleteDraft(call.registry, call.site, path, call.author, guardOf(call));
+  return { status: 204 };
+}
+
+async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
+  const found = await findDraft(call.registry, call.site, call.path[name]!);
+  if (found === null) throw new RegistryError('not_found', nothingHere);
+  return found;
+}
+
+async function answerPage(call: SiteCall, found: FoundDraft): Promise<Answer> {
+  const body = { ...fileRecord(found), ...(await readDraftPage(call.registry, found)) };
+  return { status: 200, headers: { ETag: etagOf(found.generation.generation) }, body };
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { reportSection } from '../../src/console/finding-section.ts';
+import { createReport, problemAtFile } from '../../src/model/problem.ts';
+
+test('a finding in another file names it, and its severity is a tag', () => {
+  const report = createReport([
+    problemAtFile('exemption-unused', 'stele.yaml', 'Unused.', 'info'),
+    problemAtFile('operation-summary', 'pay.yaml', 'No summary.'),
+  ]);
+  expect(reportSection('pay.yaml', report).rows?.map(({ cells }) => cells.slice(0, 3))).toMatchObject([
+    [{ text: 'error', tag: 'bad' }, { text: 'operation-summary' }, { more: 'line 1' }],
+    [{ text: 'info', tag: '' }, { text: 'exemption-unused' }, { more: 'stele.yaml, line 1' }],
+  ]);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { shareCompiler } from '../compile/shared-compiler.ts';
+import { createTestRegistry } from '../server/registry.ts';
+import { unlimited } from '../server/v1/api.ts';
+import { createBrowser } from '../server/login/browser.ts';
+import { openConsole, type Person } from './harness.ts';
+
+const schema = '{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Order", "type": "object"}';
+
+test('a link to a new document names its organization', async () => {
+  await using server = await openConsole();
+  const operator = await server.operate();
+  expect((await operator.get('/console/new?org=acme')).text).toMatch(/name="\/org"[^>]*value="acme"/);
+  const key = await server.signIn();
+  expect((await key.get('/console/new?org=other')).text).toMatch(/name="\/org"[^>]*value="acme"/);
+});
+
+test('a document is of the kind that it says, unless another is chosen', async () => {
+  await using server = await openConsole({ ...createTestRegistry(unlimited), compiler: shareCompiler() });
+  const admin = await server.signIn();
+  const typed = { '/document': schema, '/org': 'acme', '/visibility': 'public', do: 'go' };
+  const refused = await admin.send('/console/new', { ...typed, '/type': 'apis' });
+  expect(refused.text).toContain('The document is a JSON Schema, not an OpenAPI document.');
+  const published = await admin.send('/console/new', { ...typed, '/type': '' });
+  expect(published.headers.get('location')).toMatch(/^\/console\/acme\/schemas\/order\/published\//);
+  const taken = await admin.send('/console/new', { ...typed, '/type': '', '/slug': 'order' });
+  expect(taken.text).toContain('@acme/schemas/order exists already.');
+  const narrow = await server.signIn({ name: 'narrow', scopes: ['publish'], resources: ['schemas/*'] });
+  const own = await narrow.send('/console/new', { ...typed, '/type': '', '/slug': 'line' });
+  expect(own.headers.get('location')).toMatch(/^\/console\/acme\/schemas\/line\/published\//);
+});
+
+test('the home page of an empty registry says to each reader what they can do', async () => {
+  await using server = await openConsole();
+  const homeOf = async ({ get }: Pick<Person, 'get'>) => (await get('/')).text;
+  const stranger = (await createBrowser().request(`${server.url}/`)).text;
+  expect(stranger).toContain('No public contracts yet. <a href="/account">Sign in</a> to see private ones.');
+  const writer = await homeOf(await server.signIn());
+  expect(writer).toContain('Nothing is published yet that you may read.');
+  expect(writer).not.toContain('Sign in');
+  expect(writer).toContain('href="/console/new"');
+  const reader = await homeOf(await server.signIn({ name: 'rae', scopes: ['read'] }));
+  expect(reader).toContain('You may read, and not publish.');
+  expect(reader).not.toContain('href="/console/new"');
+});

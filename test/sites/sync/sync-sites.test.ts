@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { checkConfig } from '../../../src/config/load-config.ts';
+import { readSettings } from '../../../src/compile/repository-settings.ts';
+import { withSites } from '../../../src/compile/sandbox/read-sites.ts';
+import type { SettingsSite } from '../../../src/compile/compile.ts';
+import { anonymous } from '../../../src/model/access.ts';
+import { grantSite } from '../../../src/sites/registry/read-site.ts';
+import { findSite } from '../../../src/sites/registry/site-record.ts';
+import { followSites } from '../../../src/sites/registry/follow-sites.ts';
+import { putDraft } from '../../../src/sites/registry/drafts.ts';
+import { syncSites } from '../../../src/sites/sync/sync-sites.ts';
+import type { Syncing } from '../../../src/sync/syncing.ts';
+import { snapshotOf } from '../../registry/world.ts';
+import { changeResource, createTestRegistry, publishVersion, type TestRegistry } from '../../server/registry.ts';
+import { author, deploy, handbook, writeSite } from '../server/site-world.ts';
+
+const { limits } = checkConfig({}, { base: '/', data: '/nowhere' });
+const url = 'https://github.com/acme/docs';
+const docs: SettingsSite = { path: 'docs', slug: 'handbook', title: 'Handbook', visibility: 'public' };
+
+function syncingOf(registry: TestRegistry): Syncing {
+  const repository = { org: 'acme', url, branch: null, discover: '', visibility: 'private' } as Syncing['repository'];
+  return { registry, repository, run: { id: 'run' } as Syncing['run'], signal: new AbortController().signal };
+}
+
+function sync(registry: TestRegistry, commit: string, files: Record<string, string>, sites = [docs]) {
+  return syncSites(syncingOf(registry), snapshotOf(url, commit, files), sites);
+}
+
+describe('a site in a repository', () => {
+  test('is published from its folder with each commit that changes it', async () => {
+    const registry = createTestRegistry();
+    const files = { 'docs/index.md': '# Home', 'docs/a/b.md': 'B', 'docs/x.html': '<p>', 'src/other.md': 'no' };
+    const first = await sync(registry, 'c1', files);
+    expect(first).toMatchObject({
+      lost: null,
+      documents: [
+        {
+          path: 'docs',
+          outcome: 'published',
+          detail: '@acme/sites/handbook: deployment 1. 1 warning.',
+          report: expect.stringMatching(/^sha256:/) as string,
+        },
+      ],
+    });
+    expect(await sync(registry, 'c2', { ...files, 'src/other.md': 'changed' })).toMatchObject({
+      lost: null,
+      documents: [],
+      change: { sites: { handbook: { outcome: 'unchanged', detail: null } } },
+    });
+    await sync(registry, 'c3', { ...files, 'docs/a/b.md': 'B2' });
+    const granted = await grantSite(registry, anonymous, handbook);
+    expect(Object.keys(granted!.contents.pages)).toEqual(['a/b.md', 'index.md']);
+    expect(granted!.deployment).toMatchObject({
+      label: '2',
+      origin: { repository: url, commit: 'c3', folder: 'docs' },
+    });
+    await expect(putDraft(registry, handbook, 'c.md', Buffer.from('x'), author)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  test('stays as it is while a commit cannot be published', async () => {
+    const registry = createTestRegistry();
+    await sync(registry, 'c1', { 'docs/index.md': '# Home' });
+    const { documents } = await sync(registry, 'c2', { 'docs/index.md': '---\ntitle: [\n---\n' });
+    expect(documents).toMatchObject([{ outcome: 'rejected', report: expect.stringMatching(/^sha256:/) as string }]);
+    expect((await findSite(registry, handbook))!.value.current).toBe('1');
+  });
+
+  test('is not taken from another repository, nor from files that were sent', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'sent' });
+    await deploy(registry);
+    const { documents } = await sync(registry, 'c1', { 'docs/index.md': '# Home' });
+    expect(documents).toMatchObject([{ outcome: 'rejected' }]);
+    expect((await findSite(registry, handbook))!.value.current).toBe('1');
+  });
+
+  test('with settings that no site can have is named in the run', async () => {
+    const registry = createTestRegistry();
+    const bad = { ...docs, theme: { accent: 'url(x)' } };
+    const { documents } = await sync(registry, 'c1', { 'docs/index.md': '# Home' }, [bad]);
+    expect(documents).toMatchObject([
+      { path: 'docs', outcome: 'rejected', detail: expect.stringContaining('accent') as string },
+    ]);
+  });
+});
+
+describe('stele.yaml', () => {
+  const read = (text: string) => readSettings({ path: 'stele.yaml', bytes: Buffer.from(text) }, limits);
+
+  test('names sites', () => {
+    const { settings } = read(
+      'sites:\n  - path: docs\n    slug: handbook\n    title: Handbook\n    navigation:\n      - page: index.md\n',
+    );
+    expect(settings!.sites).toEqual([
+      { path: 'docs', slug: 'handbook', title: 'Handbook', navigation: [{ page: 'index.md' }] },
+    ]);
+    expect(withSites(settings, settings)!.sites).toMatchObject(settings!.sites!);
+    expect(withSites(settings, { sites: [{ path: 'docs', slug: '../x', title: 'y' }] })).toBeNull();
+  });
+
+  test('with a site without a title is refused', () => {
+    expect(read('sites:\n  - path: docs\n    slug: handbook\n').settings).toBeNull();
+  });
+
+  test('with a loop of aliases in navigation is refused', () => {
+    const text =
+      'sites:\n  - path: docs\n    slug: handbook\n    title: x\n    navigation: &n\n      - title: a\n        items: *n\n';
+    expect(read(text).settings).toBeNull();
+  });
+});
+
+describe('a site that embeds the latest version', () => {
+  test('is published again when there is a newer one, once, with the same pages', async () => {
+    const registry = createTestRegistry();
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    await writeSite(registry, {
+      'index.md': '::reference @acme/apis/pay\n',
+      'old.md': '::reference @acme/apis/pay@1.0.0\n',
+    });
+    await deploy(registry);
+    expect(await followSites(registry)).toBe(0);
+    await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+    await writeSite(registry, { 'index.md': 'not published yet' });
+    expect(await followSites(registry)).toBe(1);
+    expect(await followSites(registry)).toBe(0);
+    const granted = await grantSite(registry, anonymous, handbook);
+    expect(granted!.deployment).toMatchObject({ label: '2', followed: '@acme/apis/pay is 1.1.0.', by: 'follow:acme' });
+    const labels = Object.values(granted!.contents.embeds).map(({ label }) => label);
+    expect(labels.sort()).toEqual(['1.0.0', '1.1.0']);
+    expect(granted!.contents.pages['index.md']!.facts.embeds).toHaveLength(1);
+  });
+
+  test('stays as it is when the API is made private to another organization', async () => {
+    const registry = createTestRegistry();
+    await publishVersion(registry, '@other/apis/pay', '1.0.0');
+    await writeSite(registry, { 'index.md': '::reference @other/apis/pay\n' });
+    await deploy(registry);
+    await publishVersion(registry, '@other/apis/pay', '1.1.0');
+    await changeResource(registry, '@other/apis/pay', (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await followSites(registry)).toBe(0);
+  });
+});
