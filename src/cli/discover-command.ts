@@ -22,7 +22,7 @@ interface DiscoverOptions extends CommonOptions {
 type Discovered = Awaited<ReturnType<typeof discovering.discoverRepository>>;
 
 /** The most files that are listed for one reason, unless `--json` is given. */
-const mostListed = 10;
+const maxListed = 10;
 
 /** `stele discover <repository>`: lists what a sync would publish and what it would not. */
 export function discoverCommand(): Command {
@@ -87,8 +87,8 @@ function printDiscovered({ plan }: Discovered): void {
   for (const { path, coordinate } of documents)
     print(['publish', path, formatCoordinate(coordinate), versions.get(path) ?? '-'].join('\t'));
   for (const [reason, paths] of Map.groupBy(skipped, (each) => each.reason)) {
-    for (const { path } of paths.slice(0, mostListed)) print(['skip', path, reason].join('\t'));
-    if (paths.length > mostListed) print(['skip', `${paths.length - mostListed} more files`, reason].join('\t'));
+    for (const { path } of paths.slice(0, maxListed)) print(['skip', path, reason].join('\t'));
+    if (paths.length > maxListed) print(['skip', `${paths.length - maxListed} more files`, reason].join('\t'));
   }
   for (const problem of [...settings.report.problems, ...unread]) complain(formatProblem(problem));
   const others = othersIn(plan);

@@ -3,7 +3,7 @@ import type { Identity } from './compile.ts';
 import { isObject } from './schema/schema-dialect.ts';
 
 /** How many of a document's paths are compared with those of others. */
-const mostPaths = 32;
+const maxPaths = 32;
 
 /** A placeholder of Jinja, Handlebars, Helm, Go, Liquid, ERB or a shell. */
 const placeholder = /\{\{|\{%|<%|\$\{/;
@@ -18,7 +18,7 @@ export function identityOf(value: unknown): Identity {
   const marks = paths.map((path) => createHash('sha256').update(path).digest('hex').slice(0, 16)).sort();
   return {
     version: typeof version === 'string' || typeof version === 'number' ? `${version}`.slice(0, 100) : null,
-    paths: marks.slice(0, mostPaths),
+    paths: marks.slice(0, maxPaths),
     shape: marks.length === 0 ? null : createHash('sha256').update(marks.join()).digest('hex').slice(0, 32),
     isTemplate: isTemplate(root, info),
   };

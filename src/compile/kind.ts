@@ -50,7 +50,7 @@ export type CompileKind = (given: KindInput) => Promise<KindResult>;
  * The most problems that one check looks for. A report keeps a tenth of them, and documents with
  * more are made to be expensive.
  */
-export const mostFindings = 10_000;
+export const maxFindings = 10_000;
 
 /** Whether a collected file was parsed as JSON or YAML. */
 export function isParsed(file: ParsedFile | UnparsedFile): file is ParsedFile {

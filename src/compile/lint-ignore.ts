@@ -6,7 +6,7 @@ import { parseFile } from './text/parse.ts';
 
 /** The file in which Redocly keeps the findings that it ignores: `{file: {rule: ['#/pointer']}}`. */
 const fileName = '.redocly.lint-ignore.yaml';
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /** Where the file is looked for: at the root of the tree, and beside the document. */
 export function lintIgnorePaths(entry: string): string[] {
@@ -42,7 +42,7 @@ export function readLintIgnore(
   }
   const { value, locate } = parsed.file;
   const warn = (pointer: string, message: string) => {
-    if (read.problems.length >= mostWarnings) return;
+    if (read.problems.length >= maxWarnings) return;
     read.problems.push({ rule: 'settings', severity: 'warning', message, file: path, pointer, ...locate(pointer) });
   };
   if (!isObject(value)) warn('', 'This file must name files, their rules, and lists of pointers.');
@@ -54,7 +54,7 @@ export function readLintIgnore(
     for (const [rule, pointers] of Object.entries(isObject(rules) ? rules : {})) {
       if (!Array.isArray(pointers)) warn(joinPointer('', name, rule), listExpected);
       for (const [index, pointer] of (Array.isArray(pointers) ? pointers : []).entries()) {
-        if (read.exemptions.length >= mostEntries) return read;
+        if (read.exemptions.length >= maxEntries) return read;
         const place = joinPointer('', name, rule, index);
         if (typeof pointer === 'string')
           read.exemptions.push(exemptionOf(rule, pointer, file, { file: path, pointer: place, ...locate(place) }));
@@ -65,7 +65,7 @@ export function readLintIgnore(
   return read;
 }
 
-const mostWarnings = 100;
+const maxWarnings = 100;
 const listExpected = "A rule must have a list of pointers, such as ['#/paths/~1pets/get'].";
 
 function exemptionOf(rule: string, pointer: string, file: string, at: Exemption['at']): Exemption {

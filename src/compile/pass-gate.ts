@@ -1,4 +1,4 @@
-import { exempt, expiredProblem, findingKey, knownAmong, mostKnown } from '../model/gate.ts';
+import { exempt, expiredProblem, findingKey, knownAmong, maxKnownFindings } from '../model/gate.ts';
 import { type Exemption } from '../model/problem.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import type { CompileGate, CompileInput } from './compile.ts';
@@ -46,15 +46,15 @@ export function passGate(
       ...((exemptions.length > 0 || ignored.length > 0) && { today }),
       ...(ratchet !== undefined && { ratchet }),
     },
-    ...(gate.listsKnown && { known: [...new Set(left.map(findingKey))].slice(0, mostKnown) }),
+    ...(gate.listsKnown && { known: [...new Set(left.map(findingKey))].slice(0, maxKnownFindings) }),
     ...(exempted.length > 0 && {
-      exempted: exempted.slice(0, mostExempted).map((finding) => ({ ...finding, ofRuleset: true as const })),
+      exempted: exempted.slice(0, maxExemptions).map((finding) => ({ ...finding, ofRuleset: true as const })),
     }),
   };
 }
 
 /** The most exempted findings that a report keeps. */
-const mostExempted = 1000;
+const maxExemptions = 1000;
 
 function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean {
   if (blockOn === 'none') return false;

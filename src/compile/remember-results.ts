@@ -11,7 +11,7 @@ interface Remembered {
 }
 
 /** Bytes of results that are kept: one of the largest documents, or thousands of usual ones. */
-const mostBytes = 48 * 1024 * 1024;
+const maxBytes = 48 * 1024 * 1024;
 
 /**
  * The compiler without the work that it did before: the same input from the same organization, with
@@ -21,7 +21,7 @@ const mostBytes = 48 * 1024 * 1024;
  */
 export function rememberResults(
   compiler: Compiler,
-  most = mostBytes,
+  most = maxBytes,
 ): Compiler & { use: () => { bytes: number; limit: number } } {
   const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
   return {

@@ -23,7 +23,7 @@ export interface WrittenFile {
 }
 
 /** The most patterns in one file: each is matched against every path of the tree. */
-const mostPatterns = 100;
+const maxPatterns = 100;
 
 /**
  * Checks a `stele.yaml` for what its schema cannot express: patterns, templates, coordinates, and
@@ -33,8 +33,8 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
   const problems: Problem[] = [];
   const report = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
   const patterns = resources.filter(({ path }) => isPathGlob(path));
-  if (patterns.length > mostPatterns)
-    report('/resources', `resources has ${patterns.length} entries with a pattern; the limit is ${mostPatterns}.`);
+  if (patterns.length > maxPatterns)
+    report('/resources', `resources has ${patterns.length} entries with a pattern; the limit is ${maxPatterns}.`);
   for (const [index, entry] of resources.entries()) {
     const at = `/resources/${index}`;
     const name = `resources[${index}]`;

@@ -1,4 +1,4 @@
-import { imagePaths, mostImages } from '../model/images/image.ts';
+import { imagePaths, maxImages } from '../model/images/image.ts';
 import { isParsed } from './kind.ts';
 import type { UnparsedFile } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
@@ -21,10 +21,10 @@ export function shownImages(
     for (const text of isParsed(file) ? textsOf(file.value) : [file.text!]) {
       for (const [, markdown, html] of text.matchAll(written))
         for (const each of imagePaths(markdown ?? html!, path)) if (!files.has(each)) found.add(each);
-      if (found.size >= mostImages * 2) break;
+      if (found.size >= maxImages * 2) break;
     }
   }
-  return [...found].slice(0, mostImages * 2);
+  return [...found].slice(0, maxImages * 2);
 }
 
 /** The strings in a value. What aliases share is read once. */

@@ -11,17 +11,17 @@ type Shown = Pick<Problem, 'rule' | 'severity' | 'message'> & {
 const tones = { error: 'bad', warning: 'warn', info: '' } as const;
 
 /** The most findings of one document on a page. */
-const mostFindings = 50;
+const maxFindings = 50;
 
 /** Findings as a table. `path`: the file that needs no naming. */
 export function findingSection(title: string, problems: readonly Shown[], path = ''): Section {
-  const left = problems.length - mostFindings;
+  const left = problems.length - maxFindings;
   return {
     title,
-    ...(left > 0 && { lead: `The first ${mostFindings} of ${problems.length}, errors first.` }),
+    ...(left > 0 && { lead: `The first ${maxFindings} of ${problems.length}, errors first.` }),
     ...(problems.length > 0 && {
       columns: ['Severity', 'Rule', 'Where', 'What'],
-      rows: problems.slice(0, mostFindings).map(({ rule, severity, message, file, pointer, line }) => ({
+      rows: problems.slice(0, maxFindings).map(({ rule, severity, message, file, pointer, line }) => ({
         cells: [
           { text: severity, tag: tones[severity] },
           { text: rule, isCode: true },

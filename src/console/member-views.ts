@@ -6,7 +6,7 @@ import { isAdmin } from './key-forms.ts';
 import { timeCell, type Cell, type Page } from './pages.ts';
 
 /** Members on one page. More would make it slow to read. */
-const mostShown = 500;
+const maxRows = 500;
 
 /** The people of the organization as sign-in saw them, and the groups that give rights in it. */
 export const membersPage: Page = {
@@ -35,7 +35,7 @@ export const membersPage: Page = {
           title: 'People',
           lead: 'As of their last sign-in. People who have not signed in for 180 days are not listed, but keep their rights.',
           columns: ['Name', 'Last sign-in', 'They may', 'Because of'],
-          rows: members.slice(0, mostShown).map((member) => ({
+          rows: members.slice(0, maxRows).map((member) => ({
             cells: [
               { text: member.name, more: member.actor },
               timeCell(member.signedInAt),

@@ -47,7 +47,7 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
 }
 
 /** The most rejected documents whose findings are shown. */
-const mostReports = 20;
+const maxReports = 20;
 
 type Read = RunRecord['documents'][number];
 
@@ -115,7 +115,7 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
       },
       ...documents
         .filter(isRejected)
-        .slice(0, mostReports)
+        .slice(0, maxReports)
         .map(({ path, report }) => reportSection(path, report)),
     ],
   };

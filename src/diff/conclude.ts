@@ -1,6 +1,6 @@
 import {
-  mostChanges,
-  mostOperations,
+  maxChanges,
+  maxOperations,
   noCounts,
   verdicts,
   worstOf,
@@ -19,9 +19,9 @@ interface Found {
 }
 
 /** Steps from operations to what changed. More would take seconds; the rest is not named then. */
-const mostSteps = 5_000_000;
+const maxSteps = 5_000_000;
 /** Names of operations in one comparison. */
-const mostNames = 50_000;
+const maxNames = 50_000;
 
 /** Puts the changes together: each once, with all operations that it reaches, the worst first. */
 export function conclude({ walk, root, operations }: ComparedApis): Comparison {
@@ -49,7 +49,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     const stack = [unit];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       collect(next, at === 0 ? null : at - 1);
-      if (++steps > mostSteps) return;
+      if (++steps > maxSteps) return;
       for (const child of next.children.toReversed())
         if (hot.has(child) && !seen.has(child)) stack.push((seen.add(child), child));
     }
@@ -62,9 +62,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     (a, b) =>
       rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
-  let left = mostNames;
-  const changes = sorted.slice(0, mostChanges).map(({ fact, operations: reached }): Change => {
-    const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(mostOperations, left));
+  let left = maxNames;
+  const changes = sorted.slice(0, maxChanges).map(({ fact, operations: reached }): Change => {
+    const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(maxOperations, left));
     left -= names.length;
     const pointers = {
       before: existing(walk.before.document, fact.pointers.before),
@@ -74,7 +74,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     const said = { verdict, code, message, before, after, pointers, direction };
     return { ...said, operations: names.map((at) => operations[at]!.name), reach: reached.size };
   });
-  return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > mostChanges, reason: null };
+  return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };
 }
 
 function compareNumbers(a: number, b: number): number {

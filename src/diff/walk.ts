@@ -44,8 +44,8 @@ export interface Walk {
 export class TooMuch extends Error {}
 
 /** Some ten times what the largest known documents need. */
-const mostSteps = 1_000_000;
-const mostFacts = 20_000;
+const maxSteps = 1_000_000;
+const maxFacts = 20_000;
 
 export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk {
   const units = new Map<string, Unit>();
@@ -55,7 +55,7 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk 
   let facts = 0;
   const spend = (more: number) => {
     steps += more;
-    if (steps > mostSteps) throw new TooMuch('The documents are too large to be compared.');
+    if (steps > maxSteps) throw new TooMuch('The documents are too large to be compared.');
   };
   return {
     before,
@@ -73,7 +73,7 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk 
         run(unit);
         spend(10);
         facts += unit.facts.length;
-        if (facts > mostFacts) throw new TooMuch(`The documents differ in more than ${mostFacts} places.`);
+        if (facts > maxFacts) throw new TooMuch(`The documents differ in more than ${maxFacts} places.`);
       });
       return unit;
     },

@@ -12,7 +12,7 @@ const longestText = 65_535;
 const longestTitle = 255;
 const longestPath = 1024;
 /** Nobody reads more. Each batch is a request, and GitHub asks for a second between two writes. */
-const mostAnnotations = 500;
+const maxAnnotations = 500;
 
 const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const;
 const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'error'> = {
@@ -40,7 +40,7 @@ export async function writeCheckRun(
   const wanted = { ref: check.commit, check_name: check.name, app_id: Number(appId), filter: 'latest' as const };
   const { data } = await checks.listForRef({ ...target, ...wanted, per_page: 1 });
   const known = data.check_runs[0];
-  const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, mostAnnotations);
+  const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, maxAnnotations);
   const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
   const { conclusion } = endOf(check.state);
   // A run that somebody asked to repeat is over, and stays as it is; a new one takes its place.

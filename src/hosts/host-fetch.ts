@@ -1,7 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
 
 /** The most bytes of a response. A hundred pull requests have two million. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 /** Seconds for one request. */
 const patience = 20;
 /** Seconds for all requests of a call, including waits. */
@@ -48,7 +48,7 @@ async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > mostBytes) throw new TypeError('The answer is too large.');
+    if (size > maxBytes) throw new TypeError('The answer is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -8,11 +8,11 @@ import { idIn, textAt, valueAt } from './payload.ts';
 /** The most repositories of one owner that are listed. */
 const most = 2000;
 /** Gitea has at least 20 on a page. */
-const mostPages = 100;
+const maxPages = 100;
 
 /** The repositories of all pages, at most 2,000. Pages count from 1. */
 export async function listOwned(ask: (page: number) => Promise<Page<FoundRepository>>): Promise<FoundRepositories> {
-  const { items, isComplete } = await readPages(most, mostPages, ask);
+  const { items, isComplete } = await readPages(most, maxPages, ask);
   return { repositories: items, isComplete };
 }
 

@@ -6,7 +6,7 @@ import { asRepositoryName } from './name.ts';
  * The most commas and brackets in a payload, including those in strings. They bound the number of
  * values; real payloads have thousands.
  */
-const mostMarks = 2_000_000;
+const maxMarks = 2_000_000;
 
 /** The event named by a header field. Throws `malformed` when there is none. */
 export function readEvent({ headers }: Delivery, ...fields: string[]): string {
@@ -23,7 +23,7 @@ export function readEvent({ headers }: Delivery, ...fields: string[]): string {
 export function readPayload(body: Uint8Array): object {
   let marks = 0;
   for (const byte of body) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks++;
-  if (marks > mostMarks) throw new RegistryError('too_large', 'The payload has too many values.');
+  if (marks > maxMarks) throw new RegistryError('too_large', 'The payload has too many values.');
   const payload = parse(body);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw malformedPayload('it is not a JSON object');

@@ -5,16 +5,16 @@ export interface Page<T> {
 }
 
 /**
- * The items of all pages, up to `most`, of at most `mostPages` pages. Pages count from 1. Does not
+ * The items of all pages, up to `most`, of at most `maxPages` pages. Pages count from 1. Does not
  * follow links in responses. `isComplete` is false when there are more.
  */
 export async function readPages<T>(
   most: number,
-  mostPages: number,
+  maxPages: number,
   ask: (page: number) => Promise<Page<T>>,
 ): Promise<{ items: T[]; isComplete: boolean }> {
   const all: T[] = [];
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     const { items, isLast } = await ask(page);
     all.push(...items.filter((item) => item !== null));
     if (all.length > most) break;

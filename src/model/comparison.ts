@@ -76,10 +76,10 @@ export interface VersionChanges {
 }
 
 /** The most changes that a comparison keeps. */
-export const mostChanges = 1000;
+export const maxChanges = 1000;
 
 /** The most operations that one change names. */
-export const mostOperations = 1000;
+export const maxOperations = 1000;
 
 /**
  * The changes for people: those that say the same are one, with all the operations that they reach.

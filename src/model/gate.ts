@@ -91,7 +91,7 @@ function createMatcher({ rule, pointer, file }: Exemption): (finding: Problem) =
 }
 
 /** The most findings of a version that a ratchet knows. */
-export const mostKnown = 30_000;
+export const maxKnownFindings = 30_000;
 
 /** What tells a finding from others of the same document, however its lines move. */
 export function findingKey({ rule, pointer, message }: Pick<Problem, 'rule' | 'pointer' | 'message'>): string {

@@ -219,7 +219,7 @@ interface Places {
 /** Items that are compared one by one, from the newest. Shorter lists have no places. */
 const compared = 64;
 /** Lists that do not fit before places are made again. Making them takes as long as some comparisons of all items. */
-const mostMisfits = 32;
+const maxMisfits = 32;
 
 /** By the first item. Each publish makes a new list, which begins with the items of the one before. */
 const known = new WeakMap<Labelled, Places>();
@@ -247,7 +247,7 @@ function placesIn(list: readonly Labelled[]): Map<string, number> | null {
   const end = list.length - compared;
   let found = known.get(list[0]!);
   const isFit = found !== undefined && list[found.length - 1] === found.last;
-  if (!isFit && found !== undefined && ++found.misfits < mostMisfits) return null;
+  if (!isFit && found !== undefined && ++found.misfits < maxMisfits) return null;
   if (!isFit || found === undefined) found = { places: new Map(), length: 0, last: list[0]!, misfits: 0 };
   // Not the newest, which were compared: what is foreseen and does not come to be is among them.
   for (; found.length < end; found.length++) {

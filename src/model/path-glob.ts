@@ -6,7 +6,7 @@
  */
 
 /** The maximum number of stars in a pattern, because `{1}` to `{9}` refer to their matches. */
-const mostStars = 9;
+const maxStars = 9;
 
 /** Whether the text is a pattern rather than a path. */
 export function isPathGlob(text: string): boolean {
@@ -20,7 +20,7 @@ export function pathGlobProblem(pattern: string): string | null {
   if (segments.some((segment) => segment.includes('**') && segment !== '**'))
     return 'has a "**" that does not stand alone between slashes';
   if (segments.filter((segment) => segment === '**').length > 1) return 'has more than one "**"';
-  return starsIn(pattern) > mostStars ? `has more than ${mostStars} stars` : null;
+  return starsIn(pattern) > maxStars ? `has more than ${maxStars} stars` : null;
 }
 
 /** The number of stars in a pattern. `**` counts as one. */

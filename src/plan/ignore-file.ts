@@ -16,8 +16,8 @@ export interface Ignores {
 }
 
 const fileName = '.steleignore';
-const mostBytes = 100_000;
-const mostSeconds = 10;
+const maxBytes = 100_000;
+const maxSeconds = 10;
 const defaults = defaultIgnores.flatMap(({ reason, patterns }) => patterns.map((pattern) => ({ reason, pattern })));
 
 /**
@@ -41,7 +41,7 @@ export async function readIgnores(
   const relative = paths.map((each) => each.slice(folder === '' ? 0 : folder.length + 1));
   const usual = defaults.map(({ pattern }) => pattern);
   const { limits } = registry.config;
-  const bounded = { ...limits, seconds: Math.min(limits.seconds, mostSeconds) };
+  const bounded = { ...limits, seconds: Math.min(limits.seconds, maxSeconds) };
   const apply = async (patterns: readonly string[]) =>
     patterns.length === 0 || paths.length === 0
       ? []
@@ -65,8 +65,8 @@ export async function readIgnores(
 async function readLines(snapshot: Snapshot, path: string): Promise<string[] | Problem> {
   const [file] = await snapshot.read([path]);
   if (!file?.found) return file === undefined || file.problem.rule === 'file-missing' ? [] : file.problem;
-  if (file.bytes.length > mostBytes)
-    return problemAtFile('file-too-large', path, `${path} has ${file.bytes.length} bytes; the limit is ${mostBytes}.`);
+  if (file.bytes.length > maxBytes)
+    return problemAtFile('file-too-large', path, `${path} has ${file.bytes.length} bytes; the limit is ${maxBytes}.`);
   return new TextDecoder().decode(file.bytes).split(/\r?\n/);
 }
 

@@ -14,7 +14,7 @@ export interface Listed {
 }
 
 /** The most files that one pattern may match. */
-const mostMatches = 1000;
+const maxMatches = 1000;
 
 /**
  * The files that `stele.yaml` selects, by path. A file belongs to the entry that names it, or else
@@ -38,8 +38,8 @@ export async function listDocuments(
     const matched = matchAll(entry, folder, searched);
     const quoted = JSON.stringify(entry.path);
     if (matched.length === 0) addProblem(entry.at, 'path-unmatched', `${quoted} matches no file.`);
-    if (matched.length > mostMatches) {
-      addProblem(entry.at, 'path-too-many', `${quoted} matches ${matched.length} files; the limit is ${mostMatches}.`);
+    if (matched.length > maxMatches) {
+      addProblem(entry.at, 'path-too-many', `${quoted} matches ${matched.length} files; the limit is ${maxMatches}.`);
       continue;
     }
     for (const { path, kind, taken } of matched) {

@@ -17,7 +17,7 @@ import type { Registry } from '../registry/registry.ts';
 import { listReadable } from '../registry/readable.ts';
 
 /** The most problems in `stele.yaml` that a run quotes. */
-const mostQuoted = 10;
+const maxQuotes = 10;
 
 /** A resource that is connected to a repository. */
 export type Connected = Resource & { connection: Connection };
@@ -115,7 +115,7 @@ async function settingsNotes(registry: Registry, { settings: { path, report } }:
   if (problems.length === 0) return [];
   const digest = await registry.objects.put(JSON.stringify(report));
   const quoted = problems
-    .slice(0, mostQuoted)
+    .slice(0, maxQuotes)
     .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
   const more = counts.error + counts.warning + counts.info - quoted.length;
   const detail = [...quoted, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');

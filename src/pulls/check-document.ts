@@ -16,7 +16,7 @@ import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-ch
 import { refusalOf } from '../sync/publish-document.ts';
 
 /** Changes of each verdict that a check names. */
-const mostNamed = 20;
+const maxNames = 20;
 /** Breaking changes that are shown at their lines. */
 const maxAnnotations = 50;
 
@@ -144,7 +144,7 @@ async function changesOf(
   if (comparison.counts.breaking > 0 && bytes)
     comparison = await tryCompareWith(registry, resource, before, { ...after, source: { path, bytes } }, {});
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}.`;
-  const text = joined([title, comparisonMarkdown(comparison, mostNamed)]);
+  const text = joined([title, comparisonMarkdown(comparison, maxNames)]);
   return { before: { resource, version: before }, comparison, text };
 }
 

@@ -37,9 +37,9 @@ export interface Checked {
   previews: ReadonlyMap<string, Preview | SitePreview>;
 }
 
-const mostInFull = 100;
+const maxInFull = 100;
 /** Bytes of all previews of one pull request. */
-const mostPreviewed = 8 * 2 ** 20;
+const maxPreviewBytes = 8 * 2 ** 20;
 
 /**
  * Checks what merging a pull request into the target branch as it is now would publish. Reports on
@@ -88,7 +88,7 @@ export async function checkPull(
   const touching = { standing, isSynced, changed, targetFiles: files, target };
   const asIs = await viewAsReader(inside, repository);
   let isGateChanged = false;
-  let room = canPreview(registry) ? mostPreviewed : 0;
+  let room = canPreview(registry) ? maxPreviewBytes : 0;
   const named = { changed, named: plan.sites, before: target?.plan.sites ?? null };
   const sites = plan.isRefused ? [] : await touchedSites(registry, standing, named);
   // Rulesets first, because other documents of the same request may have to pass them.
@@ -108,7 +108,7 @@ export async function checkPull(
     isGateChanged ||= isRuleset;
     const check = await checkOf(asIs, view, document, result, head);
     // Only the first checks are reported one by one, so only they need annotations and previews.
-    checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
+    checks.push(checks.length < maxInFull ? check : { ...check, annotations: [] });
     if ('version' in result && result.outcome === 'published' && room > 0) {
       const seen = await asIs.refs.read(resourceRef(result.resource));
       const newFrom = seen === null ? repository.url : null;
@@ -120,7 +120,7 @@ export async function checkPull(
   for (const site of sites) {
     signal.throwIfAborted();
     const { check, preview } = await checkOfSite(asIs, registry, standing, snapshot, site, head);
-    checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
+    checks.push(checks.length < maxInFull ? check : { ...check, annotations: [] });
     if (preview === null || registry.config.sites.previewDays === 0) continue;
     room -= bytesOf(preview.parts);
     if (room > 0) previews.set(check.name, preview);

@@ -54,7 +54,7 @@ export interface SiteChecked {
 }
 
 /** Pages that a check names. */
-const mostNamed = 20;
+const maxNames = 20;
 
 /**
  * The check of one site: what merging would publish of it. `view`: as the merge would leave the
@@ -161,6 +161,6 @@ function changesOf(before: DeploymentContents | null, { pages }: DeploymentConte
     return [`- ${was === undefined ? 'New' : 'Changed'}: ${code(path)} ${plain(facts.title)}`];
   });
   lines.push(...[...old].map(([path]) => `- Removed: ${code(path)}`));
-  const rest = lines.length > mostNamed ? [`- … and ${lines.length - mostNamed} more`] : [];
-  return [...lines.slice(0, mostNamed), ...rest].join('\n');
+  const rest = lines.length > maxNames ? [`- … and ${lines.length - maxNames} more`] : [];
+  return [...lines.slice(0, maxNames), ...rest].join('\n');
 }

@@ -8,7 +8,7 @@ import { mayRead, mayReadOrganization } from './readable.ts';
 import type { Registry } from './registry.ts';
 
 /** Longest list of names in the message. The rest are counted. */
-const mostNamed = 20;
+const maxNames = 20;
 
 /**
  * Throws `conflict` if the coordinate is a ruleset in use: by a resource of any organization, at
@@ -44,7 +44,7 @@ export async function assertUnattached(
     else others++;
   }
   if (readable.length + others === 0) return;
-  const attached = readable.slice(0, mostNamed);
+  const attached = readable.slice(0, maxNames);
   others += readable.length - attached.length;
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
   throw new RegistryError(

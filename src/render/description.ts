@@ -38,7 +38,7 @@ export interface Heading {
 }
 
 // Most headings of a text with anchors. The others have none.
-const mostHeadings = 200;
+const maxHeadings = 200;
 
 /** The headings of a text. `name` makes an anchor of a heading's title. */
 export function headingsOf(text: string, name: (title: string) => string): Heading[] {
@@ -51,7 +51,7 @@ export function headingsOf(text: string, name: (title: string) => string): Headi
       const title = type === 'heading_open' && level === 0 ? titleOf(tokens[at + 1]!.content) : '';
       return title === '' ? [] : [{ title, level: Number(tag.slice(1)) }];
     })
-    .slice(0, mostHeadings)
+    .slice(0, maxHeadings)
     .map(({ title, level }) => ({ title, level, anchor: name(title) }));
 }
 

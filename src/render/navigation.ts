@@ -40,13 +40,13 @@ function operationLink({ operation: { method, path, value }, anchor }: PlacedOpe
 }
 
 // Most headings of the description in the table of contents.
-const mostHeadings = 40;
+const maxHeadings = 40;
 
 /** The two highest levels of headings in the description. */
 function headingLinks(headings: readonly Heading[]): Html[] {
   const highest = Math.min(...headings.map(({ level }) => level));
   const groups: { link: Html; below: Html[] }[] = [];
-  for (const { title, anchor, level } of headings.slice(0, mostHeadings)) {
+  for (const { title, anchor, level } of headings.slice(0, maxHeadings)) {
     const link = markup`<a href="#${anchor}">${shorten(title, 80)}</a>`;
     const last = groups.at(-1);
     if (level === highest || last === undefined) groups.push({ link, below: [] });

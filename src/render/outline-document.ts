@@ -16,7 +16,7 @@ const titleLength = 200;
 const summaryLength = 300;
 const descriptionLength = 500;
 /** The most parameters of one operation that are named. */
-const mostParameters = 100;
+const maxParameters = 100;
 
 /**
  * Returns the outline of a published document, or null if it is not a document of its kind. Pure.
@@ -93,7 +93,7 @@ function outlineOperation(
 
 function parameterNames(document: JsonObject, written: readonly unknown[]): string[] {
   const names = written
-    .slice(0, mostParameters)
+    .slice(0, maxParameters)
     .map((parameter) => shorten(textOf(dereference(document, parameter)?.['name']), titleLength));
   return [...new Set(names.filter((name) => name !== ''))];
 }

@@ -7,7 +7,7 @@ import { RegistryError } from '../model/errors.ts';
  */
 const atOnce = 8;
 /** Requests of one organization that may wait. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 /** Seconds before a rejected caller may retry. */
 const retryAfter = 5;
 
@@ -25,7 +25,7 @@ export function createTurns(): Turns {
     async take(org, work) {
       const queue = queues.get(org) ?? new PQueue({ concurrency: atOnce });
       queues.set(org, queue);
-      if (queue.size >= mostWaiting) {
+      if (queue.size >= maxWaiting) {
         const message = `Your organization has ${queue.size} documents waiting to be published. Send fewer at once.`;
         throw new RegistryError('rate_limited', message, { retryAfter });
       }

@@ -50,8 +50,8 @@ const lastSegment = 2.5;
 const fading = 0.06;
 
 /** The most postings of one document, and characters of its lines. */
-export const mostPostings = 250_000;
-const mostCharacters = 2_000_000;
+export const maxPostings = 250_000;
+const maxCharacters = 2_000_000;
 /** The most postings of a resource's names and descriptions. */
 const postingsOfName = 200;
 
@@ -67,7 +67,7 @@ export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 't
 }
 
 /** The entry of a document: a record for each of its parts. `most`: the postings that it may have. */
-export function makeEntry(outline: Outline, most = mostPostings): SearchEntry {
+export function makeEntry(outline: Outline, most = maxPostings): SearchEntry {
   const collected = createCollected(most);
   const { words, key, add } = collected;
   const anchors = createAnchors();
@@ -127,7 +127,7 @@ function createCollected(most: number) {
   const lines: string[] = [];
   const found = new Map<string, number[]>();
   let left = most;
-  let characters = mostCharacters;
+  let characters = maxCharacters;
   let isCut = false;
   const split = new Map<string, string[]>();
 

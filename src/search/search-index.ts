@@ -5,7 +5,7 @@ import { coordinateOf, type Resource } from '../model/resource.ts';
 import { lookUp, rank, type LookedUp, type Ranked } from './ranking/rank.js';
 import { correct, itemsOf } from './ranking/hits.js';
 import type { Query } from './ranking/words.js';
-import { makeEntry, makeOwnEntry, mostPostings, type SearchEntry, type SearchItem } from './search-entry.ts';
+import { makeEntry, makeOwnEntry, maxPostings, type SearchEntry, type SearchItem } from './search-entry.ts';
 import { createTermIndex } from './term-index.ts';
 
 /** A resource in the index. */
@@ -66,8 +66,8 @@ export interface SearchIndex {
   find(query: Query, isReadable: (indexed: Indexed) => boolean): Answer;
 }
 
-const mostFound = 200;
-const mostMatches = 8;
+const maxResults = 200;
+const maxMatches = 8;
 
 /**
  * The most postings in total, and of one organization. Later resources are found by name only.
@@ -76,7 +76,7 @@ const mostMatches = 8;
 const postingBudget = { all: 20_000_000, organization: 10_000_000 };
 
 /** The most terms that one query compares with its words. */
-const mostCompared = 200_000;
+const maxComparisons = 200_000;
 
 type About = Pick<Outline, 'title' | 'description'>;
 
@@ -91,7 +91,7 @@ interface Kept extends Indexed {
  * `compared`: the most terms that one query compares with its words. Beyond it, words are found only
  * as they are spelled.
  */
-export function createSearchIndex(budget = postingBudget, compared = mostCompared): SearchIndex {
+export function createSearchIndex(budget = postingBudget, compared = maxComparisons): SearchIndex {
   const known = new Map<string, Kept>();
   const terms = createTermIndex<Kept>(budget);
   let revision = 0;
@@ -116,7 +116,7 @@ export function createSearchIndex(budget = postingBudget, compared = mostCompare
       const about = { title: outline?.title ?? '', description: outline?.description ?? '' };
       const own = makeOwnEntry(resource, about);
       const left = terms.leftFor(resource.org);
-      const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, mostPostings));
+      const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, maxPostings));
       const kept = { ...factsOf(resource, about), ref, manifest, own, entry, about };
       known.set(ref, kept);
       terms.add(kept, own);
@@ -142,7 +142,7 @@ export function createSearchIndex(budget = postingBudget, compared = mostCompare
     find(query, isReadable) {
       const storage = terms.read(isReadable, compared);
       const words = query.words.map((word) => lookUp(word, storage));
-      const ranked = rank(query, words, storage, mostMatches).sort(inOrder).slice(0, mostFound);
+      const ranked = rank(query, words, storage, maxMatches).sort(inOrder).slice(0, maxResults);
       return { found: ranked.map((each) => describe(each, words)), instead: correct(query, words) };
     },
   };
@@ -171,7 +171,7 @@ function describe({ source, records }: Ranked<Kept>, words: readonly LookedUp<Ke
       .flatMap((each) =>
         itemsOf(source.entry!.lines[each.record - 1]!, words).map((item) => ({ ...item, score: each.score })),
       )
-      .slice(0, mostMatches));
+      .slice(0, maxMatches));
   return { indexed: source, own: records.find(({ record }) => record === 0)?.score ?? 0, matches };
 }
 

@@ -8,7 +8,7 @@ import { escapeXml } from './xml.ts';
 type Place = Pick<Site, 'url' | 'links' | 'docs'>;
 
 /** URLs that one sitemap may list (sitemaps.org). */
-const mostUrls = 50_000;
+const maxUrls = 50_000;
 
 interface Entry {
   url: string;
@@ -18,7 +18,7 @@ interface Entry {
 
 /** The number of sitemaps, without the index that lists them if there are several. */
 export function countSitemaps(place: Place, resources: readonly Resource[]): number {
-  return Math.max(1, Math.ceil(entriesOf(place, resources).length / mostUrls));
+  return Math.max(1, Math.ceil(entriesOf(place, resources).length / maxUrls));
 }
 
 /**
@@ -27,8 +27,8 @@ export function countSitemaps(place: Place, resources: readonly Resource[]): num
  */
 export function sitemap(place: Place, resources: readonly Resource[]): string {
   const entries = entriesOf(place, resources);
-  if (entries.length <= mostUrls) return urlSet(entries);
-  const parts = Array.from({ length: Math.ceil(entries.length / mostUrls) }, (_, index) => index + 1);
+  if (entries.length <= maxUrls) return urlSet(entries);
+  const parts = Array.from({ length: Math.ceil(entries.length / maxUrls) }, (_, index) => index + 1);
   const list = parts.map((number) => `<sitemap><loc>${escapeXml(`${place.url}${partPath(number)}`)}</loc></sitemap>`);
   return document('sitemapindex', list);
 }
@@ -36,8 +36,8 @@ export function sitemap(place: Place, resources: readonly Resource[]): string {
 /** Returns the sitemap with this number, from 1, or null. */
 export function sitemapPart(place: Place, resources: readonly Resource[], number: number): string | null {
   const entries = entriesOf(place, resources);
-  if (entries.length <= mostUrls || number < 1 || number > Math.ceil(entries.length / mostUrls)) return null;
-  return urlSet(entries.slice((number - 1) * mostUrls, number * mostUrls));
+  if (entries.length <= maxUrls || number < 1 || number > Math.ceil(entries.length / maxUrls)) return null;
+  return urlSet(entries.slice((number - 1) * maxUrls, number * maxUrls));
 }
 
 /** `/sitemap-2.xml` */

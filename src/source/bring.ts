@@ -14,7 +14,7 @@ export interface Bringing {
 }
 
 // The most commits in one request, which is then 15 kB.
-const mostWants = 300;
+const maxWants = 300;
 
 /** Implements `Source.history`. Contacts nobody when the mirror has the history. */
 export async function bringHistory(
@@ -58,8 +58,8 @@ export async function bringCommits({ mirror, call }: Bringing, commits: readonly
   const wanted = await absentOf(mirror, commits, call.signal);
   if (wanted.length === 0) return;
   const transport = await call.connect();
-  for (let start = 0; start < wanted.length; start += mostWants) {
-    if (await mirror.fetchCommits(transport, wanted.slice(start, start + mostWants))) continue;
+  for (let start = 0; start < wanted.length; start += maxWants) {
+    if (await mirror.fetchCommits(transport, wanted.slice(start, start + maxWants))) continue;
     await mirror.fetchTips(transport, ref);
     return;
   }

@@ -27,7 +27,7 @@ export interface CommitSnapshotOptions {
 }
 
 // The most bytes of a commit or tree object, and of blobs read at once.
-const mostObjectBytes = 64 * 2 ** 20;
+const maxObjectBytes = 64 * 2 ** 20;
 
 /**
  * Opens a snapshot of a commit in a mirror. Reads objects with `git cat-file`, which
@@ -70,7 +70,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   async function readCommit({ signal }: Call): Promise<Commit> {
     const refusal = `${target.commit} in ${repository} is not a commit.`;
     if (known.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
-    const bytes = (await mirror.readObjects([target.commit], signal, mostObjectBytes)).get(target.commit);
+    const bytes = (await mirror.readObjects([target.commit], signal, maxObjectBytes)).get(target.commit);
     const commit = bytes && parseCommit(bytes);
     if (!commit) throw new Error(`Commit ${target.commit} cannot be read.`);
     return commit;
@@ -81,7 +81,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
       signal.throwIfAborted();
       const listed = trees.get(tree);
       if (listed) return listed;
-      const bytes = (await mirror.readObjects([tree], signal, mostObjectBytes)).get(tree)!;
+      const bytes = (await mirror.readObjects([tree], signal, maxObjectBytes)).get(tree)!;
       const entries = parseTree(bytes);
       trees.set(tree, entries);
       return entries;
@@ -153,7 +153,7 @@ function* batches(ids: readonly string[], sizeOf: (id: string) => number): Gener
   let batch: string[] = [];
   let bytes = 0;
   for (const id of ids) {
-    if (batch.length > 0 && bytes + sizeOf(id) > mostObjectBytes) {
+    if (batch.length > 0 && bytes + sizeOf(id) > maxObjectBytes) {
       yield batch;
       batch = [];
       bytes = 0;

@@ -17,7 +17,7 @@ export interface FolderLimits {
   entries?: number;
 }
 
-const mostEntries = 100_000;
+const maxEntries = 100_000;
 
 /**
  * Opens a snapshot of the working folder around a file: its git work tree, or else the file's
@@ -52,7 +52,7 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
     committedAt: null,
     entries: async () => {
       const entries: SnapshotEntry[] = [];
-      for (const { path, kind } of await listEntries('', list, limits.entries ?? mostEntries)) {
+      for (const { path, kind } of await listEntries('', list, limits.entries ?? maxEntries)) {
         entries.push({ path, kind, id: await idOf(join(root, path), kind) });
       }
       return entries;

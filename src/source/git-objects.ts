@@ -24,16 +24,16 @@ export interface Objects {
   /** Those of these objects that the repository has, by id. `isFresh`: asks a new process of git. */
   look(ids: readonly string[], options: ReadOptions, isFresh?: boolean): Promise<Map<string, ObjectInfo>>;
   /** The contents of these objects, by id. All must be in the repository, and none larger. */
-  read(ids: readonly string[], options: ReadOptions, mostBytes?: number): Promise<Map<string, Buffer>>;
+  read(ids: readonly string[], options: ReadOptions, maxBytes?: number): Promise<Map<string, Buffer>>;
 }
 
 /** Processes that read repositories at the same time, or did within the last second. */
-const mostProcesses = 16;
+const maxProcesses = 16;
 /** The most bytes of one object, unless a reader allows less. */
-const mostObjectBytes = 256 * 2 ** 20;
+const maxObjectBytes = 256 * 2 ** 20;
 /** Bytes of the objects that are remembered, and of the largest of them. */
-const mostContents = 16 * 2 ** 20;
-const mostContent = 2 * 2 ** 20;
+const maxContents = 16 * 2 ** 20;
+const maxContent = 2 * 2 ** 20;
 
 /**
  * Reads objects by one process of git for each repository, which stays for as long as it is asked.
@@ -42,12 +42,12 @@ const mostContent = 2 * 2 ** 20;
  */
 export function createObjects(): Objects {
   const processes = new LRUCache<string, { process: ObjectProcess; packs: ReadonlySet<string> }>({
-    max: mostProcesses,
+    max: maxProcesses,
     dispose: ({ process }) => process.end(),
   });
   const contents = new LRUCache<string, Buffer>({
-    maxSize: mostContents,
-    maxEntrySize: mostContent,
+    maxSize: maxContents,
+    maxEntrySize: maxContent,
     sizeCalculation: (bytes) => bytes.byteLength + 200,
   });
 
@@ -72,19 +72,19 @@ export function createObjects(): Objects {
     async look(ids, options, isFresh = false) {
       const process = await processFor(options, isFresh);
       const { signal } = options;
-      const objects = await process.ask({ ids: [...new Set(ids)], wants: 'info', mostBytes: 0, signal });
+      const objects = await process.ask({ ids: [...new Set(ids)], wants: 'info', maxBytes: 0, signal });
       return new Map(objects.map(({ id, type, size }) => [id, { type, size }]));
     },
-    async read(ids, options, mostBytes = mostObjectBytes) {
+    async read(ids, options, maxBytes = maxObjectBytes) {
       const keyOf = (id: string) => `${options.folder} ${id}`;
       const found = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
       const absent = [...found].flatMap(([id, bytes]) => (bytes === undefined ? [id] : []));
-      const question = { ids: absent, wants: 'contents', mostBytes, signal: options.signal } as const;
+      const question = { ids: absent, wants: 'contents', maxBytes, signal: options.signal } as const;
       const objects = absent.length === 0 ? [] : await (await processFor(options, false)).ask(question);
       for (const { id, type, bytes } of objects) {
         if (objectId(type, bytes!) !== id) throw new Error(`Object ${id} is damaged.`);
         found.set(id, bytes!);
-        if (bytes!.byteLength > mostContent) continue;
+        if (bytes!.byteLength > maxContent) continue;
         // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
         const own = Buffer.allocUnsafeSlow(bytes!.byteLength);
         own.set(bytes!);

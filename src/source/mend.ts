@@ -1,6 +1,6 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Runs work on a mirror, which other processes may delete and a disk may damage. Except for a
@@ -18,7 +18,7 @@ export async function mending<T>(
       return await work(attempt);
     } catch (cause) {
       if (isRegistryError(cause) || signal.aborted) throw cause;
-      if (attempt === mostAttempts) {
+      if (attempt === maxAttempts) {
         throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
       }
       await mend();

@@ -40,7 +40,7 @@ export interface Mirror {
    */
   fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
   /** The contents of these objects. All must be in the mirror, and none larger. */
-  readObjects(ids: readonly string[], signal: AbortSignal, mostBytes?: number): Promise<Map<string, Buffer>>;
+  readObjects(ids: readonly string[], signal: AbortSignal, maxBytes?: number): Promise<Map<string, Buffer>>;
   delete(): Promise<void>;
 }
 
@@ -59,10 +59,10 @@ export interface MirrorOptions extends ScratchOptions {
 
 // A mirror with more packs is recreated at the next commit, because every pack slows down every
 // read.
-const mostPacks = 40;
+const maxPacks = 40;
 // Commits whose whole history is known to be in the mirror: enough for the branches and tags that
 // move.
-const mostHistories = 20;
+const maxHistories = 20;
 // Negotiation is useless for single objects.
 const noNegotiation = { 'fetch.negotiationAlgorithm': 'noop' };
 const blobNone = 'blob:none';
@@ -70,7 +70,7 @@ const withoutBlobs = `--filter=${blobNone}`;
 // Files that come with the commit of a push, and the most bytes of them all. Larger ones are fetched
 // when they are read.
 const smallBlobs = 'blob:limit=2m';
-const mostWithCommit = 8 * 2 ** 20;
+const maxBytesWithCommit = 8 * 2 ** 20;
 
 /**
  * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
@@ -141,7 +141,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   async function removeWorn(): Promise<void> {
     const names = await readdir(join(folder, 'objects', 'pack')).catch(ignoringAbsence);
     const packs = (names ?? []).filter((name) => name.endsWith('.pack')).length;
-    if (packs > mostPacks || (await packBytes(folder)) > sizeLimit / 2) await remove();
+    if (packs > maxPacks || (await packBytes(folder)) > sizeLimit / 2) await remove();
   }
 
   /**
@@ -174,8 +174,8 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       // base, because a server that cuts at the newest one sends what the base has, too.
       const pack: PackRequest =
         base === null
-          ? { wants, haves: [], depth: 1, filter: blobNone, mostBytes: sizeLimit }
-          : { wants, haves: base.commits, filter: smallBlobs, mostBytes: mostWithCommit };
+          ? { wants, haves: [], depth: 1, filter: blobNone, maxBytes: sizeLimit }
+          : { wants, haves: base.commits, filter: smallBlobs, maxBytes: maxBytesWithCommit };
       await fetchFirst(transport, target, [
         ...onBase(base, { ...shallow, wants, pack }),
         { ...shallow, wants, ...(base === null && { pack }) },
@@ -206,7 +206,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
         { ...whole, wants: [target.ref], proves: target.commit },
       ]);
       const others = (known?.commits ?? []).filter((commit) => commit !== target.commit);
-      await write(historyFile, [target.commit, ...others].slice(0, mostHistories));
+      await write(historyFile, [target.commit, ...others].slice(0, maxHistories));
     },
 
     async fetchBlobs(transport, ids, target) {
@@ -218,14 +218,14 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
           input: linesOf(ids),
           config: noNegotiation,
           base: null,
-          pack: { wants: ids, haves: [], filter: blobNone, mostBytes: sizeLimit },
+          pack: { wants: ids, haves: [], filter: blobNone, maxBytes: sizeLimit },
         },
         { ...whole, wants: [target.commit] },
         { ...whole, wants: [target.ref], proves: target.commit },
       ]);
     },
 
-    readObjects: (ids, signal, mostBytes) => objects.read(ids, { folder, searchPath, signal }, mostBytes),
+    readObjects: (ids, signal, maxBytes) => objects.read(ids, { folder, searchPath, signal }, maxBytes),
 
     delete: remove,
   };

@@ -18,7 +18,7 @@ export interface ObjectQuestion {
   ids: readonly string[];
   wants: 'info' | 'contents';
   /** Bytes that one object may have when its contents are asked for. */
-  mostBytes: number;
+  maxBytes: number;
   signal: AbortSignal;
 }
 
@@ -176,7 +176,7 @@ function createParser(
       head = { id, type, size: Number(size), bytes: null };
       const question = current();
       if (question?.wants === 'contents') {
-        if (head.size > question.mostBytes) throw tooLarge(head);
+        if (head.size > question.maxBytes) throw tooLarge(head);
         return end + 1;
       }
       onObject(head);

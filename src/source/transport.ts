@@ -73,7 +73,7 @@ export interface TransportOptions {
 }
 
 // Bytes. Enough for some hundred thousand branches and tags.
-const mostOutput = 32 * 2 ** 20;
+const maxOutput = 32 * 2 ** 20;
 
 /**
  * Prepares a connection to a repository: resolves, checks and pins its host, and passes the
@@ -105,7 +105,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       config: { 'http.lowSpeedTime': String(Math.ceil(options.timeLimit)), ...access.config, ...config },
       environment: { ...access.environment, ...environment },
       ...(input === undefined ? {} : { input }),
-      outputBytes: mostOutput,
+      outputBytes: maxOutput,
       searchPath,
       signal: request.signal ?? signal,
     });

@@ -22,7 +22,7 @@ interface Place {
   expiryTime(): Date;
 }
 
-const mostOfOrganization: PreviewRoom = { count: 500, bytes: 512 * 2 ** 20 };
+const maxPerOrganization: PreviewRoom = { count: 500, bytes: 512 * 2 ** 20 };
 const prefix = 'previews/';
 const day = 24 * 60 * 60_000;
 const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
@@ -75,7 +75,7 @@ export async function sweepPreviews({ bucket, expiryTime }: Place): Promise<void
 export async function trimPreviews(
   { bucket }: Pick<Place, 'bucket'>,
   org: string,
-  { count, bytes }: PreviewRoom = mostOfOrganization,
+  { count, bytes }: PreviewRoom = maxPerOrganization,
 ): Promise<void> {
   const owner = ownerOf(org);
   const own = (await Array.fromAsync(listAll(bucket, prefix))).filter((key) => key.split('-')[2] === owner);

@@ -15,8 +15,8 @@ export function checkName(resource: string): string {
   return `${wholeCheck} ${resource}`;
 }
 
-const mostNames = 50;
-const mostAnnotations = 500;
+const maxNames = 50;
+const maxAnnotations = 500;
 
 /** The checks to report after a sync: one for each document that was read. */
 export async function checksOfDocuments(
@@ -59,7 +59,7 @@ async function latestNow(registry: Registry, name: string): Promise<string | nul
 }
 
 /** The most checks reported for one pull request. */
-const mostChecks = 50;
+const maxChecks = 50;
 
 /**
  * The checks to report for a pull request: one for each document, failures first, up to the limit;
@@ -73,7 +73,7 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
   const own = found.filter((check) => !isWhole(check));
   const ordered = [...own.filter(isBad), ...own.filter((check) => !isBad(check))];
-  const listed = ordered.slice(0, mostChecks - 1);
+  const listed = ordered.slice(0, maxChecks - 1);
   const rest = listed.length < own.length ? [`${own.length - listed.length} documents have no separate check.`] : [];
   const isSaid = whole !== null && (isBad(whole) || failed === 0);
   const last: Check = {
@@ -128,9 +128,9 @@ export function mergeChecks(checks: readonly Check[]): Check[] {
   const groups = Map.groupBy(checks, ({ commit, name }) => `${commit} ${name}`);
   return [...groups.values()].map((group) => {
     const sorted = group.toSorted((one, other) => rankOf(other) - rankOf(one));
-    const summaries = sorted.slice(0, mostNames).map(({ summary }) => summary);
-    const rest = sorted.length > mostNames ? [`… and ${sorted.length - mostNames} more.`] : [];
-    const annotations = sorted.flatMap((check) => check.annotations).slice(0, mostAnnotations);
+    const summaries = sorted.slice(0, maxNames).map(({ summary }) => summary);
+    const rest = sorted.length > maxNames ? [`… and ${sorted.length - maxNames} more.`] : [];
+    const annotations = sorted.flatMap((check) => check.annotations).slice(0, maxAnnotations);
     return { ...sorted[0]!, summary: [...summaries, ...rest].join('\n\n'), annotations };
   });
 }
@@ -148,7 +148,7 @@ export function titleOf(report: Report | null, detail: string | null): string {
 
 /** Every problem with its place, the worst first. */
 export function annotationsOf({ problems }: Report): Annotation[] {
-  return problems.slice(0, mostAnnotations).map(({ file, line, column, severity, rule, message }) => ({
+  return problems.slice(0, maxAnnotations).map(({ file, line, column, severity, rule, message }) => ({
     path: file,
     line,
     column,

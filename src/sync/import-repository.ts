@@ -35,7 +35,7 @@ export interface ImportOptions {
   onProgress?: (progress: ImportProgress) => void;
 }
 
-const mostCommits = 20_000;
+const maxCommits = 20_000;
 
 /**
  * Imports the history of a connected document, oldest first. Each version gets its commit's date
@@ -71,7 +71,7 @@ export async function importHistory(
     try {
       await assertAccepted(registry, repository, held);
       const remote = await remoteOf(registry, repository);
-      const history = await registry.source.history(remote, tip, mostCommits, held);
+      const history = await registry.source.history(remote, tip, maxCommits, held);
       // Read again: another import of the document may have just ended.
       const newest = await registry.refs.readFresh<Resource>(resourceRef(coordinate));
       const connected = { ...(newest?.value ?? resource), connection };

@@ -37,7 +37,7 @@ const change = { actor: 'operator:hosts', origin: null, action: 'report checks' 
 const claim = 15 * minute;
 /** Milliseconds. */
 const longestPause = 128 * minute;
-const mostAttempts = 14;
+const maxAttempts = 14;
 /** Milliseconds. A host that did not answer for two days gets no more reports. */
 const window = 2 * 24 * 60 * minute;
 
@@ -45,7 +45,7 @@ const window = 2 * 24 * 60 * minute;
  * The most checks in one report: as many as fit into `claim` when a host wants a second between two
  * writes.
  */
-const mostAtOnce = 50;
+const batchSize = 50;
 /** Repositories whose hosts are written to at the same time. */
 const repositoriesAtOnce = 4;
 
@@ -64,9 +64,9 @@ export async function saveChecks(
   if (hostOf(registry, url) === null) return;
   const nextAt = registry.now().toISOString();
   const saving = { actor: `sync:${org}`, origin: null, action: 'save checks' };
-  for (let start = 0; start < checks.length; start += mostAtOnce) {
-    const some = checks.slice(start, start + mostAtOnce);
-    const last = start + mostAtOnce >= checks.length && comment !== null ? { comment } : {};
+  for (let start = 0; start < checks.length; start += batchSize) {
+    const some = checks.slice(start, start + batchSize);
+    const last = start + batchSize >= checks.length && comment !== null ? { comment } : {};
     const fresh = { state: 'waiting', attempts: 0, nextAt, detail: null } as const;
     const value: CheckReport = { url, credential, checks: some, ...last, ...fresh };
     await registry.refs.update<CheckReport>(`checks/${org}/${newId(registry)}`, () => ({ value, change: saving }));
@@ -190,7 +190,7 @@ async function attempt(
   });
   if (!isOurs) return { isAccepted: true, again: waits };
   const detail = await send(registry, name.split('/')[1]!, claimed!.value, signal);
-  const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
+  const isOver = detail !== null && claimed!.value.attempts >= maxAttempts;
   const state = detail === null ? 'reported' : isOver ? 'failed' : 'waiting';
   const pause = Math.min(firstPause * 2 ** (claimed!.value.attempts - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();

@@ -38,7 +38,7 @@ export interface NewTag {
 const over = { isOverLimits: true } as const;
 
 /** The most matching tags that are read for one resource. */
-const mostTags = 2000;
+const maxTags = 2000;
 
 /**
  * The tags with something new for these documents, all of which are published by tag. Fetches no
@@ -64,7 +64,7 @@ async function newAmong(
   const found: NewTag[] = [];
   for (const document of documents) {
     const ruleset = await rulesetNow(registry, document);
-    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name)).slice(0, mostTags)) {
+    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name)).slice(0, maxTags)) {
       const key = keyOf(document, tag);
       const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
       const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
@@ -136,9 +136,9 @@ function orLost(error: unknown): RegistryError {
 function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): string | null {
   for (const { tags, coordinate } of documents) {
     const { length } = all.filter(({ name }) => matchesGlob(tags!, name));
-    if (length <= mostTags) continue;
+    if (length <= maxTags) continue;
     const what = `${length} tags match ${JSON.stringify(tags)} of ${formatCoordinate(coordinate)}`;
-    return `${what}. Only the first ${mostTags} by name are read. Use a narrower pattern.`;
+    return `${what}. Only the first ${maxTags} by name are read. Use a narrower pattern.`;
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { canReceive, receivePack } from '../../src/source/wire/pack-request.ts';
 
 const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
 const type = 'application/x-git-upload-pack-result';
-const request = { wants: ['a'.repeat(40)], haves: ['b'.repeat(40)], depth: 1, filter: 'blob:none', mostBytes: 100 };
+const request = { wants: ['a'.repeat(40)], haves: ['b'.repeat(40)], depth: 1, filter: 'blob:none', maxBytes: 100 };
 const server = createServer();
 afterEach(() => void server.closeAllConnections());
 

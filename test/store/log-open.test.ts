@@ -195,12 +195,12 @@ test('a log is read in frames, whatever its entries and its checkpoint weigh, so
   await Promise.all(names.map((name) => refs.update(name, () => ({ value, change: changeOf('set') }))));
   expect(Math.max(...sizes)).toBeLessThan(frameSize + 2 * value.length);
   const readWhole = async () => expect(await open(bucket).all('repositories/acme/')).toHaveLength(names.length);
-  expect(await mostParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
+  expect(await maxParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
   for (let index = 0; index < 256; index++) await increment(refs, 'connections/acme/apis/one');
   // Makes a checkpoint, and names it.
   await increment(open(bucket), 'connections/acme/apis/one');
   expect(await reads(bucket, readWhole)).toBeLessThan(20);
-  expect(await mostParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
+  expect(await maxParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
 });
 
 describe('a stray entry', () => {
@@ -232,7 +232,7 @@ test('an entry that stands in the place of one of another log is found', async (
 });
 
 /** Characters of JSON that the work parses at most before the event loop goes on. */
-async function mostParsedInOneTurn(work: () => Promise<unknown>): Promise<number> {
+async function maxParsedInOneTurn(work: () => Promise<unknown>): Promise<number> {
   let [most, parsed, isOver] = [0, 0, false];
   const { parse } = JSON;
   using spy = vi.spyOn(JSON, 'parse');

@@ -5,7 +5,7 @@ import { createUpload } from '../../source/upload.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 
 /** The most seconds that a download may take. */
-const mostSeconds = 60;
+const maxSeconds = 60;
 
 /** Whether an argument is the URL of a document. */
 export function isUrl(text: string): boolean {
@@ -38,7 +38,7 @@ export async function fetchDocument(
     accept: 'application/json, application/yaml;q=0.9, */*;q=0.1',
     ...(key && isTrusted && { authorization: `Bearer ${key}` }),
   };
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(mostSeconds * 1000) }).catch(
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(maxSeconds * 1000) }).catch(
     (cause: unknown) => {
       throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
     },

@@ -13,7 +13,7 @@ const patience = 30_000;
 /** Says which organization the key belongs to. */
 const me = '/v1/me';
 /** Pages of 100 versions that a resource may have. */
-const mostPages = 1000;
+const maxPages = 1000;
 
 /**
  * Reads another registry over HTTP: its management API, and manifests and blobs as OCI clients do.
@@ -22,7 +22,7 @@ const mostPages = 1000;
  */
 export function openRemote(url: string, key: string, org: string, limits: Pick<CompileLimits, 'bundleBytes'>): Remote {
   // A bundle is the larger as YAML, with its indentation.
-  const mostBytes = 4 * limits.bundleBytes;
+  const maxBytes = 4 * limits.bundleBytes;
 
   async function readBody(response: Response, what: string): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
@@ -38,9 +38,9 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
     ) {
       bytes += next.value.byteLength;
       chunks.push(next.value);
-      if (bytes <= mostBytes) continue;
+      if (bytes <= maxBytes) continue;
       await reader!.cancel().catch(() => undefined);
-      throw new RegistryError('malformed', `${url} sent more than ${mostBytes} bytes for ${what}.`);
+      throw new RegistryError('malformed', `${url} sent more than ${maxBytes} bytes for ${what}.`);
     }
     return Buffer.concat(chunks);
   }
@@ -111,8 +111,8 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
       const versions: RemoteResource['versions'] = [];
       let pages = 0;
       for (let next: string | null = ''; next !== null;) {
-        if (++pages > mostPages)
-          throw new RegistryError('malformed', `${url} lists more than ${mostPages} pages of versions.`);
+        if (++pages > maxPages)
+          throw new RegistryError('malformed', `${url} lists more than ${maxPages} pages of versions.`);
         const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
         const page = (await askJson(`${path}/versions?limit=100${cursor}`)) as unknown as Page | null;
         if (page === null) return null;

@@ -3,7 +3,7 @@ import type { FitsSurely, Follow, Placed } from './fits-surely.ts';
 import { keywordsOf, type Schema } from './plain-schema.ts';
 
 /** How many properties are looked at for one schema. */
-const mostProperties = 100_000;
+const maxProperties = 100_000;
 
 /**
  * Cuts a schema down to what these values do not fit, so that ajv reports the same errors and
@@ -37,7 +37,7 @@ export function cutToMisfits(
       const parts: Schema = {};
       kept['properties'] = parts;
       for (const [name, part] of Object.entries(properties)) {
-        if (++steps > mostProperties) return null;
+        if (++steps > maxProperties) return null;
         const left = cut({ schema: part, file }, valuesOf(objects, name));
         if (left === null) return null;
         parts[name] = left;

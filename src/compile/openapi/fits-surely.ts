@@ -41,7 +41,7 @@ const plainFile = /^[\w./-]*$/;
 /** How deep schemas may lie in each other. Deeper ones are not decided here. */
 const deepest = 100;
 /** How much is looked at for one value: parts that refer to each other can be followed in many ways. */
-const mostSteps = 100_000;
+const maxSteps = 100_000;
 
 /**
  * Tells without compiling anything whether ajv, as Redocly sets it up, would accept a value. Redocly
@@ -84,7 +84,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
 
   /** Whether a value fits. `isPart`: whether the schema is a part of `allOf`, which never closes it. */
   function fits({ schema, file }: Placed, value: unknown, isPart: boolean, depth: number): Answer {
-    if (++steps > mostSteps || depth > deepest || !isObject(schema)) return null;
+    if (++steps > maxSteps || depth > deepest || !isObject(schema)) return null;
     if (typeof schema['$ref'] === 'string') {
       const target = follow(schema as { $ref: string }, file);
       return target && fits(target, value, isPart, depth + 1);
@@ -150,7 +150,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
         isObject(part) && typeof part['$ref'] === 'string'
           ? follow(part as { $ref: string }, file)
           : { schema: part, file };
-      if (++steps > mostSteps || placed === null || !isObject(placed.schema) || depth > deepest) return false;
+      if (++steps > maxSteps || placed === null || !isObject(placed.schema) || depth > deepest) return false;
       const isOwn = isObject(placed.schema['properties']) && Object.hasOwn(placed.schema['properties'], name);
       return isOwn || isNamedIn(placed.schema, placed.file, name, depth + 1);
     });

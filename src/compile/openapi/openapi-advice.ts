@@ -1,4 +1,4 @@
-import { mostFindings } from '../kind.ts';
+import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
@@ -15,7 +15,7 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[] {
   const found: Advice[] = [];
   const note: Note = (rule, pointer, message, on = 'value') => {
-    if (found.length < mostFindings) found.push({ rule, pointer, message, on });
+    if (found.length < maxFindings) found.push({ rule, pointer, message, on });
   };
   if (!isObject(bundle)) return found;
   const document: Document = {
@@ -49,7 +49,7 @@ interface Document {
 }
 
 /** The most that is looked at, many times what real documents have: thousands of paths may share one path item. */
-const mostLooks = 1_000_000;
+const maxVisits = 1_000_000;
 
 interface Parameter {
   name: string;
@@ -81,7 +81,7 @@ function advisePaths(document: Document): void {
         if (!isObject(operation)) continue;
         const at = joinPointer(target.pointer, method);
         adviseOperation(document, operation, at, shared, names, path);
-        if (document.looks > mostLooks) return;
+        if (document.looks > maxVisits) return;
       }
     }
   }

@@ -1,7 +1,7 @@
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
-import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { standsAlone } from './openapi-alone.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
@@ -66,7 +66,7 @@ export async function bundleOpenapi(
   const problems: Problem[] = [];
   for (const { location } of result.problems) {
     const place = location[0];
-    if (problems.length >= mostFindings) break;
+    if (problems.length >= maxFindings) break;
     if (place?.pointer === undefined) continue;
     const file = files.get(treePath(place.source.absoluteRef));
     const pointer = place.pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/');

@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { judgeReference, namedMembers } from './openapi-references.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
@@ -49,7 +49,7 @@ export function bundleExtensions(
       if (found.found && !isLoop) return found.value;
     }
     const file = files.get(from);
-    if (file !== undefined && isParsed(file) && problems.length < mostFindings) {
+    if (file !== undefined && isParsed(file) && problems.length < maxFindings) {
       const place = `${origin === undefined ? pointer : pointerOf(origin)}/$ref`;
       const text =
         rule === null

@@ -1,15 +1,15 @@
 import type { Problem } from '../../model/problem.ts';
-import { mostFindings, problemAt, type KindInput } from '../kind.ts';
+import { maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { judgeReference, severityOf } from './openapi-references.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { followPointer, isPlainFragment, joinPointer } from '../text/pointer.ts';
 
 /** A text with so few characters has no room for so many references. */
-const shortest = mostFindings * 10;
+const shortest = maxFindings * 10;
 
 /**
  * Returns the first references of the entry that lead nowhere, to nodes of its own or to other
- * files, if there are `mostFindings` of them, else null. A bundle of such a document has no use, and
+ * files, if there are `maxFindings` of them, else null. A bundle of such a document has no use, and
  * redocly takes as long for each of its references as for hundreds of nodes.
  */
 export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
@@ -28,7 +28,7 @@ export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   }
 
   function visit(node: unknown, pointer: () => string): void {
-    if (typeof node !== 'object' || node === null || found.length >= mostFindings) return;
+    if (typeof node !== 'object' || node === null || found.length >= maxFindings) return;
     const { $ref, discriminator } = node as { $ref?: unknown; discriminator?: unknown };
     if (typeof $ref === 'string' && isMissing($ref)) add(() => `${pointer()}/$ref`, $ref);
     const mapping = isObject(discriminator) && isObject(discriminator['mapping']) ? discriminator['mapping'] : {};
@@ -40,7 +40,7 @@ export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   }
 
   function add(pointerOf: () => string, reference: string): void {
-    if (found.length >= mostFindings) return;
+    if (found.length >= maxFindings) return;
     const pointer = pointerOf();
     const { rule, message } = judgeReference(entry.path, reference, files);
     const severity = severityOf(pointer, reference);
@@ -50,8 +50,8 @@ export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   }
 
   visit(entry.value, () => '');
-  if (found.length < mostFindings) return null;
+  if (found.length < maxFindings) return null;
   if (found.some(({ severity }) => severity === 'error')) return found;
-  const message = `At least ${mostFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
+  const message = `At least ${maxFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
   return [problemAt(entry, '', 'limit-references', message), ...found];
 }

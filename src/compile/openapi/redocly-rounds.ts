@@ -3,7 +3,7 @@
  * small document can be made to need tens of thousands of rounds, each for one more reference. Real
  * documents need a few.
  */
-const mostWaits = 10_000_000;
+const maxWaits = 10_000_000;
 
 const tooManyRounds = Symbol('too many rounds');
 const { all } = Promise;
@@ -16,7 +16,7 @@ let waits = 0;
 export function limitRounds(): () => void {
   Promise.all = ((values: readonly unknown[]) => {
     waits += Array.isArray(values) ? values.length : 0;
-    if (waits <= mostWaits) return all.call(Promise, values);
+    if (waits <= maxWaits) return all.call(Promise, values);
     return Promise.reject(Object.assign(new Error('The references need too many rounds.'), { [tooManyRounds]: true }));
   }) as typeof Promise.all;
   return () => void (waits = 0);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
 import { sayAssertions } from './say-assertions.ts';
-import { extendsOf, mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
+import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
 export const ruleBlocks: readonly string[] = membersOf('ConfigRoot').filter((key) => /^rules$|Rules$/.test(key));
@@ -69,7 +69,7 @@ export function flattenRedocly(
   for (const [target] of extendsOf(ruleset)) {
     const base = typeof target === 'string' ? find(target) : target;
     if (base === null) presets.push(String(target));
-    else if (!within.includes(base) && within.length < mostLevels) {
+    else if (!within.includes(base) && within.length < maxLevels) {
       const flat = flattenRedocly(base, find, [...within, ruleset]);
       presets.push(...(flat['extends'] as string[]));
       add(flat);

@@ -3,7 +3,7 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { extendsOf, mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
+import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 type Ruleset = Readonly<Record<string, unknown>>;
 
@@ -69,7 +69,7 @@ export function inlineFiles(entry: ParsedFile, ruleset: Record<string, unknown>,
     const path = fileOf(from.path, name);
     const file = path === null ? undefined : files.get(path);
     if (path === null || file === undefined || !isParsed(file) || !isObject(file.value)) return null;
-    if (within.includes(path) || within.length > mostLevels) return null;
+    if (within.includes(path) || within.length > maxLevels) return null;
     used.add(file);
     return { [fileMember]: path, ...inline(file, file.value, [...within, path]) };
   }

@@ -38,7 +38,7 @@ const refused: readonly [members: RegExp, why: string][] = [
  * The most rules in a ruleset, each `where` counted as one more. Large organizations have some
  * hundred, and Redocly takes about a millisecond for each when they are tried.
  */
-const mostRules = 2000;
+const maxRules = 2000;
 
 const own = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
@@ -54,8 +54,8 @@ export async function checkRedoclyRuleset(
   const known = await builtIn;
   const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
   const count = blocks.reduce((sum, [, rules]) => sum + (isObject(rules) ? countRules(rules) : 0), 0);
-  if (count > mostRules) {
-    const message = `The ruleset has ${count} rules; the limit is ${mostRules}. Split the ruleset.`;
+  if (count > maxRules) {
+    const message = `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));

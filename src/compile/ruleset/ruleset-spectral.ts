@@ -39,8 +39,8 @@ export async function checkSpectralRuleset(
   const parts = overridesOf(ruleset);
   for (const member of ['rules', 'aliases']) {
     const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part[member])).length, 0);
-    if (count <= mostRules) continue;
-    const message = `The ruleset has ${count} ${member}; the limit is ${mostRules}. Split the ruleset.`;
+    if (count <= maxRules) continue;
+    const message = `The ruleset has ${count} ${member}; the limit is ${maxRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
@@ -58,17 +58,17 @@ export async function checkSpectralRuleset(
     );
   });
   if (paths.isFull()) {
-    const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${mostPathText} characters. Split the ruleset.`;
+    const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${maxPathText} characters. Split the ruleset.`;
     problems.push(problemAt(entry, '', 'limit-rules', message));
   }
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
 
 /** The most rules in a ruleset, as many as in Redocly's dialect, and the most aliases. */
-const mostRules = 2000;
+const maxRules = 2000;
 
 /** The most characters of path expressions that are read. Real rulesets have a few thousand. */
-const mostPathText = 1_000_000;
+const maxPathText = 1_000_000;
 
 interface Known {
   paths: PathCheck;
@@ -223,7 +223,7 @@ interface PathCheck {
 }
 
 function createPathCheck(aliases: Aliases): PathCheck {
-  let left = mostPathText;
+  let left = maxPathText;
   const known = new Map<string, string | null>();
 
   function read(path: string): void {

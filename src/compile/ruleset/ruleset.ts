@@ -13,7 +13,7 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
 import { leaveOut, partialMember } from './ruleset-partial.ts';
-import { mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
+import { maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 findTwinsByText();
 const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });
@@ -31,10 +31,10 @@ function validatorOf(form: RulesetForm): ValidateFunction {
 }
 
 /** Real rulesets have some ten. Each that is unknown becomes a problem. */
-const mostMembers = 2000;
+const maxMembers = 2000;
 
 /** The most entries of `extends`. */
-const mostBases = 200;
+const maxBases = 200;
 
 /** The release of each linter that a ruleset is checked for. */
 const specifications = { redocly: '2', spectral: '6' } as const;
@@ -57,12 +57,12 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
     const found = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
     problems.push(...(file === entry ? found : found.map((one) => asExtended(one))));
   }
-  const contained = [...containedRulesets(entry).take(mostBases + 1)];
-  if (contained.length > mostBases)
+  const contained = [...containedRulesets(entry).take(maxBases + 1)];
+  if (contained.length > maxBases)
     problems.push(
-      problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${mostBases} others. Split it.`),
+      problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${maxBases} others. Split it.`),
     );
-  for (const { file, pointer } of contained.slice(0, mostBases))
+  for (const { file, pointer } of contained.slice(0, maxBases))
     for (const problem of await checkFile(file, form, () => null))
       problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
   if (bundle !== null && bundle[partialMember] === true)
@@ -86,13 +86,13 @@ async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset)
   if (!isObject(value))
     return [problemAt(file, '', 'schema', 'A ruleset must be an object with "rules" or "extends".')];
   const size = Object.keys(value).length;
-  if (size > mostMembers) {
-    const message = `The ruleset has ${size} members; the limit is ${mostMembers}. Rules belong under "rules".`;
+  if (size > maxMembers) {
+    const message = `The ruleset has ${size} members; the limit is ${maxMembers}. Rules belong under "rules".`;
     return [problemAt(file, '', 'limit-rules', message)];
   }
   const bases: unknown = value['extends'];
-  if (Array.isArray(bases) && bases.length > mostBases) {
-    const message = `The ruleset extends ${bases.length} others; the limit is ${mostBases}. Name each once.`;
+  if (Array.isArray(bases) && bases.length > maxBases) {
+    const message = `The ruleset extends ${bases.length} others; the limit is ${maxBases}. Name each once.`;
     return [problemAt(file, '/extends', 'limit-rules', message)];
   }
   const found = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
@@ -118,7 +118,7 @@ export function rulesetForm(value: unknown, path = '', find: FindRuleset = () =>
   // Of a ruleset that only extends others, they decide. Until the registry resolves them, Spectral's
   // checks of names wait.
   const bases = names.map((name: unknown) =>
-    typeof name === 'string' ? (depth < mostLevels ? find(name) : null) : isObject(name) ? name : null,
+    typeof name === 'string' ? (depth < maxLevels ? find(name) : null) : isObject(name) ? name : null,
   );
   const forms = bases.flatMap((base) => (base === null ? [] : [rulesetForm(base, '', find, depth + 1)]));
   if (forms.includes('spectral')) return 'spectral';

@@ -1,4 +1,4 @@
-import { mostChanges, mostOperations, verdicts, type Change, type Comparison } from '../../model/comparison.ts';
+import { maxChanges, maxOperations, verdicts, type Change, type Comparison } from '../../model/comparison.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 
 const directions = ['request', 'response', 'both'] as const;
@@ -10,7 +10,7 @@ export function readComparison(value: unknown): Comparison | null {
   const { breaking, unknown, risky, safe, docs } = value['counts'];
   const verdict = ([...verdicts, 'none'] as const).find((known) => known === value['verdict']);
   const changes = readAll(value['changes'], readChange);
-  if (verdict === undefined || changes === null || changes.length > mostChanges) return null;
+  if (verdict === undefined || changes === null || changes.length > maxChanges) return null;
   if (typeof truncated !== 'boolean' || !isTextOrNull(reason)) return null;
   if (!isCount(breaking) || !isCount(unknown) || !isCount(risky) || !isCount(safe) || !isCount(docs)) return null;
   return { verdict, counts: { breaking, unknown, risky, safe, docs }, changes, truncated, reason };
@@ -25,7 +25,7 @@ function readChange(value: unknown): Change | null {
   if (verdict === undefined || direction === undefined || !isText(code) || !isText(message)) return null;
   if (!isTextOrNull(before) || !isTextOrNull(after) || !isCount(reach)) return null;
   if (!isTextOrNull(pointers.before) || !isTextOrNull(pointers.after)) return null;
-  if (!isList(operations, isText) || operations.length > mostOperations) return null;
+  if (!isList(operations, isText) || operations.length > maxOperations) return null;
   const place = readPlace(value['place']);
   if (place === null) return null;
   return {

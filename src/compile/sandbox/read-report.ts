@@ -1,4 +1,4 @@
-import { mostKnown } from '../../model/gate.ts';
+import { maxKnownFindings } from '../../model/gate.ts';
 import type { Report } from '../../model/problem.ts';
 import { isCount, isRecord, isText, readAll } from './checked-values.ts';
 import { readExempted, readGate } from './gate-messages.ts';
@@ -16,7 +16,7 @@ export function readReport(value: unknown): Report | null {
   const exempted = value['exempted'] === undefined ? undefined : readAll(value['exempted'], readExempted);
   const known = value['known'] === undefined ? undefined : readAll(value['known'], (key) => (isText(key) ? key : null));
   if (gate === null || exempted === null || !(blocking === undefined || isCount(blocking))) return null;
-  if (known === null || (known?.length ?? 0) > mostKnown) return null;
+  if (known === null || (known?.length ?? 0) > maxKnownFindings) return null;
   return {
     problems,
     counts: { error, warning, info },

@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, mostFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { isParsed, maxFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { numberAt } from '../text/advise-quotes.ts';
@@ -51,7 +51,7 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
   const blocking = [...linked.problems, ...mixed];
   // What is wrong in so many places is refused without another look at it.
-  const findings = blocking.length < mostFindings ? checkSchemas(entry, dialect, linked) : [];
+  const findings = blocking.length < maxFindings ? checkSchemas(entry, dialect, linked) : [];
   problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
   const used = new Set([...linked.reached.keys()].map(({ path }) => path));
   if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { mostFindings } from '../kind.ts';
+import { maxFindings } from '../kind.ts';
 import { parsePointer } from '../text/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
@@ -21,7 +21,7 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
  * very many.
  */
 export function explainErrors(allErrors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
-  const errors = meantErrors(allErrors.slice(0, mostFindings));
+  const errors = meantErrors(allErrors.slice(0, maxFindings));
   const empty = new Set(
     errors.filter(({ keyword }) => keyword === 'minProperties').map(({ instancePath }) => instancePath),
   );

@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
@@ -43,7 +43,7 @@ export interface Linked {
 }
 
 /** The most retries of unresolved references in total. Each round retries all of them. */
-const mostTries = 100_000;
+const maxTries = 100_000;
 
 type Pending = Omit<Link, 'target'>;
 
@@ -170,12 +170,12 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   let tries = 0;
   for (let progress = true; progress;) {
     const before = links.length;
-    const again = tries < mostTries ? unresolved.splice(0) : [];
+    const again = tries < maxTries ? unresolved.splice(0) : [];
     tries += again.length;
     for (const pending of [...again, ...queue.splice(0)]) if (!follow(pending)) unresolved.push(pending);
     progress = links.length > before || queue.length > 0;
   }
-  for (const pending of unresolved.slice(0, mostFindings)) {
+  for (const pending of unresolved.slice(0, maxFindings)) {
     const outcome = resolve(pending);
     const { rule, message } = 'refused' in outcome ? outcome.refused : tooManyTries(pending);
     problems.push(problemAt(pending.file, joinPointer(pending.pointer, pending.keyword), rule, message));

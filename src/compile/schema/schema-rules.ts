@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Problem } from '../../model/problem.ts';
-import { mostFindings, problemAt } from '../kind.ts';
+import { maxFindings, problemAt } from '../kind.ts';
 
 import { adviseQuotes } from '../text/advise-quotes.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -35,7 +35,7 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   const wrong: Problem[] = [];
   for (const [file, schemas] of reached) {
     for (const [pointer, schema] of schemas) {
-      if (wrong.length < mostFindings) wrong.push(...checkPatterns(file, pointer, schema));
+      if (wrong.length < maxFindings) wrong.push(...checkPatterns(file, pointer, schema));
     }
   }
   return [...problems, ...wrong];

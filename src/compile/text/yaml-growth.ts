@@ -48,12 +48,12 @@ function add(size: Size, part: Size): void {
 }
 
 /** How much aliases may expand a document: by a factor, plus an allowance for small documents. */
-const mostGrowth = { times: 4, nodes: 50_000, characters: 1_000_000 };
+const maxGrowth = { times: 4, nodes: 50_000, characters: 1_000_000 };
 
 /** Whether the aliases expand the document more than any real document needs ("billion laughs"). */
 export function growsTooMuch(written: Size, expanded: Size): boolean {
   return (
-    expanded.nodes > written.nodes * mostGrowth.times + mostGrowth.nodes ||
-    expanded.characters > written.characters * mostGrowth.times + mostGrowth.characters
+    expanded.nodes > written.nodes * maxGrowth.times + maxGrowth.nodes ||
+    expanded.characters > written.characters * maxGrowth.times + maxGrowth.characters
   );
 }

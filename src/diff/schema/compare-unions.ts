@@ -9,7 +9,7 @@ import { coversTypes, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
 import type { Unit } from '../walk.ts';
 
-const mostBranches = 500;
+const maxBranches = 500;
 /** Pairs of branches of which a union proves that they are disjoint. */
 const maxChecks = 5000;
 
@@ -101,11 +101,11 @@ function isWhole(view: SchemaView): boolean {
 
 function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, compareBranches: CompareBranches): void {
   const { before, after, walk, direction } = pair;
-  if (old.branches.length > mostBranches || current.branches.length > mostBranches)
+  if (old.branches.length > maxBranches || current.branches.length > maxBranches)
     return report(pair, {
       effect: 'unknown',
       name: 'union-too-large',
-      says: `has more than ${mostBranches} alternatives, which are not compared`,
+      says: `has more than ${maxBranches} alternatives, which are not compared`,
     });
   walk.spend(old.branches.length * current.branches.length);
   const matched = matchBranches(walk.before, walk.after, old.branches, current.branches);

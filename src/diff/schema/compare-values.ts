@@ -3,7 +3,7 @@ import { listOf } from '../../render/json-value.ts';
 import { quote, report, type Pair } from '../report.ts';
 import { textOfValue, type SchemaView } from './read-schema.ts';
 
-const mostNamed = 10;
+const maxNames = 10;
 
 /** Compares the lists of allowed values: `enum` and `const`. */
 export function compareValues(pair: Pair): void {
@@ -111,6 +111,6 @@ function compareExtensible(pair: Pair): void {
 }
 
 function listed(values: readonly string[]): string {
-  const rest = values.length > mostNamed ? ` and ${values.length - mostNamed} more` : '';
-  return values.slice(0, mostNamed).map(quote).join(', ') + rest;
+  const rest = values.length > maxNames ? ` and ${values.length - maxNames} more` : '';
+  return values.slice(0, maxNames).map(quote).join(', ') + rest;
 }

@@ -38,7 +38,7 @@ export interface Stated<T> {
   pointer: string;
 }
 
-const mostParts = 2000;
+const maxParts = 2000;
 
 /**
  * Resolves what applies to one value: targets of references, `allOf`, and `anyOf` or `oneOf` of one
@@ -52,7 +52,7 @@ export function flatten(side: Side, schema: Schema): Flat {
     if (place.value === false) flat.isNever = true;
     if (!isObject(place.value) || seen.has(place.pointer)) continue;
     seen.add(place.pointer);
-    if (seen.size > mostParts) throw new TooMuch(`A schema combines more than ${mostParts} others.`);
+    if (seen.size > maxParts) throw new TooMuch(`A schema combines more than ${maxParts} others.`);
     const part: Part = { value: place.value, pointer: place.pointer };
     const reference = referenceOf(part.value);
     const isOwn = reference === '' || side.dialect.hasSiblings;

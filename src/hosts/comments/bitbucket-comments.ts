@@ -7,7 +7,7 @@ import { shorten, shortName } from '../statuses.ts';
 
 /** What Bitbucket takes: annotations in a request, and in all. */
 const batch = 100;
-const mostAnnotations = 1000;
+const maxAnnotations = 1000;
 const severities = { error: 'HIGH', warning: 'MEDIUM', info: 'LOW' } as const;
 
 /**
@@ -26,7 +26,7 @@ export async function writeReport(
   const path = `/repositories/${repository.name}/commit/${check.commit}/reports/${id}`;
   const isGone = (status: number) => status === 404;
   await ask(repository, { method: 'DELETE', path, isDone: isGone }, signal);
-  const annotations = check.annotations.slice(0, mostAnnotations);
+  const annotations = check.annotations.slice(0, maxAnnotations);
   if (annotations.length === 0) return;
   const report = {
     title: shorten(check.name, 450),

@@ -15,12 +15,12 @@ export interface Comments {
 }
 
 /** The most pages of comments that are searched for Stele's own. */
-const mostPages = 10;
+const maxPages = 10;
 
 /** All comments of a pull request, oldest first as the host gives them; at most ten pages. */
 export async function listComments({ list }: Pick<Comments, 'list'>): Promise<HostComment[]> {
   const found: HostComment[] = [];
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     const { items, isLast } = await list(page);
     found.push(...items);
     if (isLast) break;

@@ -15,7 +15,7 @@ export const largestImage = 2 * 1024 * 1024;
 /** Bytes of all images of a version. */
 export const largestImages = 16 * 1024 * 1024;
 /** Most images that a document may show. */
-export const mostImages = 200;
+export const maxImages = 200;
 
 /** An image of the repository that a document shows. `name`: in its URL. Sizes in pixels; null if the image has none. */
 export interface ShownImage {

@@ -10,8 +10,8 @@ type Extended = NonNullable<GivenRuleset['extended']>;
 type Find = (name: string) => Promise<GivenRuleset>;
 
 /** How many rulesets one may extend through others, and in a row. */
-const mostExtended = 50;
-const mostLevels = 10;
+const maxExtends = 50;
+const maxLevels = 10;
 
 /**
  * Resolves the coordinates in `extends` of a ruleset, also those of its bases. Null if there are
@@ -25,7 +25,7 @@ export async function resolveExtended(name: string, json: string, find: Find): P
       const chain = [...path, base].join(' → ');
       if (path.some((one) => resourceOf(one) === resourceOf(base)))
         throw new RegistryError('refused', `The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
-      if (path.length > mostLevels || Object.keys(found).length >= mostExtended)
+      if (path.length > maxLevels || Object.keys(found).length >= maxExtends)
         throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
       if (Object.hasOwn(found, base)) continue;
       found[base] = await find(base).catch((error: unknown) => {

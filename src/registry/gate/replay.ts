@@ -67,7 +67,7 @@ export interface ReplayPage {
 const none: Totals = { checked: 0, newlyBlocked: 0, unblocked: 0, others: 0 };
 
 /** The most findings quoted for one document. */
-const mostQuoted = 20;
+const maxQuotes = 20;
 
 /**
  * Checks the latest version of every resource of an organization that uses a ruleset against a
@@ -169,7 +169,7 @@ async function replayOne(
     newlyBlocked: found.proposed.blocking > 0 && found.current?.blocking === 0,
     added: then.problems.filter((problem) => !had.has(keyOf(problem))).length,
     removed: now?.problems.filter((problem) => !has.has(keyOf(problem))).length ?? 0,
-    problems: problems.filter((problem) => !had.has(keyOf(problem))).slice(0, mostQuoted),
+    problems: problems.filter((problem) => !had.has(keyOf(problem))).slice(0, maxQuotes),
   };
 }
 

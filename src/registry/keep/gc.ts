@@ -45,7 +45,7 @@ interface Seen {
 const folders = ['objects/sha256/', 'packs/sha256/'];
 const marks = 'gc/';
 /** Keys that one run remembers. More wait for a later run, so that the memory stays bounded. */
-const mostSeen = 200_000;
+const maxSeen = 200_000;
 const atOnce = 16;
 
 /**
@@ -71,7 +71,7 @@ export async function collectGarbage(registry: Registry, options: GcOptions): Pr
       // A file that Stele did not write.
       if (!isDigest(digestInKey(key))) continue;
       if (live.has(nameOf(key))) collected.kept++;
-      else if (count++ < mostSeen) {
+      else if (count++ < maxSeen) {
         // A clock that was set back makes it wait longer.
         const since = Math.min(before.unreferenced[key] ?? now, now);
         if (now - since >= grace && key in before.unreferenced) doomed.push(key);

@@ -15,9 +15,9 @@ export interface Media {
 }
 
 /** The most media types of a body that are read. */
-export const mostMedia = 50;
+export const maxMedia = 50;
 /** The most examples of each. */
-export const mostExamples = 20;
+export const maxExamples = 20;
 
 const once = createOnce();
 
@@ -25,7 +25,7 @@ const once = createOnce();
 export function examplesOf(document: JsonObject, from: JsonObject, type = ''): Example[] {
   const named = isObject(from['examples'])
     ? entriesOf(from['examples'])
-        .slice(0, mostExamples)
+        .slice(0, maxExamples)
         .flatMap(([name, one]) => {
           const example = dereference(document, one);
           if (example === null) return [];
@@ -61,7 +61,7 @@ export function mediaOf(document: JsonObject, content: unknown): Media[] {
 
 function readMedia(document: JsonObject, content: JsonObject): Media[] {
   const found: Media[] = [];
-  for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
+  for (const [type, one] of entriesOf(content).slice(0, maxMedia)) {
     const from = dereference(document, one) ?? {};
     const { schema, itemSchema, encoding } = from;
     const examples = examplesOf(document, from, type);

@@ -1,5 +1,5 @@
 import type { Example } from '../schema/example-html.ts';
-import { examplesOf, mediaOf, mostExamples, mostMedia, type Media } from './media-view.ts';
+import { examplesOf, mediaOf, maxExamples, maxMedia, type Media } from './media-view.ts';
 import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
 import { dereference } from '../local-reference.ts';
@@ -63,8 +63,8 @@ export interface OperationView {
 
 // Most members read from one operation. No known operation has as many, and no document can fill a
 // page with one.
-const mostMembers = 500;
-const mostCallbacks = 20;
+const maxMembers = 500;
+const maxCallbacks = 20;
 
 // The same object for all operations without a list, since what is made of a list is found by it.
 const none: unknown[] = [];
@@ -86,13 +86,13 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
     isDeprecated: value['deprecated'] === true,
     security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,
     servers: listOf(servers)
-      .slice(0, mostCallbacks)
+      .slice(0, maxCallbacks)
       .map((server) => textOf(objectOf(server)['url'])),
     externalDocs: externalDocsOf(value['externalDocs']),
     parameters,
     body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),
     responses: entriesOf(value['responses'])
-      .slice(0, mostMembers)
+      .slice(0, maxMembers)
       .flatMap(([status, one]) => {
         const from = dereference(document, one);
         return status.startsWith('x-') || from === null ? [] : [responseOf(document, status, from, value)];
@@ -103,11 +103,11 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
 /** The callbacks of an operation. Those of a callback's operations are not shown. */
 export function callbacksOf(document: JsonObject, { value }: ApiOperation): Callback[] {
   return entriesOf(value['callbacks'])
-    .slice(0, mostCallbacks)
+    .slice(0, maxCallbacks)
     .flatMap(([name, one]) => {
       const from = dereference(document, one);
       if (from === null) return [];
-      const operations = once(from, 'operations', () => itemsOf(document, from, false, mostCallbacks));
+      const operations = once(from, 'operations', () => itemsOf(document, from, false, maxCallbacks));
       return operations.length === 0 ? [] : [{ name, operations, from }];
     });
 }
@@ -115,10 +115,10 @@ export function callbacksOf(document: JsonObject, { value }: ApiOperation): Call
 /** Security requirements: alternatives, each a list of schemes. */
 export function requirementsOf(value: unknown): Requirement[] {
   return listOf(value)
-    .slice(0, mostCallbacks)
+    .slice(0, maxCallbacks)
     .map((one) =>
       entriesOf(one)
-        .slice(0, mostCallbacks)
+        .slice(0, maxCallbacks)
         .map(([scheme, scopes]) => ({ scheme, scopes: listOf(scopes).slice(0, 50).map(textOf) })),
     );
 }
@@ -148,7 +148,7 @@ function parametersOf(document: JsonObject, ofPath: unknown, ofOperation: unknow
 
 function readParameters(document: JsonObject, ...lists: unknown[][]): Parameters {
   const found = new Map<string, { place: string; from: JsonObject }>();
-  for (const one of lists.flatMap((list) => list.slice(0, mostMembers))) {
+  for (const one of lists.flatMap((list) => list.slice(0, maxMembers))) {
     const from = dereference(document, one);
     if (from === null) continue;
     const place = textOf(from['in']) || 'query';
@@ -214,7 +214,7 @@ function oldBody(
   parameters: readonly { place: string; from: JsonObject }[],
 ): Body | null {
   const consumes = listOf(operation['consumes'] ?? document['consumes'])
-    .slice(0, mostMedia)
+    .slice(0, maxMedia)
     .map(textOf);
   const body = parameters.find(({ place }) => place === 'body');
   if (body !== undefined) {
@@ -253,12 +253,12 @@ function responseOf(document: JsonObject, status: string, from: JsonObject, oper
     description: textOf(from['description']) || textOf(from['summary']),
     headers: once(from, 'headers', () =>
       entriesOf(from['headers'])
-        .slice(0, mostMembers)
+        .slice(0, maxMembers)
         .map(([name, one]) => parameterOf(document, dereference(document, one) ?? {}, name, 'header')),
     ),
     media: 'content' in from ? mediaOf(document, from['content']) : oldMedia(document, from, operation),
     links: entriesOf(from['links'])
-      .slice(0, mostCallbacks)
+      .slice(0, maxCallbacks)
       .map(([name, one]) => {
         const link = dereference(document, one) ?? {};
         const target = textOf(link['operationId']) || textOf(link['operationRef']);
@@ -276,10 +276,10 @@ function partOf(from: JsonObject, operation: JsonObject): JsonObject {
 /** The body of a 2.0 response: one schema for each type of `produces`, and examples by type. */
 function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operation: JsonObject): Media[] {
   const produces = listOf(operation['produces'] ?? document['produces'])
-    .slice(0, mostMedia)
+    .slice(0, maxMedia)
     .map(textOf);
   const given = entriesOf(examples)
-    .slice(0, mostExamples)
+    .slice(0, maxExamples)
     .map(([name, value]) => ({ name, value }));
   if (schema === undefined && given.length === 0) return [];
   const types =

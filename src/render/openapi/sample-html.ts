@@ -14,8 +14,8 @@ import { bodyText } from './sample-body.ts';
 import { sampleRequest } from './sample-request.ts';
 
 // Most examples of a body, and most bodies of responses.
-const mostExamples = 10;
-const mostAnswers = 20;
+const maxExamples = 10;
+const maxAnswers = 20;
 
 /**
  * Samples of one operation: a request with curl, the other examples of its body, and the bodies of
@@ -37,10 +37,10 @@ export function samplesHtml(
     !operation.isWebhook && main !== undefined && main.example.isElsewhere !== true && isSmall(main.example.value);
   const others = bodies.slice(isShown ? 1 : 0);
   const name = isShown && others.length > 0 ? main.example.name.slice(0, 300) : '';
-  const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, mostAnswers);
+  const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, maxAnswers);
   const shown = others.length === 0 && operation.isWebhook ? payloads(schemas, view) : others;
   if (operation.isWebhook && shown.length + answers.length === 0) return nothing;
-  const examples = shown.slice(0, mostExamples).map(({ example, media }, at) => {
+  const examples = shown.slice(0, maxExamples).map(({ example, media }, at) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
     const inside = exampleHtml(title, example);
     // What is sent is the first that a receiver looks for.
@@ -59,7 +59,7 @@ function writtenCode({ value }: ApiOperation): Html[] {
   return listOf(value['x-codeSamples'] ?? value['x-code-samples'])
     .map(objectOf)
     .filter(({ source }) => textOf(source) !== '')
-    .slice(0, mostExamples)
+    .slice(0, maxExamples)
     .map(({ lang, label, source }) => {
       const title = markup`Sample: ${nameText(textOf(label) || textOf(lang) || 'code', 100)}`;
       return markup`<details class="example">${exampleHtml(title, { value: textOf(source) })}</details>`;
@@ -113,7 +113,7 @@ function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
 function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
   if (media.length === 0 && status.startsWith('2')) return [{ status, title: '', example: null }];
   return media.flatMap((one) => {
-    const given = one.examples.slice(0, mostExamples).map(written(schemas, one));
+    const given = one.examples.slice(0, maxExamples).map(written(schemas, one));
     const made = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
     return [...made, ...given].map((example) => {
       const { name } = example;

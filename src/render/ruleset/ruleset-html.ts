@@ -16,7 +16,7 @@ export interface PlacedRule {
 }
 
 /** The most names listed of what was left out. */
-const mostLeftOut = 500;
+const maxLeftOut = 500;
 
 /** The reference of a ruleset: its description and a table of its rules. */
 export function rulesetHtml(
@@ -57,7 +57,7 @@ function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descript
 /** What a partial ruleset does not check. */
 function leftOutHtml(names: readonly string[]): Html {
   if (names.length === 0) return nothing;
-  const listed = names.slice(0, mostLeftOut).map((name) => markup` <code>${nameText(name, 300)}</code>`);
+  const listed = names.slice(0, maxLeftOut).map((name) => markup` <code>${nameText(name, 300)}</code>`);
   const rest = names.length - listed.length;
   const more = rest > 0 ? ` and ${rest} more` : '';
   return markup`<p><strong>This ruleset is partial. It does not check:</strong>${listed}${more}</p>`;

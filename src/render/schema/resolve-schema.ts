@@ -17,8 +17,8 @@ export interface ResolvedSchema {
 }
 
 // Most parts of `allOf`, properties and alternatives of one schema that are merged.
-const mostParts = 100;
-const mostMembers = 2000;
+const maxParts = 100;
+const maxMembers = 2000;
 
 /**
  * Replaces the reference of a schema by its target, and merges its `allOf`. References to named
@@ -75,7 +75,7 @@ function mergeAllOf(
   const members = new Map<string, unknown>();
   const properties = new Map<string, unknown>();
   const required = new Set<unknown>();
-  let left = mostParts;
+  let left = maxParts;
 
   function visit(part: unknown, depth: number): void {
     if (!isObject(part) || left-- <= 0 || depth > 20 || schemas.left < 0) {
@@ -98,19 +98,19 @@ function mergeAllOf(
   }
 
   function take(part: JsonObject, depth: number): void {
-    for (const one of listOf(part['allOf']).slice(0, mostParts)) visit(one, depth + 1);
+    for (const one of listOf(part['allOf']).slice(0, maxParts)) visit(one, depth + 1);
     add(part);
   }
 
   function add(part: JsonObject): void {
-    schemas.left -= Math.min(mostMembers, entriesOf(part['properties']).length) + entriesOf(part).length;
-    for (const [name, property] of entriesOf(part['properties']).slice(0, mostMembers)) {
-      if (properties.size >= mostMembers && !properties.has(name)) continue;
+    schemas.left -= Math.min(maxMembers, entriesOf(part['properties']).length) + entriesOf(part).length;
+    for (const [name, property] of entriesOf(part['properties']).slice(0, maxMembers)) {
+      if (properties.size >= maxMembers && !properties.has(name)) continue;
       const known = properties.get(name);
       const isSame = known === undefined || known === property;
       properties.set(name, isSame ? property : { allOf: [known, property] });
     }
-    for (const name of listOf(part['required']).slice(0, mostMembers)) required.add(name);
+    for (const name of listOf(part['required']).slice(0, maxMembers)) required.add(name);
     for (const [key, member] of entriesOf(part)) {
       if (key === 'properties' || key === 'required' || ofOnePart.has(key) || key.startsWith('x-')) continue;
       const known = key === 'oneOf' || key === 'anyOf' ? members.get(key) : undefined;
@@ -119,7 +119,7 @@ function mergeAllOf(
     }
   }
 
-  for (const part of parts.slice(0, mostMembers)) visit(part, 0);
+  for (const part of parts.slice(0, maxMembers)) visit(part, 0);
   add(schema);
   for (const key of ofOnePart) if (key !== 'allOf' && Object.hasOwn(schema, key)) members.set(key, schema[key]);
   if (properties.size > 0) members.set('properties', Object.fromEntries(properties));

@@ -3,8 +3,8 @@ import { dereference } from '../local-reference.ts';
 import type { Schemas } from './schemas.ts';
 
 const deepest = 4;
-const mostMembers = { request: 12, response: 40 };
-const mostSchemas = 200;
+const maxMembers = { request: 12, response: 40 };
+const maxSchemas = 200;
 
 /** What a sample is of: a request has what is required and no read-only members. */
 type Side = 'request' | 'response';
@@ -20,7 +20,7 @@ interface Progress {
  * schema.
  */
 export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request'): unknown {
-  return sample(schemas, schema, 0, { left: mostSchemas, side });
+  return sample(schemas, schema, 0, { left: maxSchemas, side });
 }
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
@@ -68,7 +68,7 @@ function membersOf(
     ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
   );
   const needed = all.filter(([name]) => required.has(name));
-  const own = (side === 'request' && needed.length > 0 ? needed : all).slice(0, mostMembers[side]);
+  const own = (side === 'request' && needed.length > 0 ? needed : all).slice(0, maxMembers[side]);
   return [
     ...inherited,
     ...own.map(([name, one]): [string, unknown] => [name, sample(schemas, one, depth + 1, progress)]),

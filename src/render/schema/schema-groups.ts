@@ -27,8 +27,8 @@ export interface SchemaGroup {
 export const eachItem = 'each item';
 
 // Most rows of one schema.
-export const mostRows = 2000;
-const mostOptions = 300;
+export const maxRows = 2000;
+const maxOptions = 300;
 
 /** The groups below a schema's own line. `via` and `follow`: as for `resolveSchema`. */
 export function groupsOf(
@@ -41,16 +41,16 @@ export function groupsOf(
   // The words for its type name each alternative.
   const isTold = (one: JsonObject) => discriminated(one) === null && plainAlternatives(schemas, one, 0) !== null;
   const groups: SchemaGroup[] = [];
-  const required = new Set(listOf(schema['required']).slice(0, mostRows));
+  const required = new Set(listOf(schema['required']).slice(0, maxRows));
   const all = entriesOf(schema['properties']);
-  const properties = all.slice(0, mostRows).map(([name, one]): SchemaRow => {
+  const properties = all.slice(0, maxRows).map(([name, one]): SchemaRow => {
     return { label: { code: name }, isRequired: required.has(name), schema: one };
   });
   const missing = [...required]
     .filter((name) => typeof name === 'string' && !Object.hasOwn(objectOf(schema['properties']), name))
     .map((name): SchemaRow => ({ label: { code: name as string }, isRequired: true, schema: true }));
   const patterns = entriesOf(schema['patternProperties'])
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map(([pattern, one]) => row({ text: `names like ${pattern.slice(0, 500)}` }, one));
   const rows = [...properties, ...(isObject(schema['properties']) ? missing : []), ...patterns];
   for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
@@ -65,13 +65,13 @@ export function groupsOf(
     if (options.length === 0 || (isTold(schema) && !(follow && options.some((one) => hasFields(schemas, one, via)))))
       continue;
     const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
-    const lines = options.slice(0, mostOptions).map((option) => row(mappingLabel(schema, option), option));
+    const lines = options.slice(0, maxOptions).map((option) => row(mappingLabel(schema, option), option));
     groups.push({ heading, rows: lines, more: options.length - lines.length });
   }
   for (const [keyword, heading] of conditions)
     if (schema[keyword] !== undefined) groups.push({ heading, rows: [row(null, schema[keyword])], more: 0 });
   for (const keyword of ['dependentSchemas', 'dependencies'])
-    for (const [name, one] of entriesOf(schema[keyword]).slice(0, mostOptions))
+    for (const [name, one] of entriesOf(schema[keyword]).slice(0, maxOptions))
       if (isObject(one)) groups.push({ heading: `With ${name.slice(0, 200)}`, rows: [row(null, one)], more: 0 });
   return groups;
 }
@@ -99,7 +99,7 @@ function hasValues(schemas: Schemas, schema: unknown, via: ReadonlySet<string>):
 function itemGroups(schema: JsonObject, isSilent: (one: unknown) => boolean): SchemaGroup[] {
   const { items } = schema;
   const first = Array.isArray(items) ? items : listOf(schema['prefixItems']);
-  const rows = first.slice(0, mostOptions).map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
+  const rows = first.slice(0, maxOptions).map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
   const rest = Array.isArray(items) ? schema['additionalItems'] : items;
   const others = [rest, schema['unevaluatedItems']].filter(
     (one) => isObject(one) && (rows.length > 0 || !isSilent(one)),
@@ -121,7 +121,7 @@ function discriminated(schema: JsonObject): readonly [string, unknown][] | null 
 /** What a base schema without alternatives of its own can be, by its discriminator. */
 function mappedOptions(schema: JsonObject): SchemaRow[] {
   if (schema['oneOf'] !== undefined || schema['anyOf'] !== undefined) return [];
-  return (discriminated(schema) ?? []).slice(0, mostOptions).flatMap(([value, target]) => {
+  return (discriminated(schema) ?? []).slice(0, maxOptions).flatMap(([value, target]) => {
     const reference = textOf(target);
     if (reference === '') return [];
     return [row({ code: value }, { $ref: reference.includes('/') ? reference : `#/components/schemas/${reference}` })];
@@ -132,7 +132,7 @@ function mappedOptions(schema: JsonObject): SchemaRow[] {
 function mappingLabel(schema: JsonObject, option: unknown): SchemaRow['label'] {
   const reference = textOf(objectOf(option)['$ref']);
   const values = (discriminated(schema) ?? [])
-    .slice(0, mostOptions)
+    .slice(0, maxOptions)
     .filter(([, target]) => reference !== '' && (target === reference || reference.endsWith(`/${textOf(target)}`)));
   return values.length === 0
     ? null

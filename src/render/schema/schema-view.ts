@@ -2,7 +2,7 @@ import { valueText } from './example.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { constraintsOf, type Constraint } from './schema-constraints.ts';
 import { resolveSchema, type ResolvedSchema } from './resolve-schema.ts';
-import { groupsOf, mostRows, type SchemaGroup } from './schema-groups.ts';
+import { groupsOf, maxRows, type SchemaGroup } from './schema-groups.ts';
 import { plainAlternatives, typeOf, type TypePart } from './schema-type.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -66,8 +66,8 @@ export function viewSchema(
     description: textOf(value['description']),
     flags,
     constraints: constraintsOf(value),
-    values: values.slice(0, mostRows).map((one) => valueText(one)),
-    moreValues: Math.max(0, values.length - mostRows),
+    values: values.slice(0, maxRows).map((one) => valueText(one)),
+    moreValues: Math.max(0, values.length - maxRows),
     groups,
     examples: examplesOf(value),
     via: content.via,
@@ -141,7 +141,7 @@ const bare: SchemaView = {
 function costOf(schema: JsonObject): number {
   const lists = [schema['required'], schema['enum'], schema['allOf'], schema['oneOf'], schema['anyOf']];
   const maps = [schema['properties'], schema['patternProperties'], schema['dependencies'], schema];
-  const count = (sum: number, length: number) => sum + Math.min(length, mostRows);
+  const count = (sum: number, length: number) => sum + Math.min(length, maxRows);
   return [...lists.map((list) => listOf(list).length), ...maps.map((map) => entriesOf(map).length)].reduce(count, 1);
 }
 

@@ -20,7 +20,7 @@ export interface Schemas {
  * How many members of schemas are read for a page: so many, and one more for each 20 bytes of the
  * document. The largest known documents need a quarter of that.
  */
-const mostLookedAt = { atLeast: 250_000, each: 20 };
+const maxVisits = { atLeast: 250_000, each: 20 };
 
 /**
  * Finds the named schemas: those in `components/schemas`, `definitions` and `$defs`, and (as `''`)
@@ -42,7 +42,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   const names = new Map<string, string | null>();
   return {
     document,
-    left: mostLookedAt.atLeast + bytes / mostLookedAt.each,
+    left: maxVisits.atLeast + bytes / maxVisits.each,
     once: createOnce(),
     nameOf(reference) {
       let name = names.get(reference);

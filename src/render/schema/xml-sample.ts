@@ -3,7 +3,7 @@ import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts'
 import { sampleOf } from './sample-value.ts';
 import type { Schemas } from './schemas.ts';
 
-const mostElements = 300;
+const maxElements = 300;
 const deepest = 12;
 
 interface Progress {
@@ -17,7 +17,7 @@ interface Progress {
  */
 export function xmlSample(schemas: Schemas, schema: unknown, value?: unknown): string {
   const shown = value === undefined ? sampleOf(schemas, schema, 'response') : value;
-  const progress: Progress = { schemas, left: mostElements };
+  const progress: Progress = { schemas, left: maxElements };
   const { name } = formOf(schemas, schema, lastName(schema));
   const lines = elements(progress, schema, name, shown, 0);
   const one = lines.filter((line) => !line.startsWith(' ')).length <= 2 && lines.length > 0 && !Array.isArray(shown);

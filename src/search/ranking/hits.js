@@ -16,7 +16,7 @@ import { fold, wordsOf } from './words.js';
  */
 
 /** The most properties of one schema that a result names. */
-const mostProperties = 3;
+const maxProperties = 3;
 
 /**
  * What to show of a record. `line`: kind, anchor, name, and a summary; of a schema, its properties.
@@ -59,7 +59,7 @@ function bestProperties(properties, words) {
     .filter(({ fitting }) => fitting > 0)
     .sort((a, b) => b.fitting - a.fitting || a.others - b.others);
   const most = found[0]?.fitting;
-  return found.flatMap(({ property, fitting }) => (fitting === most ? [property] : [])).slice(0, mostProperties);
+  return found.flatMap(({ property, fitting }) => (fitting === most ? [property] : [])).slice(0, maxProperties);
 }
 
 /**

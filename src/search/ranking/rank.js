@@ -185,16 +185,16 @@ export function distance(a, b, most) {
 let scratch = new Float64Array(1 << 12);
 
 /**
- * The sources that fit the query, with at most `mostRecords` records each. Where some contain every
+ * The sources that fit the query, with at most `maxRecords` records each. Where some contain every
  * word, of the others only those that are better all the same. The caller puts them in order.
  * @template S
  * @param {Query} query
  * @param {LookedUp<S>[]} words
  * @param {Storage<S>} storage
- * @param {number} mostRecords
+ * @param {number} maxRecords
  * @returns {Ranked<S>[]}
  */
-export function rank(query, words, storage, mostRecords) {
+export function rank(query, words, storage, maxRecords) {
   /** @type {Map<S, { row: number, quality: number, most: number, part: Part<S> }[]>} */
   const bySource = new Map();
   /** @param {number} row @param {number} quality @param {number} most @param {Part<S>[]} parts */
@@ -226,7 +226,7 @@ export function rank(query, words, storage, mostRecords) {
         if (value > best[cell]) best[cell] = value;
       }
     }
-    const records = scoreRecords(best, size, words.length, methodRow, mostRecords);
+    const records = scoreRecords(best, size, words.length, methodRow, maxRecords);
     ranked.push({ source, records });
   }
   const whole = ranked.flatMap(({ records }) => records.filter(({ isWhole }) => isWhole).map(({ score }) => score));
@@ -242,10 +242,10 @@ export function rank(query, words, storage, mostRecords) {
  * @param {number} size
  * @param {number} count
  * @param {number} methodRow
- * @param {number} mostRecords
+ * @param {number} maxRecords
  * @returns {Scored[]}
  */
-function scoreRecords(best, size, count, methodRow, mostRecords) {
+function scoreRecords(best, size, count, methodRow, maxRecords) {
   /** @type {Scored[]} */
   const records = [];
   const root = Math.sqrt(count);
@@ -272,11 +272,11 @@ function scoreRecords(best, size, count, methodRow, mostRecords) {
     const bonus = isCall ? bonusOfCall : Math.max(key, owner);
     const share = matched / count;
     const score = (count === 0 ? 0 : (sum * share * share) / root) + bonus;
-    if (records.length === mostRecords && records[mostRecords - 1].score >= score) continue;
+    if (records.length === maxRecords && records[maxRecords - 1].score >= score) continue;
     let place = records.length;
     while (place > 0 && records[place - 1].score < score) place--;
     records.splice(place, 0, { record, score, isWhole: key > 0 || matched === count });
-    if (records.length > mostRecords) records.pop();
+    if (records.length > maxRecords) records.pop();
   }
   return records;
 }

@@ -25,7 +25,7 @@ import { parseQuery, placeOf } from './words.js';
  */
 
 export const resourcesPerFile = 16;
-const mostOfResource = 8;
+const maxPerResource = 8;
 
 /**
  * The name of a place's file: characters but a to z and digits as their codes.
@@ -170,7 +170,7 @@ export function openShards(load) {
         await loadPlaces(lost);
         words = query.words.map((word) => lookUp(word, storage));
       }
-      const all = rank(query, words, storage, mostOfResource)
+      const all = rank(query, words, storage, maxPerResource)
         .flatMap(({ source, records }) => records.map(({ record, score }) => ({ source, record, score })))
         .sort((a, b) => b.score - a.score || a.source - b.source || a.record - b.record);
       return {

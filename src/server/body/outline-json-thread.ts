@@ -5,7 +5,7 @@ import type { Outlined } from './outline-json.ts';
 const kept = { depth: 8, items: 10, members: 500, characters: 2000, values: 50_000 };
 
 /** The most commas and brackets, including those in strings. They bound the number of values. */
-const mostMarks = 2_000_000;
+const maxMarks = 2_000_000;
 
 const { text, isForm } = workerData as { text: Uint8Array; isForm: boolean };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- This is not a window.
@@ -14,7 +14,7 @@ parentPort!.postMessage(outline(isForm ? payloadIn(text) : text));
 function outline(bytes: Uint8Array): Outlined {
   let marks = 0;
   for (const byte of bytes) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks++;
-  if (marks > mostMarks) return { refused: 'too_large' };
+  if (marks > maxMarks) return { refused: 'too_large' };
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -5,7 +5,7 @@ import { hasBody, readPieces } from './request-body.ts';
 
 const forms = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
 /** Most fields of a form. */
-const mostFields = 500;
+const maxFields = 500;
 
 /**
  * Reads the form that a browser posted, with or without files. Throws `unsupported_media_type` for
@@ -21,6 +21,6 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
     .catch((error: unknown) => {
       throw new RegistryError('malformed', 'The form cannot be read.', { cause: error });
     });
-  if ([...form.keys()].length > mostFields) throw new RegistryError('malformed', 'The form has too many fields.');
+  if ([...form.keys()].length > maxFields) throw new RegistryError('malformed', 'The form has too many fields.');
   return form;
 }

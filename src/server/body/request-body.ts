@@ -18,7 +18,7 @@ export interface BodyReading {
  * Documents compress 10 to 50 times. After the first bytes, a body that compresses further than
  * this is an attack.
  */
-const mostInflation = 200;
+const maxInflation = 200;
 const freeBytes = 1024 * 1024;
 
 /** Bytes of a body to read in one turn. Most bodies are smaller. */
@@ -31,7 +31,7 @@ const pace = { bytes: 32 * 1024, milliseconds: 10_000 };
  * Most bytes to read after an error, so that the client gets to read the response. `pace` and the
  * server's `requestTimeout` bound the time.
  */
-const mostDiscarded = 64 * 1024 * 1024;
+const maxDiscardedBytes = 64 * 1024 * 1024;
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -88,7 +88,7 @@ export async function readPieces(
         size += piece.length;
         try {
           if (size > limit) throw tooLarge(limit);
-          if (size > freeBytes && size > sent * mostInflation) throw tooDense();
+          if (size > freeBytes && size > sent * maxInflation) throw tooDense();
           look?.(piece);
           pieces.push(piece);
           if ((inTurn += piece.length) >= atOnce) waitForTurn();
@@ -138,7 +138,7 @@ function tooLarge(limit: number): RegistryError {
 function tooDense(): RegistryError {
   return new RegistryError(
     'too_large',
-    `The body decompresses to more than ${mostInflation} times its size. Send it uncompressed.`,
+    `The body decompresses to more than ${maxInflation} times its size. Send it uncompressed.`,
   );
 }
 
@@ -172,7 +172,7 @@ export function endResponse(request: IncomingMessage, response: ServerResponse, 
   };
   const take = (piece: Buffer) => {
     taken += piece.length;
-    if (taken > mostDiscarded) end();
+    if (taken > maxDiscardedBytes) end();
   };
   const tick = setInterval(() => {
     if (taken - seen < pace.bytes) end();

@@ -37,7 +37,7 @@ const digestsKept = 50_000;
 /** Digests of resources that were looked through. */
 const searchedKept = 200_000;
 /** Searches of one resource that may wait, and seconds before a rejected client may retry. */
-const mostWaiting = 16;
+const maxWaiting = 16;
 const retryAfter = 5;
 
 /** The versions of a resource that were looked through, by their manifests, and all that they have. */
@@ -133,7 +133,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
       if (found !== null || candidates(granted, digest).length === 0) return found;
       const place = resourceRef(granted.resource);
       const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });
-      if (queue.size >= mostWaiting) {
+      if (queue.size >= maxWaiting) {
         throw new RegistryError('rate_limited', 'Too many searches of this repository are waiting. Retry later.', {
           retryAfter,
         });

@@ -164,16 +164,16 @@ async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest
   await sendMade(asked, granted, indexType, bytes, filtered);
 }
 
-const mostTags = 1000;
+const maxTags = 1000;
 
 async function sendTags(asked: OciRequest, granted: Granted): Promise<void> {
   const { query } = asked;
-  const count = query.get('n') ?? String(mostTags);
+  const count = query.get('n') ?? String(maxTags);
   if (!/^\d+$/.test(count)) throw ociError('malformed', 'UNSUPPORTED', 'n must be a number.');
   const { org, type, slug } = granted.resource;
   const name = `${org}/${type}/${slug}`;
   const all = listTags(granted.resource, query.get('last'));
-  const tags = all.slice(0, Math.min(Number(count), mostTags));
+  const tags = all.slice(0, Math.min(Number(count), maxTags));
   const next = `</v2/${name}/tags/list?n=${tags.length}&last=${tags.at(-1)}>; rel="next"`;
   const hasMore = tags.length > 0 && tags.length < all.length;
   const bytes = Buffer.from(JSON.stringify({ name, tags }));

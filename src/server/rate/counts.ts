@@ -9,7 +9,7 @@ export interface Peers {
 /** Counts one use for the name. Returns its uses in this window, and when the window ends. */
 export type Count = (name: string) => { uses: number; milliseconds: number };
 
-const mostNames = 100_000;
+const maxNames = 100_000;
 
 /**
  * Counts uses by name in windows of so many milliseconds, which are the same for all names. Names of
@@ -26,7 +26,7 @@ export function createCount(
 
   function add(name: string, uses: number): ReturnType<Count> {
     const time = monotonic();
-    if (time >= endsAt || counted.size >= mostNames) {
+    if (time >= endsAt || counted.size >= maxNames) {
       counted = new Map();
       endsAt = time + window;
     }

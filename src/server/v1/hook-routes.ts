@@ -15,7 +15,7 @@ import type { Answer } from './call.ts';
 import { joinPieces } from '../body/pieces.ts';
 
 /** GitHub's limit (https://docs.github.com/webhooks/webhook-events-and-payloads). */
-const mostBytes = 25 * 1024 * 1024;
+const maxBytes = 25 * 1024 * 1024;
 
 /**
  * Above this size only a few bodies are in memory at once, and client addresses take turns. Most
@@ -158,5 +158,5 @@ async function readRaw(kind: HostKind, request: Request, response: Response): Pr
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))
     throw new RegistryError('unsupported_media_type', 'Set the content type of the webhook to application/json.');
-  return joinPieces(await readPieces(request, response, { limit: mostBytes, inflate: false }));
+  return joinPieces(await readPieces(request, response, { limit: maxBytes, inflate: false }));
 }

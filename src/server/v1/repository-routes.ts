@@ -92,7 +92,7 @@ export const getRepositorySync: Handler = async ({ registry, principal, org, pat
   const reports = await Promise.all(
     run.documents
       .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
-      .slice(0, mostReports)
+      .slice(0, maxReports)
       .map(async (document) => {
         const report = await readJson<Report>(registry, document.report!);
         return [document, await showReport(registry, principal, report)] as const;
@@ -102,7 +102,7 @@ export const getRepositorySync: Handler = async ({ registry, principal, org, pat
 };
 
 /** The most rejected documents of a run whose reports are in an answer. */
-const mostReports = 20;
+const maxReports = 20;
 
 function followed({ registry, context, org }: Call): Promise<FollowedRepository[]> {
   return describeRepositories(registry, org, (owner, id) => context.queue.hasNews(owner, id));

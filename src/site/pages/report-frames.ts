@@ -9,8 +9,8 @@ import type { Registry } from '../../registry/registry.ts';
 export type FrameOf = (problem: Problem) => string | null;
 
 /** Files whose lines are shown, and the most bytes of one: a page reads them whenever it is made. */
-const mostFiles = 10;
-const mostBytes = 2 * 2 ** 20;
+const maxFiles = 10;
+const maxBytes = 2 * 2 ** 20;
 
 /** Reads the sources of a version in which problems are. Who may read the version may read them. */
 export async function readFrames(
@@ -20,9 +20,9 @@ export async function readFrames(
 ): Promise<FrameOf> {
   const sources = sourceLayers(await readManifest(registry, granted));
   const lines = new Map<string, string[]>();
-  for (const path of [...new Set(problems.map(({ file }) => file))].slice(0, mostFiles)) {
+  for (const path of [...new Set(problems.map(({ file }) => file))].slice(0, maxFiles)) {
     const layer = sources.get(path);
-    if (layer === undefined || layer.size > mostBytes) continue;
+    if (layer === undefined || layer.size > maxBytes) continue;
     const bytes = await openBlob(registry, granted, layer.digest);
     lines.set(path, Buffer.from(bytes).toString().split('\n'));
   }

@@ -6,7 +6,7 @@ import { serverOrigins } from './server-origins.ts';
 import type { Site } from '../site.ts';
 
 /** The most servers that a page may reach. More would make the header too long for proxies. */
-const mostServers = 20;
+const maxServers = 20;
 
 /** The page for trying requests of an API, and the origins that it needs to reach. */
 export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ html: string; servers: string[] }> {
@@ -14,7 +14,7 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
   const outline = await outlineOf(site.registry, granted);
-  const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, mostServers);
+  const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, maxServers);
   const back = links.to(coordinate, { label: version.label });
   const html = site.page('try', {
     org: resource.org,

@@ -9,7 +9,7 @@ import type { NewFile } from '../registry/replace-drafts.ts';
  * `node_modules` and symbolic links. A file over the limit is not read.
  * A command does nothing else meanwhile, and a thread for each file costs more than the file.
  */
-export function readFolder(folder: string, mostBytes: number): { files: NewFile[]; problems: Problem[] } {
+export function readFolder(folder: string, maxBytes: number): { files: NewFile[]; problems: Problem[] } {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new RegistryError('malformed', `${folder} is not a folder. Name the folder with the pages.`);
   const files: NewFile[] = [];
@@ -23,10 +23,10 @@ export function readFolder(folder: string, mostBytes: number): { files: NewFile[
       if (!entry.isFile()) continue;
       const path = relative(folder, place).split(sep).join('/');
       const { size } = statSync(place);
-      if (size <= mostBytes) files.push({ path, bytes: readFileSync(place) });
+      if (size <= maxBytes) files.push({ path, bytes: readFileSync(place) });
       else
         problems.push(
-          problemAtFile('site-file', path, `The file has ${size} bytes; the limit is ${mostBytes}.`, 'warning'),
+          problemAtFile('site-file', path, `The file has ${size} bytes; the limit is ${maxBytes}.`, 'warning'),
         );
     }
   }

@@ -131,12 +131,12 @@ async function themeFields(visit: Visit): Promise<Field[]> {
 }
 
 /** The most pages of the list of files that are read to offer some of them. */
-const mostLists = 20;
+const maxLists = 20;
 
 async function filesOf(visit: Visit): Promise<string[]> {
   const files: string[] = [];
   let cursor: string | null = '';
-  for (let list = 0; list < mostLists && cursor !== null; list++) {
+  for (let list = 0; list < maxLists && cursor !== null; list++) {
     const query: Record<string, string> = { limit: '100', ...(cursor !== '' && { cursor }) };
     const { body }: { body: Listed<{ path: string }> } = await ask(visit, 'listSiteFiles', { query });
     files.push(...body.items.map(({ path }) => path));

@@ -13,7 +13,7 @@ import { listedPages, versionFolder } from './site-navigation.ts';
 const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
 
 /** Characters of text that an index is made of; of what follows it has the titles and headings. */
-const mostText = 4_000_000;
+const maxText = 4_000_000;
 
 /** The index as JSON. Made once for each deployment, then cached. */
 export async function siteIndex(registry: Registry, granted: GrantedSite): Promise<string> {
@@ -24,7 +24,7 @@ export async function siteIndex(registry: Registry, granted: GrantedSite): Promi
 }
 
 const opened = new WeakMap<DeploymentContents, ReturnType<typeof openPages>>();
-const mostFound = 30;
+const maxResults = 30;
 
 /** The pages that fit a query, best first: those of the version in `folder`, or those of no version. */
 export async function searchSite(
@@ -38,7 +38,7 @@ export async function searchSite(
     search = openPages(JSON.parse(await siteIndex(registry, granted)) as SiteIndex);
     opened.set(granted.contents, search);
   }
-  return search(query, mostFound, (route) => versionFolder(granted.contents, route) === folder);
+  return search(query, maxResults, (route) => versionFolder(granted.contents, route) === folder);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function searchSite(
 async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
   const pages: SiteIndex['pages'] = [];
   const terms = new Map<string, number[][]>();
-  let left = mostText;
+  let left = maxText;
   for (const [path, page] of listedPages(granted.contents)) {
     await setImmediate();
     const { sections } = await openPage(registry, granted, page);

@@ -7,7 +7,7 @@ import { readObject } from '../../registry/stored.ts';
 // The first line keeps a bundle from being the same object as anything else, such as a document that
 // is withdrawn and deleted.
 const head = Buffer.from('stele bundle 1\n');
-const mostBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 
 /** Pieces of bytes in objects that can be stored. */
 export interface Bundled {
@@ -23,7 +23,7 @@ export function bundle(pieces: readonly Uint8Array[]): Bundled {
   let bytes = 0;
   for (const piece of pieces) {
     const last = groups.at(-1);
-    if (last === undefined || bytes + piece.byteLength > mostBytes) {
+    if (last === undefined || bytes + piece.byteLength > maxBytes) {
       groups.push([piece]);
       bytes = piece.byteLength;
     } else {

@@ -25,13 +25,13 @@ export function factsIn(pages: Checked['pages']): number {
 }
 
 /** What all pages of a site may have together. Whoever opens one of them reads a list of all. */
-const mostFacts = 200_000;
+const maxFacts = 200_000;
 
 /** The problem of a site with too many headings, links and embedded references, or null. */
 export function tooLarge(pages: Checked['pages']): Problem | null {
   const count = factsIn(pages);
-  if (count <= mostFacts) return null;
-  const message = `The site has ${count} pages, headings, links and embedded references; the limit is ${mostFacts}. Make several sites of it.`;
+  if (count <= maxFacts) return null;
+  const message = `The site has ${count} pages, headings, links and embedded references; the limit is ${maxFacts}. Make several sites of it.`;
   return problemAtFile('site-limit', settingsFile, message);
 }
 

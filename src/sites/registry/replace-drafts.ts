@@ -32,15 +32,15 @@ const atOnce = 200;
 /** The files that sites can have, and what is wrong with the others. */
 export function sortFiles(
   files: readonly NewFile[],
-  mostBytes: number,
+  maxBytes: number,
 ): { kept: (NewFile & { mediaType: string })[]; problems: Problem[] } {
   const problems: Problem[] = [];
   const kept = files.flatMap((file) => {
     const { path, bytes } = file;
     const kind = kindOfFile(path, bytes);
     const fault =
-      bytes.byteLength > mostBytes
-        ? `The file has ${bytes.byteLength} bytes; the limit is ${mostBytes}.`
+      bytes.byteLength > maxBytes
+        ? `The file has ${bytes.byteLength} bytes; the limit is ${maxBytes}.`
         : 'fault' in kind
           ? kind.fault
           : null;

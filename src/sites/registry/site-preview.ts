@@ -65,7 +65,7 @@ export interface FreshSite {
   record: DocumentationSite;
 }
 
-const mostBytes = 128 * 2 ** 20;
+const maxBytes = 128 * 2 ** 20;
 
 /**
  * Renders a state of a site and stores it for `sites.previewDays` days, outside of what is
@@ -152,11 +152,11 @@ export async function partsOf(
     [...Object.values(pages), ...Object.values(files)].map(({ bundle }) => bundle);
   const made = new Map([built.manifest, ...built.pieces, ...bundles].map((bytes) => [digestOf(bytes), bytes]));
   const published = new Set(previous && bundlesOf(previous));
-  let room = mostBytes;
+  let room = maxBytes;
   for (const { byteLength } of made.values()) room -= byteLength;
   for (const bundle of new Set(bundlesOf(contents))) {
     if (room < 0)
-      throw new RegistryError('too_large', `The preview has more than ${mostBytes} bytes. Publish the site instead.`);
+      throw new RegistryError('too_large', `The preview has more than ${maxBytes} bytes. Publish the site instead.`);
     if (made.has(bundle) || published.has(bundle)) continue;
     const bytes = await readObject(registry, bundle);
     room -= bytes.byteLength;

@@ -6,7 +6,7 @@ import type { EmbedLine } from './embed-rule.ts';
 import { readFrontMatter, type FrontMatter } from './front-matter.ts';
 import {
   createSiteMarkdown,
-  mostNested,
+  maxNesting,
   referenceIds,
   textOf,
   type Highlight,
@@ -17,10 +17,10 @@ const markdown = createSiteMarkdown();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Characters of a page's text that search reads. */
-const mostText = 40_000;
+const maxText = 40_000;
 
 /** What one page may have of each. Each costs work whenever the page is shown, searched or checked. */
-const mostOf = { headings: 2000, links: 10_000, embeds: 50 };
+const maxOf = { headings: 2000, links: 10_000, embeds: 50 };
 
 /**
  * Renders the pages of a site. Pure: a page depends on its path and bytes alone. No page makes it
@@ -66,7 +66,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
         path,
         deep,
         'site-nesting',
-        `Lists, quotes and boxes stand in each other more than ${mostNested} levels deep here (a list counts twice). What is deeper is shown as text.`,
+        `Lists, quotes and boxes stand in each other more than ${maxNesting} levels deep here (a list counts twice). What is deeper is shown as text.`,
         'warning',
       ),
     );
@@ -99,8 +99,8 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     links: page.links,
     embeds,
   };
-  for (const [what, most] of Object.entries(mostOf)) {
-    const { length } = facts[what as keyof typeof mostOf];
+  for (const [what, most] of Object.entries(maxOf)) {
+    const { length } = facts[what as keyof typeof maxOf];
     if (length <= most) continue;
     const message = `The page has ${length} ${what}; the limit is ${most}. Split the page.`;
     return { path, page: null, problems: [problemAtFile('site-page-limit', path, message)] };
@@ -177,7 +177,7 @@ function splitAtEmbeds(
 
 function sectionsOf(tokens: Tokens): PageContent['sections'] {
   const sections: PageContent['sections'] = [{ id: '', text: '' }];
-  let left = mostText;
+  let left = maxText;
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'heading_open') sections.push({ id: (token.meta as { id: string }).id, text: '' });
     if (token.type !== 'inline' || tokens[index - 1]?.type === 'heading_open' || left <= 0) continue;

@@ -34,17 +34,17 @@ type Tokens = ReturnType<MarkdownIt['parse']>;
 export const referenceIds = ['security', 'webhooks', 'schemas', 'definitions', 'rules', 'schema'];
 
 /** Longer code is shown as it is. */
-const mostHighlighted = 50_000;
+const maxHighlighted = 50_000;
 
 /** How deep lists, quotes and boxes may stand in each other. A list counts twice, for itself and its item. */
-export const mostNested = 40;
+export const maxNesting = 40;
 
 /**
  * CommonMark with tables, strikethrough, footnotes, task lists, boxes, heading links and embedded
  * references. HTML in it is text. Call `parse` and `renderer.render` with a PageState as `env`.
  */
 export function createSiteMarkdown(): MarkdownIt {
-  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting: mostNested });
+  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting });
   // Links are checked below, where a forbidden one can become text.
   markdown.validateLink = () => true;
   markdown.use(footnote);
@@ -180,7 +180,7 @@ function addRules(markdown: MarkdownIt): void {
 }
 
 function codeHtml(code: string, language: string, highlight: Highlight | null): string {
-  const made = language === '' || code.length > mostHighlighted ? null : highlight?.(code, language.toLowerCase());
+  const made = language === '' || code.length > maxHighlighted ? null : highlight?.(code, language.toLowerCase());
   const label = language === '' ? '' : ` data-language="${escapeText(language)}"`;
   return `<pre${label} tabindex="0"><code>${made ?? escapeText(code)}</code></pre>\n`;
 }

@@ -29,9 +29,9 @@ interface Side {
 }
 
 /** The most conflicting paths that are named. */
-const mostPaths = 20;
+const maxPaths = 20;
 /** Bytes of all files that both sides changed. */
-const mostMade = 64 * 2 ** 20;
+const maxMergedBytes = 64 * 2 ** 20;
 
 /** Implements `Source.merge`, with `git merge-tree` in a scratch repository over the mirror. */
 export async function mergeCommits(
@@ -107,13 +107,13 @@ export async function mergeCommits(
         merged = await mergeTree();
       }
       if (merged === null) throw new Error('git merge-tree needs contents that are missing.');
-      if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, mostPaths) };
+      if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, maxPaths) };
       const raw = textOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
       const changes = parseChanges(raw);
       const known = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
       const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !known.has(entry.id) ? [entry.id] : []));
       const made = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
-      if ([...made.values()].reduce((sum, { length }) => sum + length, 0) > mostMade)
+      if ([...made.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
       const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
       const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, made };

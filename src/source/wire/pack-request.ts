@@ -12,7 +12,7 @@ export interface PackRequest {
   /** Which objects to leave out, as in git-rev-list(1). */
   filter: string;
   /** The most bytes to receive. */
-  mostBytes: number;
+  maxBytes: number;
 }
 
 /**
@@ -36,7 +36,7 @@ export function receivePack(server: GitServer, request: PackRequest): AsyncItera
   const answer = sendToServer(message, agent, server);
   // It is read later.
   answer.catch(() => undefined);
-  return packIn(answer, request.mostBytes);
+  return packIn(answer, request.maxBytes);
 }
 
 /** Whether a server said that it can be asked with `receivePack`: that it cuts histories, filters, and uses SHA-1. */
@@ -70,7 +70,7 @@ function encodeRequest({ wants, haves, depth, filter }: PackRequest): Buffer {
 }
 
 /** The pack in an answer: after the section `packfile`, in the first of three bands. */
-async function* packIn(answer: Promise<AsyncIterable<Buffer>>, mostBytes: number): AsyncGenerator<Buffer> {
+async function* packIn(answer: Promise<AsyncIterable<Buffer>>, maxBytes: number): AsyncGenerator<Buffer> {
   let isPack = false;
   let isOver = false;
   let bytes = 0;
@@ -90,7 +90,7 @@ async function* packIn(answer: Promise<AsyncIterable<Buffer>>, mostBytes: number
     if (typeof packet === 'string' || packet[0] === 3) throw new TypeError('The server gave up.');
     if (packet[0] !== 1) continue;
     bytes += packet.length - 1;
-    if (bytes > mostBytes) throw new TypeError('The pack is too large.');
+    if (bytes > maxBytes) throw new TypeError('The pack is too large.');
     yield packet.subarray(1);
   }
   if (!isOver) throw new TypeError('The pack was cut off.');

@@ -7,12 +7,12 @@ import { createAgent, sendToServer, type GitServer } from './git-http.ts';
 export type Advertised = LRUCache<string, Buffer>;
 
 /** Bytes of an answer. Parsing more would stop other requests, and git does it in a process of its own. */
-const mostBytes = 256 * 1024;
-const mostServers = 1000;
+const maxBytes = 256 * 1024;
+const maxServers = 1000;
 
 /** Creates an empty memory of servers. */
 export function createAdvertised(): Advertised {
-  return new LRUCache({ max: mostServers });
+  return new LRUCache({ max: maxServers });
 }
 
 /**
@@ -66,7 +66,7 @@ async function send(
     let size = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > mostBytes) throw new TypeError('The answer is too large.');
+      if (size > maxBytes) throw new TypeError('The answer is too large.');
       chunks.push(chunk);
     }
     const whole = Buffer.concat(chunks);

@@ -24,9 +24,9 @@ export class TooMuchWork extends Error {
  * The most work for one document: members looked at, filters tried, checks made and texts matched.
  * It takes some five seconds. A count and not a time, so that a report is the same on every machine.
  */
-const mostWork = 40_000_000;
+const maxWork = 40_000_000;
 
-export function createBudget(most = mostWork): Budget {
+export function createBudget(most = maxWork): Budget {
   let left = most;
   return {
     spend(units) {

@@ -10,8 +10,8 @@ import { compilePattern } from './pattern.ts';
  * The most steps of all patterns of a ruleset, and the most values of all its JSON Schemas. Compiling
  * so many takes half a second. In the rulesets that we know, the most are 2,061 and 176.
  */
-const mostSteps = 100_000;
-const mostSchemaValues = 10_000;
+const maxSteps = 100_000;
+const maxSchemaValues = 10_000;
 
 /** Checks the options of functions in one ruleset. What exceeds a limit is refused before it is compiled. */
 export interface OptionsCheck {
@@ -25,22 +25,22 @@ export function createOptionsCheck(entry: ParsedFile): OptionsCheck {
   let values = 0;
 
   function patternProblems(pattern: string, at: string): Problem[] {
-    if (steps > mostSteps) return [];
+    if (steps > maxSteps) return [];
     const failure = failureOf(() => void (steps += compilePattern(pattern).steps));
     if (failure !== null) {
       const message = `This pattern is not a regular expression that can be matched: ${failure}.`;
       return [problemAt(entry, at, 'ruleset-pattern', message)];
     }
-    if (steps <= mostSteps) return [];
-    const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${mostSteps}. Split the ruleset, or repeat less.`;
+    if (steps <= maxSteps) return [];
+    const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${maxSteps}. Split the ruleset, or repeat less.`;
     return [problemAt(entry, at, 'limit-rules', message)];
   }
 
   function schemaProblems(options: Record<string, unknown>, at: string): Problem[] {
-    if (values > mostSchemaValues) return [];
+    if (values > maxSchemaValues) return [];
     values += countValues(options['schema']);
-    if (values > mostSchemaValues) {
-      const message = `The JSON Schemas of this ruleset up to this one have ${values} values; the limit is ${mostSchemaValues}. Split the ruleset, or check less in each rule.`;
+    if (values > maxSchemaValues) {
+      const message = `The JSON Schemas of this ruleset up to this one have ${values} values; the limit is ${maxSchemaValues}. Split the ruleset, or check less in each rule.`;
       return [problemAt(entry, at, 'limit-rules', message)];
     }
     const failure = failureOf(() => tools.schema(options));

@@ -16,7 +16,7 @@ const dialects: Readonly<Record<string, typeof Ajv>> = {
 };
 
 /** The most failures that one value is reported for. */
-const mostFailures = 50;
+const maxFailures = 50;
 
 /** Creates the check, with validators of its own for each run: schemas may have the same `$id`. */
 export function createSchemaCheck(budget?: Budget): Tools['schema'] {
@@ -94,7 +94,7 @@ function mainErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf');
   const isInside = ({ schemaPath }: ErrorObject) =>
     choices.some((choice) => schemaPath !== choice.schemaPath && schemaPath.startsWith(`${choice.schemaPath}/`));
-  return errors.filter((error) => error.keyword !== 'if' && !isInside(error)).slice(0, mostFailures);
+  return errors.filter((error) => error.keyword !== 'if' && !isInside(error)).slice(0, maxFailures);
 }
 
 /** The errors of a validator as failures. `subject`: the beginning of a message about the value itself. */

@@ -26,7 +26,7 @@ export type Aliases = ReadonlyMap<string, unknown>;
 export type FindRuleset = (name: string) => Readonly<Record<string, unknown>> | null;
 
 /** How deeply rulesets may extend each other. */
-export const mostLevels = 10;
+export const maxLevels = 10;
 
 const levels: Readonly<Record<string, Level>> = { error: 0, warn: 1, info: 2, hint: 3 };
 
@@ -82,7 +82,7 @@ function collect(
   for (const [target, mode] of extendsOf(ruleset)) {
     const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? finding.find(target)) : target;
     if (base === null) finding.missing.add(String(target));
-    if (base === null || within.includes(base) || within.length > mostLevels) continue;
+    if (base === null || within.includes(base) || within.length > maxLevels) continue;
     const found = collect(base, finding, mode ?? 'recommended', mode !== null, within);
     for (const [name, alias] of found.aliases) aliases.set(name, alias);
     for (const [name, rule] of found.rules) {
@@ -171,7 +171,7 @@ export function expandAliases(
 ): string[] {
   if (!expression.startsWith('#')) return [expression];
   const name = /^#([A-Za-z0-9_-]+)/.exec(expression)?.[1] ?? '';
-  if (within.includes(name) || within.length > mostLevels)
+  if (within.includes(name) || within.length > maxLevels)
     throw new SyntaxError(`the alias #${name} leads back to itself`);
   if (!aliases.has(name)) throw new SyntaxError('it uses an alias that the ruleset does not define');
   const rest = expression.slice(name.length + 1);
@@ -179,12 +179,12 @@ export function expandAliases(
   const found: string[] = [];
   for (const target of targets) {
     found.push(...expandAliases(target + rest, aliases, formats, [...within, name]));
-    if (found.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+    if (found.length > maxTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
   }
   return found;
 }
 
-const mostTargets = 500;
+const maxTargets = 500;
 
 /** The expressions of an alias. Without formats, all of them. */
 function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): string[] {

@@ -1,5 +1,5 @@
 import type { Problem, Severity } from '../../../model/problem.ts';
-import { mostFindings, problemAt, type KindInput } from '../../kind.ts';
+import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
 import { isObject } from '../../schema/schema-dialect.ts';
 import { sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
@@ -38,7 +38,7 @@ const checkWork = 8;
 const findingWork = 20;
 
 /** The most names in one message. */
-const mostNamed = 20;
+const maxNames = 20;
 
 const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning', 2: 'info', 3: 'info' };
 
@@ -65,7 +65,7 @@ export function lintWithSpectral(
     problems.push(problemAt(entry, '', 'ruleset-failed', message));
   }
   if (unknown.length > 0) {
-    const message = `The ruleset ${name} configures rules that are not defined: ${unknown.slice(0, mostNamed).join(', ')}.`;
+    const message = `The ruleset ${name} configures rules that are not defined: ${unknown.slice(0, maxNames).join(', ')}.`;
     problems.push(problemAt(entry, '', 'ruleset-rule', message, { severity: 'warning' }));
   }
   for (const rule of rules.values()) {
@@ -91,9 +91,9 @@ export function lintWithSpectral(
 /** Reports that findings of a severity were left out, with that severity. */
 function cutFindings(entry: KindInput['entry'], ruleset: string, found: Record<Severity, number>): Problem[] {
   return (['error', 'warning', 'info'] as const)
-    .filter((severity) => found[severity] > mostFindings)
+    .filter((severity) => found[severity] > maxFindings)
     .map((severity) => {
-      const message = `The ruleset ${ruleset} has ${found[severity]} findings of severity ${severity} in this document. Stele keeps only the first ${mostFindings}. Make its rules more specific.`;
+      const message = `The ruleset ${ruleset} has ${found[severity]} findings of severity ${severity} in this document. Stele keeps only the first ${maxFindings}. Make its rules more specific.`;
       return problemAt(entry, '', 'ruleset-findings-cut', message, { severity });
     });
 }
@@ -173,7 +173,7 @@ function report(run: RuleRun, target: Target, failure: Failure): void {
   if (level === null) return;
   const severity = severities[level];
   // Each severity by itself, so that many hints do not hide an error.
-  if (++found[severity] > mostFindings) return;
+  if (++found[severity] > maxFindings) return;
   const values = {
     property: failure.keys === undefined ? target.property : (missing ?? keysOf(node.place).at(-1) ?? ''),
     error: failure.message,

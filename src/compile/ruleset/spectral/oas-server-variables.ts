@@ -1,9 +1,10 @@
 import { isObject } from '../../schema/schema-dialect.ts';
 import type { Failure } from './core-function.ts';
 
-const mostTried = 5;
+/** How many invalid URLs of one server are counted. */
+const maxInvalid = 5;
 /** The most URLs to try for one server: the values of its variables multiply. */
-const mostUrls = 1000;
+const maxUrls = 1000;
 
 /** Checks that the variables of a server's URL are defined, used, and give valid URLs. */
 export function checkServerVariables(value: unknown): Failure[] {
@@ -48,11 +49,11 @@ function invalidUrls(url: string, choices: readonly [name: string, values: strin
   for (const [name, values] of choices)
     urls = urls
       .flatMap((one) => values.map((value) => one.replaceAll(`{${name}}`, () => encodeURI(value.toWellFormed()))))
-      .slice(0, mostUrls);
-  const invalid = urls.filter((one) => !URL.canParse(one)).slice(0, mostTried);
+      .slice(0, maxUrls);
+  const invalid = urls.filter((one) => !URL.canParse(one)).slice(0, maxInvalid);
   if (invalid.length === 0) return [];
-  const start = invalid.length === mostTried ? `At least ${mostTried}` : 'A few';
-  const end = invalid.length === mostTried ? ' and more' : '';
+  const start = invalid.length === maxInvalid ? `At least ${maxInvalid}` : 'A few';
+  const end = invalid.length === maxInvalid ? ' and more' : '';
   const message = `${start} substitutions of server variables resulted in invalid URLs: ${invalid.join(', ')}${end}`;
   return [{ message, keys: ['variables'] }];
 }

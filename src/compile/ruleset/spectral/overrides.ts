@@ -59,7 +59,7 @@ export function filesProblem(pattern: string): string | null {
   return null;
 }
 
-const mostAlternatives = 50;
+const maxAlternatives = 50;
 
 /** Writes out `{a,b}`, which is not nested. */
 function expandBraces(pattern: string): string[] {
@@ -67,7 +67,7 @@ function expandBraces(pattern: string): string[] {
   for (let found = /\{([^{}]*)\}/.exec(patterns[0]!); found !== null; found = /\{([^{}]*)\}/.exec(patterns[0]!)) {
     const [whole, inside = ''] = found;
     patterns = patterns.flatMap((one) => inside.split(',').map((part) => one.replace(whole, () => part)));
-    if (patterns.length > mostAlternatives) return patterns.slice(0, mostAlternatives);
+    if (patterns.length > maxAlternatives) return patterns.slice(0, maxAlternatives);
   }
   return patterns;
 }

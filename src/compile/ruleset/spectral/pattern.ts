@@ -12,10 +12,10 @@ export interface Pattern {
 
 /** The longest pattern, in characters, and the most places that one with a lookahead is tried at. */
 const longest = 2000;
-const mostPlaces = 2000;
+const maxPlaces = 2000;
 
 /** The most steps of a pattern. In the rulesets that we know, the largest has 547. */
-const mostSteps = 3000;
+const maxSteps = 3000;
 
 /**
  * Compiles a pattern of a ruleset, plain or as `/…/flags`, for matching in linear time (RE2), so
@@ -47,7 +47,7 @@ export function compileRegex(source: string, letters: string): Pattern {
   return {
     steps,
     matches(text, budget) {
-      for (let at = 0; at <= Math.min(text.length, mostPlaces); at++) if (holdsAt(text.slice(at), budget)) return true;
+      for (let at = 0; at <= Math.min(text.length, maxPlaces); at++) if (holdsAt(text.slice(at), budget)) return true;
       return false;
     },
   };
@@ -63,8 +63,8 @@ function compilePlain(source: string, letters: string): Pattern {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags);
     const steps = compiled.programSize();
-    if (steps > mostSteps)
-      throw new SyntaxError(`with its repetitions written out it has ${steps} steps; the limit is ${mostSteps}`);
+    if (steps > maxSteps)
+      throw new SyntaxError(`with its repetitions written out it has ${steps} steps; the limit is ${maxSteps}`);
     const matches: Matches = (text, budget) => {
       budget?.spend(costOfMatch(text.length, steps));
       return compiled.test(text);

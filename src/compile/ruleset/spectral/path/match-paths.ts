@@ -12,9 +12,9 @@ export interface Matcher {
 }
 
 /** The most lists of states that are prepared, the most states in others, and the most added to one. */
-const mostLists = 10_000;
-const mostKept = 500_000;
-const mostJoined = 16;
+const maxLists = 10_000;
+const maxKept = 500_000;
+const maxJoined = 16;
 
 /** An open node on the way of the traversal. */
 interface Frame {
@@ -178,7 +178,7 @@ function createPrepare(): (states: readonly State[]) => Prepared {
       const active = isSame ? states : [...new Set([...states, ...deep])];
       const isOpen = deep.length > 0 || states.some(isWide);
       prepared = { active, concernedBy: concernedIn(active), carried: isSame ? states : deep, isOpen };
-      if (known.size < mostLists) known.set(states, prepared);
+      if (known.size < maxLists) known.set(states, prepared);
     }
     return prepared;
   };
@@ -194,7 +194,7 @@ function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'
       if (concerned === undefined) {
         concerned = active.filter((state) => isWide(state) || state.byName.has(name));
         kept += concerned.length + 1;
-        if (kept < mostKept) known.set(name, concerned);
+        if (kept < maxKept) known.set(name, concerned);
       }
       return concerned;
     };
@@ -222,7 +222,7 @@ function createJoin(): (list: readonly State[], more: readonly State[]) => reado
   }
 
   return (list, more) =>
-    more.length > mostJoined || kept > mostKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
+    more.length > maxJoined || kept > maxKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
 }
 
 function isInRange(at: number, [start, end, step]: readonly [number, number, number], length: number): boolean {
