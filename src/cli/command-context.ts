@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { Compiler } from '../compile/compile.ts';
+import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { OpenRegistry } from '../open.ts';
 import type { Author, Log } from '../registry/registry.ts';
 
@@ -98,7 +98,7 @@ function inFolder(config: Config, folder: string): Config {
 /** Runs the work with a compiler and no store, so that nothing is written. */
 export async function withCompiler<T>(
   command: Command,
-  work: (compiler: Compiler, config: Config) => Promise<T>,
+  work: (compiler: Sandboxes, config: Config) => Promise<T>,
 ): Promise<T> {
   const [config, { openLocalCompiler }] = await Promise.all([
     readConfig(command),

@@ -1,6 +1,7 @@
 import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/kinds.ts';
-import type { CompileLimits, Detected } from './compile.ts';
+import type { CompileLimits } from './compile.ts';
+import type { Detected } from './repository-reader.ts';
 import { parseFile } from './text/parse.ts';
 import { identityOf, identityOfText } from './identity.ts';
 import { isObject } from './schema/schema-dialect.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Identity } from './compile.ts';
+import type { Identity } from './repository-reader.ts';
 import { isObject } from './schema/schema-dialect.ts';
 
 /** How many of a document's paths are compared with those of others. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
 import { isBlocking } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
-import type { Artifact, CompileInput, Compiled, Compiler, Load } from './compile.ts';
+import type { Artifact, CompileInput, Compiled, Load, Compiler } from './compile.ts';
 
 /** A result, and everything that was read for it, the entry first. */
 interface Remembered {
@@ -19,10 +19,10 @@ const maxBytes = 48 * 1024 * 1024;
  * gives the same result. Files are compared byte for byte. Only accepted documents are remembered:
  * who sends refused ones again and again waits in line for each.
  */
-export function rememberResults(
-  compiler: Compiler,
+export function rememberResults<C extends Compiler>(
+  compiler: C,
   most = maxBytes,
-): Compiler & { use: () => { bytes: number; limit: number } } {
+): C & { use: () => { bytes: number; limit: number } } {
   const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
   return {
     ...compiler,

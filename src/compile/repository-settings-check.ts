@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { joinPointer } from './text/pointer.ts';
-import type { SettingsDefaults, SettingsResource, SettingsSite } from './compile.ts';
+import type { SettingsDefaults, SettingsResource, SettingsSite } from './repository-reader.ts';
 
 /** An entry or the defaults, as written. */
 export interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {

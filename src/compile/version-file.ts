@@ -1,6 +1,7 @@
 import { labelFromVersion } from '../model/label.ts';
 import type { Problem } from '../model/problem.ts';
-import type { CompileLimits, VersionFile } from './compile.ts';
+import type { CompileLimits } from './compile.ts';
+import type { VersionFile } from './repository-reader.ts';
 import { problemAt } from './kind.ts';
 import { parseFile, type ParsedFile } from './text/parse.ts';
 import { followPointer } from './text/pointer.ts';

@@ -1,4 +1,4 @@
-import type { Detected } from '../compile/compile.ts';
+import type { Detected } from '../compile/repository-reader.ts';
 import type { Repository } from '../model/connection.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../source/snapshot.ts';

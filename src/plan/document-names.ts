@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Settings } from '../compile/compile.ts';
+import type { Settings } from '../compile/repository-reader.ts';
 
 /** Whether a file name has the extension of a document. */
 export const documentName = /\.(?:json|ya?ml)$/i;

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Detected } from '../compile/compile.ts';
+import type { Detected } from '../compile/repository-reader.ts';
 import { documentName } from './document-names.ts';
 import { isGenericTitle } from './generic-title.ts';
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Settings, SettingsResource } from '../compile/compile.ts';
+import type { Settings, SettingsResource } from '../compile/repository-reader.ts';
 import { createPathGlob, isPathGlob } from '../model/path-glob.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
 import { isWithin } from './document-names.ts';

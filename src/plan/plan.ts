@@ -8,7 +8,7 @@ import {
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
-import type { SettingsSite } from '../compile/compile.ts';
+import type { SettingsSite } from '../compile/repository-reader.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';

@@ -1,4 +1,4 @@
-import type { VersionSource } from '../compile/compile.ts';
+import type { VersionSource } from '../compile/repository-reader.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Compatibility } from '../model/gate.ts';

@@ -3,7 +3,8 @@ import { findLayer, imageLayers, type ArtifactConfig } from '../model/artifact.t
 import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
-import type { Published, Rendered } from '../compile/compile.ts';
+import type { Published } from '../compile/compile.ts';
+import type { Rendered } from '../compile/renderer.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
 import { isShortWork } from '../scheduling/short-work.ts';
 import { digestInTurns } from '../store/digest-in-turns.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Compiler } from '../compile/compile.ts';
+import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { Source } from '../source/source.ts';
 import type { Host } from '../hosts/host.ts';
 import type { Bucket } from '../store/bucket.ts';
@@ -25,7 +25,7 @@ export interface Registry {
   source: Source;
   /** The configured git hosts. */
   hosts: readonly Host[];
-  compiler: Compiler;
+  compiler: Sandboxes;
   /** Encrypts stored secrets if `secretKey` is not configured. Absent without a data folder. */
   ownKey?: OwnKey;
   /** Wall clock, for recorded times. It may go back. */

@@ -38,7 +38,8 @@
 //
 // Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
 import type { Kind } from '../model/kinds.ts';
-import type { Published, Rendered } from '../compile/compile.ts';
+import type { Published } from '../compile/compile.ts';
+import type { Rendered } from '../compile/renderer.ts';
 import { createAnchors } from '../model/anchor.ts';
 import { createFindImage } from '../model/images/image.ts';
 import { apiHtml } from './openapi/api-html.ts';

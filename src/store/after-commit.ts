@@ -12,13 +12,17 @@ export async function watchingCommits<T, R extends { refs: Refs }>(
   let hasChanged = false;
   const refs: Refs = {
     ...registry.refs,
-    async update(name, decide) {
+    async update(name, decide, options) {
       let isChange = false;
-      const newest = await registry.refs.update<never>(name, async (current) => {
-        const decision = await decide(current);
-        isChange = decision !== null;
-        return decision as never;
-      });
+      const newest = await registry.refs.update<never>(
+        name,
+        async (current) => {
+          const decision = await decide(current);
+          isChange = decision !== null;
+          return decision as never;
+        },
+        options,
+      );
       hasChanged ||= isChange;
       return newest;
     },

@@ -8,21 +8,8 @@ import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
 
-/**
- * All records of a registry (design §5). `placeOf` says which are in a log, where every generation
- * is kept and none is ever lost or changed, and which expire. A name is never the parent of another
- * (`a/b` and `a/b/c`). An invalid name throws a TypeError.
- */
-export interface Refs extends Records {
-  /**
-   * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
-   * them. Null if what others appended is not known without waiting. For answers at once.
-   */
-  tip(logs: Logs): number | null;
-
-  /** As `tip`, after reading what others appended. */
-  follow(logs: Logs): Promise<number>;
-
+/** Lists of records. */
+export interface RecordLists {
   /** Yields the names with the prefix (after the name `after`) in order. */
   list(prefix: string, after?: string): AsyncIterable<string>;
 
@@ -34,7 +21,10 @@ export interface Refs extends Records {
    * `corrupt` if a log with such records is damaged: then not all of them are known.
    */
   refresh(prefix: string): Promise<void>;
+}
 
+/** What happened to records that are kept in a log. */
+export interface RecordHistory {
   /**
    * Yields every generation of a record in a log, newest first. Throws `corrupt` if an entry of the
    * log is damaged or gone.
@@ -52,6 +42,18 @@ export interface Refs extends Records {
    * It is kept up to date in memory and changes with them, so read it at once.
    */
   projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
+}
+
+/** Tells whether records changed. */
+export interface RecordChanges {
+  /**
+   * The sum of the numbers of these logs' newest entries: while it is the same, so is every record in
+   * them. Null if what others appended is not known without waiting. For answers at once.
+   */
+  tip(logs: Logs): number | null;
+
+  /** As `tip`, after reading what others appended. */
+  follow(logs: Logs): Promise<number>;
 
   /**
    * Calls the listener with each name appended to through this object, once it is durable. Returns
@@ -59,7 +61,10 @@ export interface Refs extends Records {
    * throw.
    */
   watch(listener: (name: string) => void): () => void;
+}
 
+/** Whether the logs are whole. */
+export interface LogHealth {
   /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
   damages(): readonly DamagedLog[];
 
@@ -74,7 +79,14 @@ export interface Refs extends Records {
 
   /** Rejects with `corrupt` if a log does not reach as far as one of these heads. */
   assertReached(heads: readonly Head[]): Promise<void>;
+}
 
+/**
+ * All records of a registry (design §5). `placeOf` says which are in a log, where every generation
+ * is kept and none is ever lost or changed, and which expire. A name is never the parent of another
+ * (`a/b` and `a/b/c`). An invalid name throws a TypeError.
+ */
+export interface Refs extends Records, RecordLists, RecordHistory, RecordChanges, LogHealth {
   /** Deletes expired records (`Work.sweep`). */
   sweep: Work['sweep'];
 }

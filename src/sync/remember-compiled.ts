@@ -13,7 +13,7 @@ interface Remembered {
  * of every file that was read give the same artifact and report. All of them share the `most` last
  * results.
  */
-export function rememberCompiled(compiler: Compiler, most: number): (snapshot: Snapshot) => Compiler {
+export function rememberCompiled<C extends Compiler>(compiler: C, most: number): (snapshot: Snapshot) => C {
   const results: Remembered[] = [];
   return (snapshot) => ({
     ...compiler,

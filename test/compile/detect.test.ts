@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Compiler } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
 import { kindOf, mayBeDocument } from '../../src/compile/detect.ts';
 import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { limits } from './limits.ts';
@@ -100,7 +100,7 @@ describe('mayBeDocument', () => {
 });
 
 describe('detect', () => {
-  let compiler: Compiler;
+  let compiler: Sandboxes;
   beforeAll(() => {
     compiler = openCompiler({ children: 2 });
   });
@@ -116,7 +116,9 @@ describe('detect', () => {
     // Reading it takes seconds, until its memory is at an end.
     const large = {
       path: 'large.json',
-      bytes: Buffer.from(JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 1_200_000 }, (_, at) => ({ at })) })),
+      bytes: Buffer.from(
+        JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 1_200_000 }, (_, at) => ({ at })) }),
+      ),
     };
     if (isThorough) files.push(large);
     const found = await compiler.detect(files, { ...limits, memoryMegabytes: 160 });

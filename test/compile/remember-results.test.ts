@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { rememberResults } from '../../src/compile/remember-results.ts';
-import type { Artifact, CompileInput, Compiled, Compiler, Load } from '../../src/compile/compile.ts';
+import type { Artifact, CompileInput, Compiled, Load } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import type { SnapshotFile } from '../../src/source/snapshot.ts';
 import { inputOf } from './sandbox/memory-load.ts';
@@ -36,7 +37,7 @@ const slow = {
     const artifact = wrong.length > 0 || input.reportOnly ? null : ({ representations: [] } as unknown as Artifact);
     return { artifact, report: createReport(wrong), files: collected };
   },
-} as Partial<Compiler> as Compiler;
+} as Partial<Sandboxes> as Sandboxes;
 
 const compiler = () => {
   const { compile } = rememberResults(slow);
@@ -127,7 +128,7 @@ test('what is remembered keeps no other bytes in memory', async () => {
       const artifact = { representations } as unknown as Artifact;
       return { artifact, report: createReport([]), files: [{ blob: null, bytes: null, ...entry! }] };
     },
-  } as Partial<Compiler> as Compiler);
+  } as Partial<Sandboxes> as Sandboxes);
   await compile(inputOf('a.json'), load, { org: 'acme' });
   const again = await compile(inputOf('a.json'), load, { org: 'acme' });
   const kept = [

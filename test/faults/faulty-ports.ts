@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Compiler } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
 import type { Host } from '../../src/hosts/host.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -11,7 +11,7 @@ export interface FaultyPorts {
   bucket(port: Bucket): Bucket;
   cache(port: Cache): Cache;
   source(port: Source): Source;
-  compiler(port: Compiler): Compiler;
+  compiler(port: Sandboxes): Sandboxes;
   host(port: Host): Host;
   /** From now on: the call that rejects; null: none does. `isBug`: with what no port promises. */
   failAt(call: number | null, isBug: boolean): void;

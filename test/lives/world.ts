@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { placeChanges } from '../../src/compile/place-changes.ts';
 import { detectFiles } from '../../src/compile/detect.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
-import type { Compiler } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
 import { rememberResults } from '../../src/compile/remember-results.ts';
 import { runCompile } from '../../src/compile/run.ts';
@@ -89,7 +89,7 @@ export interface LifeWorld extends AsyncDisposable {
 }
 
 /** The real compiler in this process: what the sandbox does, without it. */
-function createCompiler(): Compiler {
+function createCompiler(): Sandboxes {
   return rememberResults({
     id: 'life/1',
     renderer: 'life-1',

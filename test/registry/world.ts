@@ -3,7 +3,9 @@ import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
-import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
+import type { Compiled } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
+import type { Detected } from '../../src/compile/repository-reader.ts';
 import { identityOf } from '../../src/compile/identity.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
@@ -199,7 +201,7 @@ export function snapshotOf(
 }
 
 /** A compiler that knows just enough: documents are YAML mappings; `broken: true` is refused; `include` names more files. `stele.yaml` is read as it is. */
-export interface FakeCompiler extends Compiler {
+export interface FakeCompiler extends Sandboxes {
   /** Paths that were compiled, in order. */
   compiled: string[];
 }

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
-import type { Compiler, Representation } from '../../src/compile/compile.ts';
+import type { Sandboxes } from '../../src/compile/sandboxes.ts';
+import type { Representation } from '../../src/compile/compile.ts';
 import { parseCoordinate, type Format } from '../../src/model/address.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import type { Visibility } from '../../src/model/access.ts';
@@ -88,7 +89,7 @@ const unreachable: Source = {
   watchable: () => null,
 };
 
-function createFakeCompiler(): Compiler {
+function createFakeCompiler(): Sandboxes {
   return {
     id: 'fake 1',
     renderer: 'fake-1',

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
+import type { Comparer } from '../../compile/sandboxes.ts';
 import type { Compiler, Published } from '../../compile/compile.ts';
 import type { Config } from '../../config.ts';
 import { changeRulesIn } from '../../config/organization-config.ts';
@@ -64,7 +65,7 @@ interface Compared {
 
 async function compare(command: Command, before: string, after: string): Promise<Compared> {
   const { registry: remote, enums } = command.optsWithGlobals<DiffOptions>();
-  const run = async (compiler: Compiler, config: Config, registry: Registry | null): Promise<Compared> => {
+  const run = async (compiler: Compiler & Comparer, config: Config, registry: Registry | null): Promise<Compared> => {
     const { limits } = config;
     const named = [before, after].find(isCoordinate);
     const org = (named && parseCoordinate(named)?.coordinate.org) ?? null;

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
+import type { RepositoryReader } from '../../compile/repository-reader.ts';
 import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';
@@ -62,7 +63,7 @@ function reportOf(reports: readonly Report[]): Report {
 }
 
 async function lint(
-  compiler: Compiler,
+  compiler: Compiler & RepositoryReader,
   config: Config,
   file: string,
   ruleset: GivenRuleset | null,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import type { Compiler, GivenRuleset } from '../../compile/compile.ts';
+import type { GivenRuleset, Compiler } from '../../compile/compile.ts';
 import type { Config } from '../../config.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';

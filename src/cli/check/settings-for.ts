@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Compiler, SettingsDefaults, SettingsResource } from '../../compile/compile.ts';
+import type { SettingsDefaults, SettingsResource, RepositoryReader } from '../../compile/repository-reader.ts';
 import type { Config } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createPathGlob, isPathGlob } from '../../model/path-glob.ts';
@@ -12,7 +12,7 @@ import { formatReport } from '../output.ts';
  * Throws `refused` for an invalid `stele.yaml`.
  */
 export async function settingsFor(
-  compiler: Compiler,
+  compiler: RepositoryReader,
   { limits }: Config,
   snapshot: Snapshot,
   entry: string,

@@ -2,7 +2,7 @@ import { isSlug } from '../../model/address.ts';
 import { blockOns } from '../../model/problem.ts';
 import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
 import { themeFiles, type Theme } from '../../sites/model/theme.ts';
-import type { Settings, SettingsSite } from '../compile.ts';
+import type { Settings, SettingsSite } from '../repository-reader.ts';
 import { isRecord, isText, readAll } from './checked-values.ts';
 
 /** The settings with the documentation sites in them. Null if these are not what a sandbox may send. */

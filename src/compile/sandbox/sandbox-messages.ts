@@ -15,20 +15,16 @@ import { readComparison } from './read-comparison.ts';
 import { readPage } from './read-page.ts';
 import { withSites } from './read-sites.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
+import type { Artifact, CompileInput, CompileLimits, Published, Representation } from '../compile.ts';
 import type {
-  Artifact,
-  CompileInput,
-  CompileLimits,
   Detected,
-  Published,
-  Rendered,
-  Representation,
   Settings,
   SettingsDefaults,
   SettingsResource,
   VersionFile,
   VersionSource,
-} from '../compile.ts';
+} from '../repository-reader.ts';
+import type { Rendered } from '../renderer.ts';
 
 /** Messages from the parent to the sandbox. */
 export type ParentMessage =

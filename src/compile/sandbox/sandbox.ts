@@ -9,16 +9,9 @@ import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { SnapshotFile } from '../../source/snapshot.ts';
-import type {
-  CollectedFile,
-  CompileInput,
-  CompileLimits,
-  Compiled,
-  Compiler,
-  Detected,
-  Load,
-  Turn,
-} from '../compile.ts';
+import type { CollectedFile, CompileInput, CompileLimits, Compiled, Load, Turn } from '../compile.ts';
+import type { Sandboxes } from '../sandboxes.ts';
+import type { Detected } from '../repository-reader.ts';
 import { mayBeDocument } from '../detect.ts';
 import { ruleIn } from '../ruleset/rule-at-work.ts';
 import { ruleSeconds } from './watch-limits.ts';
@@ -28,7 +21,7 @@ import { batchesOf, renderAll } from './render-batches.ts';
 export type CompilerOptions = Partial<PoolOptions>;
 
 /** A compiler that reports its isolation. */
-export interface SandboxCompiler extends Compiler {
+export interface SandboxCompiler extends Sandboxes {
   /** Rejects with `unavailable` if the configured isolation does not work. */
   isolation(): Promise<Isolation>;
   /** Starts a sandbox now, so that the first job finds it ready. Says nothing if that fails. */

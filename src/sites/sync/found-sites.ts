@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { SettingsSite } from '../../compile/compile.ts';
+import type { SettingsSite } from '../../compile/repository-reader.ts';
 import type { Repository } from '../../model/connection.ts';
 import type { SiteName, SiteSettings } from '../model/documentation-site.ts';
 import type { SiteFiles } from '../registry/make-deployment.ts';

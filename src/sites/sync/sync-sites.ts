@@ -1,4 +1,4 @@
-import type { SettingsSite } from '../../compile/compile.ts';
+import type { SettingsSite } from '../../compile/repository-reader.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Repository, RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
-import type { Compiler } from '../../../src/compile/compile.ts';
+import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
@@ -40,7 +40,7 @@ const large = JSON.stringify({
   'x-large': Array.from({ length: 600_000 }, (_, at) => ({ at })),
 });
 
-let compiler: Compiler;
+let compiler: Sandboxes;
 beforeAll(() => {
   compiler = openCompiler({ children: 2 });
 });

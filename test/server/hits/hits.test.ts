@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Compiler } from '../../../src/compile/compile.ts';
+import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { changeOrganization } from '../../../src/registry/gate/organization-settings.ts';
@@ -254,7 +254,7 @@ describe('an answer at once is never an old one', () => {
     const [name, ruleset] = ['apis/judged', '@acme/rulesets/judge'];
     await publishVersion(registry, ruleset, '1.0.0');
     const { compiler } = registry;
-    const compile: Compiler['compile'] = async (...given) => {
+    const compile: Sandboxes['compile'] = async (...given) => {
       const made = await compiler.compile(...given);
       const problems = made.report.problems.map((problem) => ({ ...problem, ofRuleset: true as const }));
       const gate = { ruleset: { name: ruleset, digest: digestOf('judge') }, blockOn: 'none' as const };

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { resourceTypes } from '../../../src/model/address.ts';
 import { connectResource } from '../../../src/sync/connect.ts';
-import type { Compiler } from '../../../src/compile/compile.ts';
+import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { createKey } from '../../../src/registry/keys.ts';
 import type { Operation, Schema } from '../../../src/server/v1/api-description.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
@@ -238,7 +238,7 @@ const request: fc.Arbitrary<Drawn> = fc
  * Sends `count` requests that are drawn from the description, eight at a time, and holds every answer against it. Documents are compiled by
  * `compiler`; by the test registry's own, when none is given.
  */
-export async function fuzz(count: number, seed: number, compiler: Compiler | null = null): Promise<Fuzzed> {
+export async function fuzz(count: number, seed: number, compiler: Sandboxes | null = null): Promise<Fuzzed> {
   const source = createTestRepository(repository);
   source.commit({ 'a.json': documentOf('1.0.0'), 'b.json': documentOf('7.0.0') });
   const registry = { ...createTestRegistry({ ...unlimited, limits: { fileBytes: 10_000 } }), source: source.source };

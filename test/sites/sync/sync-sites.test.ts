@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { readSettings } from '../../../src/compile/repository-settings.ts';
 import { withSites } from '../../../src/compile/sandbox/read-sites.ts';
-import type { SettingsSite } from '../../../src/compile/compile.ts';
+import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
 import { findSite } from '../../../src/sites/registry/site-record.ts';

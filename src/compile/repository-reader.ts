@@ -1,0 +1,126 @@
+import type { ResourceType } from '../model/address.ts';
+import type { Kind } from '../model/kinds.ts';
+import type { OnConflict } from '../model/connection.ts';
+import type { GateSettings } from '../model/gate.ts';
+import type { Ownership } from '../model/resource.ts';
+import type { BlockOn, Exemption, Problem, Report, Validation } from '../model/problem.ts';
+import type { Visibility } from '../model/access.ts';
+import type { SiteSettings } from '../sites/model/documentation-site.ts';
+import type { CompileLimits, Turn } from './compile.ts';
+
+/** What tells a document apart from others, to find several files of one API. */
+export interface Identity {
+  /** The version in the document. */
+  version: string | null;
+  /** Hashes of some of its paths and webhooks. Two documents with much in common share some. */
+  paths: string[];
+  /** A hash of all its paths and webhooks. Null when it has none. */
+  shape: string | null;
+  /** Whether it is a template: its title or version is a placeholder such as `{{ name }}`. */
+  isTemplate: boolean;
+}
+
+/** The type of a file, found without compiling it. */
+export interface Detected extends Identity {
+  path: string;
+  type: ResourceType;
+  kind: Kind;
+  title: string | null;
+}
+
+/** The source of a version's label when it does not come from a tag. */
+export type VersionSource =
+  /** The version in the document, or the next patch version. */
+  | { from: 'document' }
+  /** The next patch version. The version in the document is ignored. */
+  | { from: 'next' }
+  /** A file of the same commit: the value at `pointer` (RFC 6901), or the whole file if null. */
+  | { from: 'file'; path: string; pointer: string | null };
+
+/**
+ * Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set.
+ */
+export interface SettingsDefaults extends GateSettings, Ownership {
+  visibility?: Visibility;
+  ruleset?: string;
+  validation?: Validation;
+  onConflict?: OnConflict;
+  tags?: string;
+  version?: VersionSource;
+}
+
+/** An entry of a repository's `stele.yaml`: one document, or all documents that match a pattern. */
+export interface SettingsResource extends SettingsDefaults {
+  /** Path or pattern (`model/path-glob.ts`), relative to the folder of `stele.yaml`. */
+  path: string;
+  type?: ResourceType;
+  /** A slug, or a template for slugs. */
+  slug?: string;
+  name?: string;
+  description?: string;
+  /** Findings that are accepted. */
+  exemptions?: Exemption[];
+  /** The position of the entry in `stele.yaml`. */
+  at: Pick<Problem, 'pointer' | 'line' | 'column'>;
+}
+
+/** A documentation site in `stele.yaml`. `path`: its folder, relative to that of `stele.yaml`. */
+export interface SettingsSite extends Partial<SiteSettings> {
+  path: string;
+  slug: string;
+  title: string;
+  visibility?: Visibility;
+  blockOn?: BlockOn;
+}
+
+/** The contents of a repository's `stele.yaml` (schema: `content/schemas/repository.json`). */
+export interface Settings {
+  resources: SettingsResource[];
+  /** `at`: their position in `stele.yaml`. */
+  defaults: SettingsDefaults & Pick<SettingsResource, 'at'>;
+  /** Whether to look for documents that are not listed. */
+  discover: boolean;
+  /** Files and folders that patterns and discovery skip. */
+  ignore: string[];
+  /** Absent: none. */
+  sites?: SettingsSite[];
+}
+
+/** A file that contains a version. `pointer`: where; null for the whole file. */
+export interface VersionFile {
+  path: string;
+  bytes: Uint8Array;
+  pointer: string | null;
+}
+
+/** Reads what a repository says of itself. Pure functions of their input, as `Compiler` is. */
+export interface RepositoryReader {
+  /** Returns the files that are documents of a known kind. Other files are left out. */
+  detect(
+    files: readonly { path: string; bytes: Uint8Array }[],
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<Detected[]>;
+  /**
+   * Applies patterns in gitignore syntax to paths. Returns for each path the index of the pattern
+   * that excludes it, or -1. Returns null when that exceeds the limits.
+   */
+  ignored(
+    patterns: readonly string[],
+    paths: readonly string[],
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<number[] | null>;
+  /** Parses a `stele.yaml`. `settings` is null exactly when the report blocks. */
+  readSettings(
+    file: { path: string; bytes: Uint8Array },
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<{ settings: Settings | null; report: Report }>;
+  /** Returns the version in a file, or the problem if there is none. */
+  readVersion(
+    file: VersionFile,
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<{ version: string } | { problem: Problem }>;
+}
