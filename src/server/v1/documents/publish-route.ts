@@ -1,11 +1,11 @@
-import { RegistryError } from '../../model/errors.ts';
-import type { OnConflict } from '../../model/connection.ts';
-import { showReport } from '../../registry/gate/show-report.ts';
-import { describeBlocking } from '../../model/problem.ts';
-import { publish, type PublishResult } from '../../registry/publish.ts';
-import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
-import { versionRecord, versionUrl } from './resource-records.ts';
-import { uploadIn } from './trial/uploaded-document.ts';
+import { RegistryError } from '../../../model/errors.ts';
+import type { OnConflict } from '../../../model/connection.ts';
+import { showReport } from '../../../registry/gate/show-report.ts';
+import { describeBlocking } from '../../../model/problem.ts';
+import { publish, type PublishResult } from '../../../registry/publish.ts';
+import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from '../call.ts';
+import { versionRecord, versionUrl } from '../resource-records.ts';
+import { uploadIn } from './uploaded-document.ts';
 
 interface NewVersion {
   document: string | object;
