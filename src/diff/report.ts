@@ -37,24 +37,26 @@ export function createPair(
   return { walk, unit, direction, isBranch, ...views };
 }
 
-/**
- * One change to report. `effect` is judged by the rule; `verdict` is an exception from it, and an
- * effect beside it says only what the change does to the set of valid values.
- */
-export type Finding = ({ effect: Effect } | { verdict: Verdict; effect?: Effect }) & {
-  /** The end of the code: `max-length-decreased`. */
-  name: string;
-  /** The end of the sentence: `has maxLength 20 instead of 50`. */
-  says: string;
-  before?: string | null;
-  after?: string | null;
+/** What a change does to the set of valid values, which the rule judges; or a verdict, an exception from the rule. */
+export type Judgement = Effect | Verdict;
+
+export function judge(judgement: Judgement, direction: Direction): Verdict {
+  return judgement in rule.both ? rule[direction][judgement as Effect] : (judgement as Verdict);
+}
+
+/** What else there is to say of a change. */
+export interface Details {
+  before?: string | null | undefined;
+  after?: string | null | undefined;
   /** Pointers of what changed. Default: those of the schemas. */
   at?: Pointers;
   /** Pointers of what the sentence is about. Default: those of the schemas. */
   about?: Pointers;
+  /** What a change whose verdict is an exception does to the set of valid values. Default: nothing. */
+  effect?: Effect;
   /** Whether it means the same in requests and responses. So do changes of texts. */
   isSideless?: boolean;
-};
+}
 
 /** Null: absent in that document. One of them is set. */
 export interface Pointers {
@@ -62,25 +64,58 @@ export interface Pointers {
   after: string | null;
 }
 
-/** Reports a change of a schema. */
-export function report({ unit, direction, walk, before, after }: Pair, finding: Finding): void {
-  const schemas = { before: before.pointer, after: after.pointer };
-  const about = finding.about ?? schemas;
+/**
+ * Reports a change of a schema. `name` is the end of its code (`max-length-decreased`), `says` that of its
+ * sentence (`has maxLength 20 instead of 50`).
+ */
+export function report(pair: Pair, judgement: Judgement, name: string, says: string, details: Details = {}): void {
+  const { unit, direction, walk, before, after } = pair;
+  const about = details.about ?? { before: before.pointer, after: after.pointer };
   const place =
     about.after === null ? describePlace(walk.before, about.before!) : describePlace(walk.after, about.after);
-  const verdict = 'verdict' in finding ? finding.verdict : rule[direction][finding.effect];
-  const side = verdict === 'docs' || finding.isSideless === true ? null : direction;
+  const verdict = judge(judgement, direction);
+  const side = verdict === 'docs' || details.isSideless === true ? null : direction;
   const hasSide = side === 'request' || side === 'response';
+  const effect = judgement in rule.both ? (judgement as Effect) : details.effect;
   addFact(unit, {
     verdict,
-    code: `${hasSide ? `${side}-` : ''}${place.isProperty ? 'property' : place.role}-${finding.name}`,
-    message: `${place.text}${hasSide && place.role === 'schema' ? ` in ${side}s` : ''} ${finding.says}.`,
-    before: finding.before ?? null,
-    after: finding.after ?? null,
-    pointers: align(before, after, finding.at ?? about),
+    code: `${hasSide ? `${side}-` : ''}${place.isProperty ? 'property' : place.role}-${name}`,
+    message: `${place.text}${hasSide && place.role === 'schema' ? ` in ${side}s` : ''} ${says}.`,
+    before: details.before ?? null,
+    after: details.after ?? null,
+    pointers: align(before, after, details.at ?? about),
     direction: side,
-    ...(finding.effect !== undefined && { effect: finding.effect }),
+    ...(effect !== undefined && { effect }),
   });
+}
+
+type Written = { pointer: string } | null | undefined;
+
+/** Where both schemas say something. Where one of them does not, the schema. */
+export function placesOf({ before, after }: Pair, old: Written, current: Written): { before: string; after: string } {
+  return { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer };
+}
+
+/** The effect of a restriction that is set, dropped or another one now. Null: absent. */
+export function effectOf(before: unknown, after: unknown, changed: Effect): Effect {
+  return before === null ? 'narrows' : after === null ? 'widens' : changed;
+}
+
+/** The code of such a change. */
+export function codeOf(name: string, before: unknown, after: unknown): string {
+  return `${name}-${before === null ? 'set' : after === null ? 'unset' : 'changed'}`;
+}
+
+/** `has format date; it had none`, `no longer has format date`, `has format time instead of date`. */
+export function sayHas(noun: string, before: string | null, after: string | null, none = 'it had none'): string {
+  if (before === null) return `has ${noun} ${after}; ${none}`;
+  return after === null ? `no longer has ${noun} ${before}` : `has ${noun} ${after} instead of ${before}`;
+}
+
+/** `must match a`, `need not match a any more`, `must match b instead of a`. */
+export function sayMust(verb: string, before: string | null, after: string | null): string {
+  if (after === null) return `need not ${verb} ${before} any more`;
+  return `must ${verb} ${after}${before === null ? '' : ` instead of ${before}`}`;
 }
 
 /**
@@ -104,6 +139,12 @@ function ownerIn(lacking: SchemaView, having: SchemaView, pointer: string): stri
       null,
     );
   return owner !== null && lacking.flat.parts.some((part) => part.pointer === owner) ? owner : null;
+}
+
+/** A keyword or member as a part of a code: `maxLength` is `max-length`. */
+export function kebab(keyword: string): string {
+  const dashed = keyword.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/[^a-z0-9]+/gi, '-');
+  return dashed.replace(/^-+|-+$/g, '').slice(0, 60) || 'keyword';
 }
 
 const longestMessage = 600;

@@ -42,14 +42,13 @@ function compareHeads(walk: Walk, root: Unit): void {
       before: before.dialect.name === '2.0' ? '/swagger' : '/openapi',
       after: after.dialect.name === '2.0' ? '/swagger' : '/openapi',
     };
-    reportPart(root, {
-      verdict: 'docs',
-      code: 'specification-changed',
-      message: `The document is written in OpenAPI ${current} instead of ${old}.`,
-      before: old!,
-      after: current!,
-      at,
-    });
+    reportPart(
+      root,
+      'docs',
+      'specification-changed',
+      `The document is written in OpenAPI ${current} instead of ${old}.`,
+      { before: old!, after: current!, at },
+    );
   }
   const infos = {
     before: placeAt(before, ['info']) ?? rootOf(before),
@@ -57,14 +56,9 @@ function compareHeads(walk: Walk, root: Unit): void {
   };
   // Not `version`: it differs in nearly every version, and its label says so.
   const keys = ['title', 'summary', 'description', 'termsOfService', 'contact', 'license'];
-  reportTexts(walk, root, { ...infos, subject: 'The API', role: 'info', keys });
-  reportTexts(walk, root, {
-    before: rootOf(before),
-    after: rootOf(after),
-    subject: 'The document',
-    role: 'document',
-    keys: ['externalDocs'],
-  });
+  reportTexts(walk, root, infos, { subject: 'The API', role: 'info', keys });
+  const roots = { before: rootOf(before), after: rootOf(after) };
+  reportTexts(walk, root, roots, { subject: 'The document', role: 'document', keys: ['externalDocs'] });
   compareTags(walk, root);
   compareNames(walk, root);
 }
@@ -74,7 +68,7 @@ function compareTags(walk: Walk, root: Unit): void {
     new Map(listOf(document['tags']).map((tag) => [textOf(objectOf(tag)['name']), textOfValue(tag)]));
   const [old, current] = [read(walk.before.document), read(walk.after.document)];
   const at = { before: old.size > 0 ? '/tags' : null, after: current.size > 0 ? '/tags' : null };
-  const add = (code: string, message: string) => reportPart(root, { verdict: 'docs', code, message, at });
+  const add = (code: string, message: string) => reportPart(root, 'docs', code, message, { at });
   for (const [name, text] of old) {
     const named = `The tag ${quote(JSON.stringify(name))}`;
     if (!current.has(name)) add('tag-removed', `${named} was removed.`);
@@ -94,19 +88,16 @@ function compareNames(walk: Walk, root: Unit): void {
   });
   for (const [name, pointer] of old!)
     if (!current!.has(name))
-      reportPart(root, {
-        verdict: 'safe',
-        code: 'schema-removed',
-        message: `Schema ${quote(JSON.stringify(name))} was removed; no reference needs it.`,
-        before: name,
-        at: { before: `${pointer}/${name}`, after: null },
-      });
+      reportPart(
+        root,
+        'safe',
+        'schema-removed',
+        `Schema ${quote(JSON.stringify(name))} was removed; no reference needs it.`,
+        { before: name, at: { before: `${pointer}/${name}`, after: null } },
+      );
   for (const [name, pointer] of current!)
     if (!old!.has(name))
-      reportPart(root, {
-        verdict: 'safe',
-        code: 'schema-added',
-        message: `Schema ${quote(JSON.stringify(name))} was added.`,
+      reportPart(root, 'safe', 'schema-added', `Schema ${quote(JSON.stringify(name))} was added.`, {
         after: name,
         at: { before: null, after: `${pointer}/${name}` },
       });

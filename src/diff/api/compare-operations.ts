@@ -1,6 +1,6 @@
-import type { Direction } from '../../model/comparison.ts';
+import type { Direction, Verdict } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { reportPart, reportTexts } from './report-part.ts';
+import { pointersOf, reportPart, reportRequired, reportTexts } from './report-part.ts';
 import { pairItems, type Operation, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
@@ -8,6 +8,7 @@ import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
 import { compareServers } from './compare-servers.ts';
+import { codeOf, sayHas } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, membersOf, resolvePlace } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -20,16 +21,10 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, isWebh
     const isDeprecated = objectOf(before!.place.value)['deprecated'] === true;
     const code = `${isDeprecated ? 'deprecated-' : ''}${thing}-removed`;
     const message = `${before!.name} was removed${isDeprecated ? '; it was deprecated' : ''}.`;
-    return reportPart(unit, { verdict: 'breaking', code, message, before: before!.name, at });
+    return reportPart(unit, 'breaking', code, message, { before: before!.name, at });
   }
   if (before === null)
-    return reportPart(unit, {
-      verdict: 'safe',
-      code: `${thing}-added`,
-      message: `${after.name} was added.`,
-      after: after.name,
-      at,
-    });
+    return reportPart(unit, 'safe', `${thing}-added`, `${after.name} was added.`, { after: after.name, at });
   if (!isWebhook) {
     compareSecurity(walk, unit, before, after);
     compareServers(walk, unit, before, after);
@@ -60,38 +55,20 @@ function sameItems(walk: Walk, before: Operation, after: Operation): boolean {
 function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation): void {
   const places = { before: before.place, after: after.place };
   const [old, current] = [objectOf(before.place.value), objectOf(after.place.value)];
-  const at = { before: before.place.pointer, after: after.place.pointer };
-  reportTexts(walk, unit, {
-    ...places,
-    subject: after.name,
-    role: 'operation',
-    keys: ['summary', 'description', 'externalDocs'],
-  });
+  const at = pointersOf(places);
+  const keys = ['summary', 'description', 'externalDocs'];
+  reportTexts(walk, unit, places, { subject: after.name, role: 'operation', keys });
   const [from, to] = [textOf(old['operationId']) || null, textOf(current['operationId']) || null];
   if (from !== to) {
-    const says =
-      from === null
-        ? `has operationId ${to}; it had none`
-        : to === null
-          ? `no longer has operationId ${from}`
-          : `has operationId ${to} instead of ${from}`;
-    const given = { message: `${after.name} ${says}.`, before: from, after: to, at };
     // Requests are the same, but generated clients name their functions after it.
-    if (from === null) reportPart(unit, { verdict: 'safe', code: 'operation-id-set', ...given });
-    else
-      reportPart(unit, {
-        verdict: 'risky',
-        code: to === null ? 'operation-id-unset' : 'operation-id-changed',
-        ...given,
-      });
+    const verdict = from === null ? 'safe' : 'risky';
+    const message = `${after.name} ${sayHas('operationId', from, to)}.`;
+    reportPart(unit, verdict, codeOf('operation-id', from, to), message, { before: from, after: to, at });
   }
   const [was, is] = [old['deprecated'] === true, current['deprecated'] === true];
   if (was !== is) {
     const message = `${after.name} is ${is ? '' : 'no longer '}deprecated.`;
-    reportPart(unit, {
-      verdict: 'safe',
-      code: is ? 'operation-deprecated' : 'operation-reactivated',
-      message,
+    reportPart(unit, 'safe', is ? 'operation-deprecated' : 'operation-reactivated', message, {
       before: `${was}`,
       after: `${is}`,
       at,
@@ -113,7 +90,7 @@ function compareOthers(unit: Unit, before: Operation, after: Operation): void {
     if (members.has(key) || key.startsWith('x-') || textOfValue(old[key]) === textOfValue(current[key])) continue;
     const message = `${after.name} has another ${JSON.stringify(key)}; what that means cannot be judged.`;
     const at = { before: before.place.pointer, after: after.place.pointer };
-    reportPart(unit, { verdict: 'unknown', code: 'operation-member-changed', message, before: key, after: key, at });
+    reportPart(unit, 'unknown', 'operation-member-changed', message, { before: key, after: key, at });
   }
 }
 
@@ -123,21 +100,12 @@ function compareTags(unit: Unit, before: Operation, after: Operation): void {
   const removed = old!.filter((tag) => !current!.includes(tag)).join(', ');
   const added = current!.filter((tag) => !old!.includes(tag)).join(', ');
   if (removed !== '')
-    reportPart(unit, {
-      verdict: 'docs',
-      code: 'operation-tag-removed',
-      message: `${after.name} no longer has the tag ${removed}.`,
+    reportPart(unit, 'docs', 'operation-tag-removed', `${after.name} no longer has the tag ${removed}.`, {
       before: removed,
       at,
     });
   if (added !== '')
-    reportPart(unit, {
-      verdict: 'docs',
-      code: 'operation-tag-added',
-      message: `${after.name} has the tag ${added}.`,
-      after: added,
-      at,
-    });
+    reportPart(unit, 'docs', 'operation-tag-added', `${after.name} has the tag ${added}.`, { after: added, at });
 }
 
 /** The end that was announced may be moved to a later day, not to an earlier one. */
@@ -146,31 +114,15 @@ function compareSunset(unit: Unit, before: Operation, after: Operation): void {
   if (old === current) return;
   const at = { before: before.place.pointer, after: after.place.pointer };
   const given = { before: old!, after: current!, at };
-  if (old === null)
-    return reportPart(unit, {
-      verdict: 'safe',
-      code: 'operation-sunset-set',
-      message: `${after.name} ends on ${current}.`,
-      ...given,
-    });
-  if (current === null)
-    return reportPart(unit, {
-      verdict: 'risky',
-      code: 'operation-sunset-unset',
-      message: `${after.name} no longer says that it ends on ${old}.`,
-      ...given,
-    });
+  const tell = (verdict: Verdict, name: string, says: string) =>
+    reportPart(unit, verdict, `operation-sunset-${name}`, `${after.name} ${says}.`, given);
+  if (old === null) return tell('safe', 'set', `ends on ${current}`);
+  if (current === null) return tell('risky', 'unset', `no longer says that it ends on ${old}`);
   const [from, to] = [Date.parse(old!), Date.parse(current!)];
-  const message = `${after.name} ends on ${current} instead of ${old}.`;
-  if (Number.isNaN(from) || Number.isNaN(to))
-    return reportPart(unit, { verdict: 'unknown', code: 'operation-sunset-changed', message, ...given });
-  const isEarlier = to < from;
-  reportPart(unit, {
-    verdict: isEarlier ? 'risky' : 'safe',
-    code: `operation-sunset-${isEarlier ? 'earlier' : 'later'}`,
-    message,
-    ...given,
-  });
+  const says = `ends on ${current} instead of ${old}`;
+  if (Number.isNaN(from) || Number.isNaN(to)) tell('unknown', 'changed', says);
+  else if (to < from) tell('risky', 'earlier', says);
+  else tell('safe', 'later', says);
 }
 
 function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operation, direction: Direction): void {
@@ -184,13 +136,10 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
     const { isRequired } = after!;
     const code = `${direction}-body-added${isRequired ? '-as-required' : ''}`;
     const message = `The request body was added and is ${isRequired ? 'required' : 'optional'}.`;
-    return reportPart(parent, { effect: isRequired ? 'narrows' : 'widens', code, message, at, direction });
+    return reportPart(parent, isRequired ? 'narrows' : 'widens', code, message, { at, direction });
   }
   if (after === null)
-    return reportPart(parent, {
-      verdict: 'breaking',
-      code: `${direction}-body-removed`,
-      message: 'The request body was removed.',
+    return reportPart(parent, 'breaking', `${direction}-body-removed`, 'The request body was removed.', {
       at,
       direction,
     });
@@ -198,26 +147,9 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
   const subject = shared === undefined ? 'the request body' : `request body ${JSON.stringify(shared)}`;
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();
   walk.below(parent, `body ${direction} ${at.before} | ${at.after} | ${types}`, (unit) => {
-    const start = subject.slice(0, 1).toUpperCase() + subject.slice(1);
-    if (before.isRequired !== after.isRequired) {
-      const [from, to] = after.isRequired ? ['optional', 'required'] : ['required', 'optional'];
-      reportPart(unit, {
-        effect: after.isRequired ? 'narrows' : 'widens',
-        code: `${direction}-body-became-${to}`,
-        message: `${start} is ${to}; it was ${from}.`,
-        before: from,
-        after: to,
-        at,
-        direction,
-      });
-    }
-    reportTexts(walk, unit, {
-      before: before.place,
-      after: after.place,
-      subject: start,
-      role: 'body',
-      keys: ['description'],
-    });
+    const places = { before: before.place, after: after.place };
+    reportRequired(unit, before, after, { direction, subject, role: 'body' });
+    reportTexts(walk, unit, places, { subject, role: 'body', keys: ['description'] });
     compareContents(walk, unit, before, after, { direction, subject, role: 'body' });
   });
 }

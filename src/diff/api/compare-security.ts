@@ -17,31 +17,28 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
   const at = { before: old.pointer, after: current.pointer };
   const change = { before: describe(old.alternatives), after: describe(current.alternatives), at };
   if (old.isOpen && !current.isOpen)
-    return reportPart(unit, {
-      verdict: 'breaking',
-      code: 'security-added',
-      message: `Requests need ${change.after}; they needed nothing.`,
-      ...change,
-    });
+    return reportPart(
+      unit,
+      'breaking',
+      'security-added',
+      `Requests need ${change.after}; they needed nothing.`,
+      change,
+    );
   if (!old.isOpen && current.isOpen)
-    return reportPart(unit, {
-      verdict: 'safe',
-      code: 'security-removed',
-      message: `Requests need nothing; they needed ${change.before}.`,
-      ...change,
-    });
+    return reportPart(unit, 'safe', 'security-removed', `Requests need nothing; they needed ${change.before}.`, change);
   const used = new Set<Alternative>();
   for (const one of old.alternatives) {
     const kept = current.alternatives.find((other) => satisfies(one, other));
     if (kept) {
       used.add(kept);
       if (!satisfies(kept, one))
-        reportPart(unit, {
-          verdict: 'safe',
-          code: 'security-relaxed',
-          message: `Requests need ${describe([kept])} instead of ${describe([one])}.`,
-          ...change,
-        });
+        reportPart(
+          unit,
+          'safe',
+          'security-relaxed',
+          `Requests need ${describe([kept])} instead of ${describe([one])}.`,
+          change,
+        );
       continue;
     }
     const isAlike = (other: Alternative) => other.size === one.size && [...one.keys()].every((id) => other.has(id));
@@ -53,16 +50,11 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
       ? `Requests need ${describe([instead])} instead of ${describe([one])}.`
       : `Requests may no longer use ${describe([one])}.`;
     const code = scoped ? 'security-scope-added' : wider ? 'security-scheme-added' : 'security-alternative-removed';
-    reportPart(unit, { verdict: 'breaking', code, message, ...change });
+    reportPart(unit, 'breaking', code, message, change);
   }
   for (const other of current.alternatives) {
     if (used.has(other) || old.isOpen || old.alternatives.some((one) => satisfies(one, other))) continue;
-    reportPart(unit, {
-      verdict: 'safe',
-      code: 'security-alternative-added',
-      message: `Requests may also use ${describe([other])}.`,
-      ...change,
-    });
+    reportPart(unit, 'safe', 'security-alternative-added', `Requests may also use ${describe([other])}.`, change);
   }
   compareSchemes(walk, unit, old.alternatives, current.alternatives);
 }
@@ -155,15 +147,7 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
     says: string,
     from: string | null,
     to: string | null,
-  ) =>
-    reportPart(unit, {
-      verdict,
-      code: `security-scheme-${code}`,
-      message: `${subject} ${says}.`,
-      before: from,
-      after: to,
-      at,
-    });
+  ) => reportPart(unit, verdict, `security-scheme-${code}`, `${subject} ${says}.`, { before: from, after: to, at });
   for (const [key, verdict] of [
     ['description', 'docs'],
     ['bearerFormat', 'docs'],

@@ -19,30 +19,15 @@ export function compareServers(walk: Walk, parent: Unit, before: Operation, afte
     const isReplaced = removed.length === from.length && from.length > 0 && to.length > 0;
     if (isReplaced) {
       const message = `The servers are ${to.join(', ')} instead of ${from.join(', ')}.`;
-      return reportPart(unit, {
-        verdict: 'breaking',
-        code: 'servers-replaced',
-        message,
+      return reportPart(unit, 'breaking', 'servers-replaced', message, {
         before: from.join(', '),
         after: to.join(', '),
         at,
       });
     }
     for (const url of removed)
-      reportPart(unit, {
-        verdict: 'risky',
-        code: 'server-removed',
-        message: `The server ${url} was removed.`,
-        before: url,
-        at,
-      });
+      reportPart(unit, 'risky', 'server-removed', `The server ${url} was removed.`, { before: url, at });
     for (const url of added)
-      reportPart(unit, {
-        verdict: 'safe',
-        code: 'server-added',
-        message: `The server ${url} was added.`,
-        after: url,
-        at,
-      });
+      reportPart(unit, 'safe', 'server-added', `The server ${url} was added.`, { after: url, at });
   });
 }

@@ -1,67 +1,85 @@
-import type { Direction, Verdict } from '../../model/comparison.ts';
-import { entriesOf } from '../../render/json-value.ts';
-import { addFact, describeText, rule, type Pointers } from '../report.ts';
+import type { Direction } from '../../model/comparison.ts';
+import { objectOf } from '../../render/json-value.ts';
+import { addFact, describeText, judge, kebab, type Judgement, type Pointers } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import { memberOf, type Place } from '../side.ts';
-import type { Effect, Unit, Walk } from '../walk.ts';
+import { memberOf, type Label, type Place } from '../side.ts';
+import type { Unit, Walk } from '../walk.ts';
 
-/** A change of a part of an API other than a schema. */
-export type ApiFinding = ({ effect: Effect } | { verdict: Verdict }) & {
-  code: string;
-  message: string;
-  before?: string | null;
-  after?: string | null;
+/** What else there is to say of a change. Without a direction, it does not concern data. */
+export interface PartDetails {
+  before?: string | null | undefined;
+  after?: string | null | undefined;
   at: Pointers;
   direction?: Direction | null;
-};
+}
 
-/** Reports it. `effect` is judged by the rule of its direction. */
-export function reportPart(unit: Unit, finding: ApiFinding): void {
-  const { code, message, at } = finding;
-  const direction = finding.direction ?? null;
-  const verdict = 'verdict' in finding ? finding.verdict : rule[direction ?? 'both'][finding.effect];
-  addFact(unit, {
-    verdict,
-    code,
-    message,
-    before: finding.before ?? null,
-    after: finding.after ?? null,
-    pointers: at,
-    direction,
-  });
+/** Reports a change of a part of an API other than a schema. */
+export function reportPart(
+  unit: Unit,
+  judgement: Judgement,
+  code: string,
+  message: string,
+  { before = null, after = null, at, direction = null }: PartDetails,
+): void {
+  const verdict = judge(judgement, direction ?? 'both');
+  addFact(unit, { verdict, code, message, before, after, pointers: at, direction });
+}
+
+/** Two places that are compared with each other. */
+export interface Places {
+  before: Place;
+  after: Place;
+}
+
+export function pointersOf({ before, after }: Places): { before: string; after: string } {
+  return { before: before.pointer, after: after.pointer };
+}
+
+/** Names two places for people. */
+export function setLabel(walk: Walk, { before, after }: Places, label: Label): void {
+  walk.before.labels.set(before.pointer, label);
+  walk.after.labels.set(after.pointer, label);
+}
+
+/** The values of a member as texts, and where they stand. Null: absent. */
+export function membersAt(walk: Walk, { before, after }: Places, key: string) {
+  const [old, current] = [memberOf(walk.before, before, key), memberOf(walk.after, after, key)];
+  return {
+    before: old && textOfValue(old.value),
+    after: current && textOfValue(current.value),
+    at: { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer },
+  };
+}
+
+/** Reports that something must be sent now, or no longer must be. */
+export function reportRequired(
+  unit: Unit,
+  before: { isRequired: boolean; place: Place },
+  after: { isRequired: boolean; place: Place },
+  { role, subject, direction }: { role: string; subject: string; direction: Direction },
+): void {
+  if (before.isRequired === after.isRequired) return;
+  const [from, to] = after.isRequired ? ['optional', 'required'] : ['required', 'optional'];
+  const details = { before: from, after: to, at: pointersOf({ before: before.place, after: after.place }), direction };
+  const effect = after.isRequired ? 'narrows' : 'widens';
+  reportPart(unit, effect, `${direction}-${role}-became-${to}`, `${subject} is ${to}; it was ${from}.`, details);
 }
 
 /** Compares members that are only for people: those named, and extensions. */
 export function reportTexts(
   walk: Walk,
   unit: Unit,
-  {
-    before,
-    after,
-    subject,
-    role,
-    keys,
-  }: { before: Place; after: Place; subject: string; role: string; keys: readonly string[] },
+  places: Places,
+  { subject, role, keys }: { subject: string; role: string; keys: readonly string[] },
 ): void {
-  const extensions = [before, after].flatMap(({ value }) =>
-    entriesOf(value)
-      .map(([key]) => key)
-      .filter((key) => key.startsWith('x-') && key !== 'x-sunset'),
-  );
+  const extensions = [places.before, places.after]
+    .flatMap(({ value }) => Object.keys(objectOf(value)))
+    .filter((key) => key.startsWith('x-') && key !== 'x-sunset');
   for (const key of new Set([...keys, ...extensions])) {
-    const [old, current] = [memberOf(walk.before, before, key), memberOf(walk.after, after, key)];
-    const [from, to] = [old && textOfValue(old.value), current && textOfValue(current.value)];
-    if (from === to) continue;
-    const name = key.startsWith('x-') ? 'extension' : key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const at = { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer };
-    addFact(unit, {
-      verdict: 'docs',
-      code: `${role}-${name}-changed`,
-      message: `${subject} ${describeText(key, from, to)}.`,
-      before: from,
-      after: to,
-      pointers: at,
-      direction: null,
-    });
+    const stated = membersAt(walk, places, key);
+    if (stated.before === stated.after) continue;
+    const name = key.startsWith('x-') ? 'extension' : kebab(key);
+    const says = describeText(key, stated.before, stated.after);
+    reportPart(unit, 'docs', `${role}-${name}-changed`, `${subject} ${says}.`, stated);
   }
 }

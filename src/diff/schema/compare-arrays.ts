@@ -8,24 +8,12 @@ export function compareArrays(pair: Pair, below: Below): void {
   const length = Math.max(before.items.first.length, after.items.first.length);
   for (let at = 0; at < length; at++) below(itemAt(before, at), itemAt(after, at));
   const [old, current] = [before.items, after.items];
-  const pointers = { before: old.pointer, after: current.pointer };
-  if (old.isClosed !== current.isClosed) {
-    if (current.isClosed)
-      report(pair, {
-        effect: 'narrows',
-        name: 'additional-items-forbidden',
-        says: `allows no more than ${length} items`,
-        at: pointers,
-      });
-    else
-      report(pair, {
-        effect: 'widens',
-        name: 'additional-items-allowed',
-        says: `allows more than ${length} items`,
-        at: pointers,
-      });
-  } else if (!current.isClosed && (old.rest.length > 0 || current.rest.length > 0))
-    below(restOf(before), restOf(after));
+  const at = { before: old.pointer, after: current.pointer };
+  if (!old.isClosed && current.isClosed)
+    report(pair, 'narrows', 'additional-items-forbidden', `allows no more than ${length} items`, { at });
+  else if (old.isClosed && !current.isClosed)
+    report(pair, 'widens', 'additional-items-allowed', `allows more than ${length} items`, { at });
+  else if (!current.isClosed && (old.rest.length > 0 || current.rest.length > 0)) below(restOf(before), restOf(after));
 }
 
 function itemAt(view: SchemaView, at: number): Schema {

@@ -1,6 +1,6 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { quote, report, type Pair } from '../report.ts';
-import type { Effect } from '../walk.ts';
+import { placesOf, quote, report, type Pair } from '../report.ts';
+import { keywordsCompared } from './keywords.ts';
 import { textOfValue, type SchemaView } from './read-schema.ts';
 import { escapeKey } from '../side.ts';
 import type { Walk } from '../walk.ts';
@@ -17,16 +17,7 @@ interface Demand {
   pointer: string;
 }
 
-/** The keywords that this file compares. */
-export const demandKeywords = new Set([
-  'if',
-  'then',
-  'else',
-  'not',
-  'dependentRequired',
-  'dependentSchemas',
-  'dependencies',
-]);
+const demandKeywords = new Set(keywordsCompared('demand'));
 
 /** Compares the restrictions of which a schema may have any number. */
 export function compareDemands(pair: Pair): void {
@@ -43,19 +34,16 @@ function compareKind(pair: Pair, kind: Kind, old: readonly Demand[], current: re
   const removed = old.filter((one) => !current.some((other) => isSame(one, other)));
   const added = current.filter((other) => !old.some((one) => isSame(one, other)));
   if (removed.length === 0 && added.length === 0) return;
-  const at = {
-    before: (removed[0] ?? old[0])?.pointer ?? pair.before.pointer,
-    after: (added[0] ?? current[0])?.pointer ?? pair.after.pointer,
-  };
+  const at = placesOf(pair, removed[0] ?? old[0], added[0] ?? current[0]);
   const name = `${kind}-${old.length === 0 ? 'set' : current.length === 0 ? 'unset' : 'changed'}`;
   const isReplaced = removed.length > 0 && added.length > 0;
   if (isReplaced && kind !== 'dependent-required') {
     const says = `restricts values by ${words[kind]} in another way; what that means cannot be judged`;
-    return report(pair, { effect: 'unknown', name, says, at });
+    return report(pair, 'unknown', name, says, { at });
   }
-  const effect: Effect = isReplaced ? 'changes' : added.length > 0 ? 'narrows' : 'widens';
+  const effect = isReplaced ? 'changes' : added.length > 0 ? 'narrows' : 'widens';
   const all = [...added.map(({ says }) => says), ...removed.map(({ says }) => `no longer ${says}`)];
-  report(pair, { effect, name, says: all.slice(0, 5).join('; '), at });
+  report(pair, effect, name, all.slice(0, 5).join('; '), { at });
 }
 
 const words: Readonly<Record<Kind, string>> = {

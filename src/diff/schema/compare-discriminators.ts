@@ -1,5 +1,6 @@
 import { entriesOf, objectOf, textOf } from '../../render/json-value.ts';
-import { quote, report, type Pair } from '../report.ts';
+import { codeOf, placesOf, quote, report, sayHas, type Pair } from '../report.ts';
+import { reportLists } from './compare-values.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Stated } from './schema-parts.ts';
 
@@ -12,53 +13,23 @@ interface Discriminator {
 /** Compares `discriminator`: the property that says which alternative is meant, and its values. */
 export function compareDiscriminators(pair: Pair): void {
   const [old, current] = [read(pair.before), read(pair.after)];
-  const at = { before: old?.pointer ?? pair.before.pointer, after: current?.pointer ?? pair.after.pointer };
   if (old === null && current === null) return;
-  if (old === null || current === null) {
-    const says = current
-      ? `has the discriminator ${quote(current.property)}; it had none`
-      : `no longer has the discriminator ${quote(old!.property)}`;
-    const values = { before: old?.property ?? null, after: current?.property ?? null };
-    return report(pair, {
-      verdict: 'risky',
-      name: current ? 'discriminator-set' : 'discriminator-unset',
-      says,
-      ...values,
-      at,
-    });
-  }
-  if (old.property !== current.property)
-    report(pair, {
-      effect: 'changes',
-      name: 'discriminator-property-changed',
-      says: `has the discriminator ${quote(current.property)} instead of ${quote(old.property)}`,
-      before: old.property,
-      after: current.property,
-      at,
-    });
-  const removed = [...old.mapping.keys()].filter((value) => !current.mapping.has(value));
-  const added = [...current.mapping.keys()].filter((value) => !old.mapping.has(value));
-  if (removed.length > 0)
-    report(pair, {
-      effect: 'narrows',
-      name: 'discriminator-mapping-removed',
-      says: `no longer maps the discriminator's value ${listed(removed)}`,
-      before: listed(removed),
-      at,
-    });
-  if (added.length > 0)
-    report(pair, {
-      effect: 'widens',
-      name: 'discriminator-mapping-added',
-      says: `also maps the discriminator's value ${listed(added)}`,
-      after: listed(added),
-      at,
-    });
+  const at = placesOf(pair, old, current);
+  const [from, to] = [old?.property ?? null, current?.property ?? null];
+  const says = sayHas('the discriminator', from && quote(from), to && quote(to));
+  if (old === null || current === null)
+    return report(pair, 'risky', codeOf('discriminator', from, to), says, { before: from, after: to, at });
+  if (from !== to) report(pair, 'changes', 'discriminator-property-changed', says, { before: from, after: to, at });
+  const names = [old, current].map(({ mapping }) => new Set([...mapping.keys()].map((name) => JSON.stringify(name))));
+  reportLists(pair, 'discriminator-mapping', [names[0]!, names[1]!], at, {
+    removed: ['narrows', (values) => `no longer maps the discriminator's value ${values}`],
+    added: ['widens', (values) => `also maps the discriminator's value ${values}`],
+  });
   for (const [value, target] of old.mapping) {
     const other = current.mapping.get(value);
     if (other === undefined || schemaName(other) === schemaName(target)) continue;
-    const says = `maps the discriminator's value ${quote(value)} to ${quote(other)} instead of ${quote(target)}`;
-    report(pair, { effect: 'changes', name: 'discriminator-mapping-changed', says, before: target, after: other, at });
+    const meaning = `maps the discriminator's value ${quote(value)} to ${quote(other)} instead of ${quote(target)}`;
+    report(pair, 'changes', 'discriminator-mapping-changed', meaning, { before: target, after: other, at });
   }
 }
 
@@ -78,11 +49,4 @@ function read(view: SchemaView): Discriminator | null {
 
 function schemaName(target: string): string {
   return target.slice(target.lastIndexOf('/') + 1);
-}
-
-function listed(values: readonly string[]): string {
-  return values
-    .slice(0, 10)
-    .map((value) => quote(JSON.stringify(value)))
-    .join(', ');
 }

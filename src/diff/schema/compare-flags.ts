@@ -1,4 +1,4 @@
-import { report, type Pair } from '../report.ts';
+import { report, type Judgement, type Pair } from '../report.ts';
 import { flatten, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
 
@@ -7,73 +7,56 @@ export function hasFlag(side: Side, schema: Schema, flag: 'readOnly' | 'writeOnl
   return flatten(side, schema).parts.some(({ value }) => value[flag] === true);
 }
 
+interface Property {
+  name: string;
+  before: Schema;
+  after: Schema;
+}
+
 /** Compares `readOnly` and `writeOnly` of a property: whether it is sent at all. */
-export function compareFlags(pair: Pair, property: { name: string; before: Schema; after: Schema }): void {
-  compareFlag(pair, property, 'readOnly');
-  compareFlag(pair, property, 'writeOnly');
+export function compareFlags(pair: Pair, property: Property): void {
+  compareFlag(pair, property, 'readOnly', 'read-only');
+  compareFlag(pair, property, 'writeOnly', 'write-only');
 }
 
 function compareFlag(
   pair: Pair,
-  { name, before, after }: { name: string; before: Schema; after: Schema },
+  { name, before, after }: Property,
   flag: 'readOnly' | 'writeOnly',
+  word: string,
 ): void {
   const [was, is] = [hasFlag(pair.walk.before, before, flag), hasFlag(pair.walk.after, after, flag)];
   if (was === is) return;
-  const about = { before: before[0]!.pointer, after: after[0]!.pointer };
-  const word = flag === 'readOnly' ? 'read-only' : 'write-only';
-  const said = { before: String(was), after: String(is), about };
-  const stops = pair.direction === (flag === 'readOnly' ? 'request' : 'response');
-  if (pair.direction === 'both')
-    return report(pair, {
-      verdict: 'risky',
-      name: `${is ? 'became' : 'became-not'}-${word}`,
-      says: is ? `is ${word}` : `is no longer ${word}`,
-      ...said,
-    });
-  if (!stops)
-    return report(pair, {
-      verdict: 'safe',
-      name: `${is ? 'became' : 'became-not'}-${word}`,
-      says: is ? `is ${word}` : `is no longer ${word}`,
-      ...said,
-    });
   const isRequired = (is ? pair.before : pair.after).required.has(name);
-  if (pair.direction === 'request') {
-    if (is)
-      return report(pair, {
-        verdict: 'risky',
-        name: 'became-read-only',
-        says: 'is read-only, so requests should not send it',
-        ...said,
-      });
-    if (isRequired)
-      return report(pair, {
-        effect: 'narrows',
-        name: 'became-not-read-only',
-        says: 'is no longer read-only, and requests must send it',
-        ...said,
-      });
-    return report(pair, { effect: 'widens', name: 'became-not-read-only', says: 'is no longer read-only', ...said });
+  const [judgement, means, start = ''] = meaningOf(pair, flag, is, isRequired);
+  report(
+    pair,
+    judgement,
+    `${start}${is ? 'became' : 'became-not'}-${word}`,
+    `is ${is ? '' : 'no longer '}${word}${means}`,
+    {
+      before: String(was),
+      after: String(is),
+      about: { before: before[0]!.pointer, after: after[0]!.pointer },
+    },
+  );
+}
+
+/** What a flag means in a direction, the end of its sentence, and the start of its code. */
+function meaningOf(
+  { direction }: Pair,
+  flag: 'readOnly' | 'writeOnly',
+  is: boolean,
+  isRequired: boolean,
+): [Judgement, string, string?] {
+  if (direction === 'both') return ['risky', ''];
+  if (direction === 'request') {
+    if (flag === 'writeOnly') return ['safe', ''];
+    if (is) return ['risky', ', so requests should not send it'];
+    return isRequired ? ['narrows', ', and requests must send it'] : ['widens', ''];
   }
-  if (!is)
-    return report(pair, {
-      effect: 'narrows',
-      name: 'became-not-write-only',
-      says: 'is no longer write-only, so responses have it',
-      ...said,
-    });
-  if (isRequired)
-    return report(pair, {
-      effect: 'widens',
-      name: 'became-write-only',
-      says: 'is write-only, so responses no longer have it',
-      ...said,
-    });
-  return report(pair, {
-    verdict: 'risky',
-    name: 'optional-became-write-only',
-    says: 'is write-only, so responses no longer have it',
-    ...said,
-  });
+  if (flag === 'readOnly') return ['safe', ''];
+  if (!is) return ['narrows', ', so responses have it'];
+  const means = ', so responses no longer have it';
+  return isRequired ? ['widens', means] : ['risky', means, 'optional-'];
 }

@@ -1,4 +1,4 @@
-import { quote, report, type Pair } from '../report.ts';
+import { codeOf, effectOf, placesOf, quote, report, sayHas, sayMust, type Pair } from '../report.ts';
 import type { Effect } from '../walk.ts';
 import type { SchemaView } from './read-schema.ts';
 
@@ -28,22 +28,13 @@ export function compareFormats(pair: Pair): void {
 
 function compareFormat(pair: Pair): void {
   const [before, after] = [formatOf(pair.before), formatOf(pair.after)];
-  const old = typeof before?.value === 'string' ? before.value : null;
-  const current = typeof after?.value === 'string' ? after.value : null;
+  const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
+  const [old, current] = [textIn(before), textIn(after)];
   if (old === current) return;
-  const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
-  const said = { before: old, after: current, at };
-  const name = old === null ? 'format-set' : current === null ? 'format-unset' : 'format-changed';
-  const [from, to] = [old && quote(old), current && quote(current)];
-  const says =
-    old === null
-      ? `has format ${to}; it had none`
-      : current === null
-        ? `no longer has format ${from}`
-        : `has format ${to} instead of ${from}`;
-  const named = [old, current].filter((format) => format !== null);
-  if (named.every((format) => hints.has(format))) report(pair, { verdict: 'docs', name, says, ...said });
-  else report(pair, { effect: effectOf(old, current), name, says, ...said });
+  const isHint = [old, current].every((format) => format === null || hints.has(format));
+  const says = sayHas('format', old && quote(old), current && quote(current));
+  const said = { before: old, after: current, at: placesOf(pair, before, after) };
+  report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, said);
 }
 
 /** The stated format. The type `file` of OpenAPI 2.0 is what 3.0 writes as the format `binary`. */
@@ -52,14 +43,11 @@ function formatOf(view: SchemaView): ReturnType<SchemaView['first']> {
   return type?.value === 'file' ? { value: 'binary', pointer: type.pointer } : view.first('format');
 }
 
-function effectOf(old: string | null, current: string | null): Effect {
-  const isKnown = (format: string | null) => format === null || checked.has(format) || hints.has(format);
-  if (!isKnown(old) || !isKnown(current)) return 'unknown';
+function effectOfFormats(old: string | null, current: string | null): Effect {
+  if ([old, current].some((format) => format !== null && !checked.has(format) && !hints.has(format))) return 'unknown';
   const [from, to] = [old, current].map((format) => (format === null || hints.has(format) ? null : format));
-  if (from === null) return 'narrows';
-  if (to === null) return 'widens';
   const ladder = ladders.find((steps) => steps.includes(from!) && steps.includes(to!));
-  if (ladder === undefined) return 'changes';
+  if (ladder === undefined) return effectOf(from, to, 'changes');
   return ladder.indexOf(from!) < ladder.indexOf(to!) ? 'widens' : 'narrows';
 }
 
@@ -71,22 +59,11 @@ function comparePattern(pair: Pair): void {
   const strip = (text: string | undefined) => (text === undefined || anything.test(text) ? null : text);
   const [old, current] = [strip(before?.value), strip(after?.value)];
   if (old === current) return;
-  const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
-  const said = { before: before?.value ?? null, after: after?.value ?? null, at };
-  if (old === null)
-    return report(pair, {
-      effect: 'narrows',
-      name: 'pattern-set',
-      says: `must match the pattern ${quote(current!)}`,
-      ...said,
-    });
-  if (current === null)
-    return report(pair, {
-      effect: 'widens',
-      name: 'pattern-unset',
-      says: `need not match the pattern ${quote(old)} any more`,
-      ...said,
-    });
-  const says = `must match the pattern ${quote(current)} instead of ${quote(old)}; which of the two allows more cannot be judged`;
-  report(pair, { effect: 'unknown', name: 'pattern-changed', says, ...said });
+  const says = sayMust('match the pattern', old && quote(old), current && quote(current));
+  const unclear = old && current ? '; which of the two allows more cannot be judged' : '';
+  report(pair, effectOf(old, current, 'unknown'), codeOf('pattern', old, current), says + unclear, {
+    before: before?.value,
+    after: after?.value,
+    at: placesOf(pair, before, after),
+  });
 }

@@ -1,5 +1,5 @@
 import { compareFlags, hasFlag } from './compare-flags.ts';
-import { report, type Below, type Pair } from '../report.ts';
+import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
 import type { Schema } from './schema-parts.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
@@ -47,8 +47,8 @@ function compareBlocked(pair: Pair, name: string, before: Schema, after: Schema)
   if (was === is) return;
   const about = { before: before[0]!.pointer, after: after[0]!.pointer };
   const part = 'a part of allOf that does not name it';
-  if (is) report(pair, { effect: 'narrows', name: 'refused', says: `is refused by ${part}`, about });
-  else report(pair, { effect: 'widens', name: 'not-refused', says: `is no longer refused by ${part}`, about });
+  if (is) report(pair, 'narrows', 'refused', `is refused by ${part}`, { about });
+  else report(pair, 'widens', 'not-refused', `is no longer refused by ${part}`, { about });
 }
 
 /** Whether neither document lets it be sent in this direction. */
@@ -65,166 +65,96 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction } = pair;
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
-  const at = { before: about.before, after: after.pointer };
+  const said = { about, at: { before: about.before, after: after.pointer } };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
+  if (direction === 'response' && isRequired && !isStillRequired)
+    return report(pair, 'widens', 'removed', 'was removed; it was always present', said);
   if (direction === 'response') {
-    if (isRequired && !isStillRequired)
-      report(pair, { effect: 'widens', name: 'removed', says: 'was removed; it was always present', about, at });
-    else {
-      const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
-      report(pair, { verdict: 'risky', effect: 'changes', name: 'optional-removed', says, about, at });
-    }
-  } else if (after.additional.isClosed && after.keywords.has('patternProperties'))
-    report(pair, {
-      effect: 'unknown',
-      name: 'removed',
-      says: 'was removed; whether a pattern allows it cannot be judged',
-      about,
-      at,
-    });
-  else if (after.additional.isClosed)
-    report(pair, { effect: 'narrows', name: 'removed', says: 'was removed and is refused now', about, at });
-  else
-    report(pair, {
-      verdict: 'risky',
-      effect: 'changes',
-      name: 'removed-but-tolerated',
-      says:
-        after.additional.schema.length > 0 || isStillRequired
-          ? 'was removed; others that are not named may still be sent'
-          : 'was removed; whether it is still accepted is not said',
-      about,
-      at,
-    });
+    const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
+    return report(pair, 'risky', 'optional-removed', says, { ...said, effect: 'changes' });
+  }
+  if (after.additional.isClosed && after.keywords.has('patternProperties'))
+    return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', said);
+  if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', said);
+  const isAllowed = after.additional.schema.length > 0 || isStillRequired;
+  const says = isAllowed ? 'others that are not named may still be sent' : 'whether it is still accepted is not said';
+  report(pair, 'risky', 'removed-but-tolerated', `was removed; ${says}`, { ...said, effect: 'changes' });
 }
 
 function added(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction } = pair;
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
-  const at = { before: before.pointer, after: about.after };
-  const wasDescribed = before.keywords.has('patternProperties');
-  if (wasDescribed && direction !== 'response')
-    report(pair, {
-      effect: 'unknown',
-      name: 'added',
-      says: 'was added; whether a pattern described it before cannot be judged',
-      about,
-      at,
-    });
+  const said = { about, at: { before: before.pointer, after: about.after } };
+  const { isClosed } = before.additional;
+  const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
+  if (wasDescribed)
+    report(pair, 'unknown', 'added', 'was added; whether a pattern described it before cannot be judged', said);
   if (isNewDemand && direction !== 'response')
-    return report(pair, { effect: 'narrows', name: 'added-as-required', says: 'was added and is required', about, at });
+    return report(pair, 'narrows', 'added-as-required', 'was added and is required', said);
+  if (wasDescribed) return;
   // Whoever keeps to a closed schema refuses what it does not name.
-  const isSurprise = before.additional.isClosed && direction !== 'request';
+  const isSurprise = isClosed && direction !== 'request';
   const says = isSurprise ? 'was added; readers that allow no other properties refuse it' : 'was added';
-  if (wasDescribed && direction !== 'response') return;
-  report(pair, {
-    verdict: isSurprise ? 'risky' : 'safe',
-    ...(before.additional.isClosed && { effect: 'widens' }),
-    ...(isNewDemand && { effect: before.additional.isClosed ? 'changes' : 'narrows' }),
-    name: 'added',
-    says,
-    about,
-    at,
-  });
+  const effect = isNewDemand ? (isClosed ? 'changes' : 'narrows') : isClosed ? 'widens' : undefined;
+  report(pair, isSurprise ? 'risky' : 'safe', 'added', says, { ...said, ...(effect && { effect }) });
 }
 
 function compareRequired(pair: Pair): void {
   const { before, after } = pair;
-  const pointers = (name: string) => ({
-    before: before.properties.get(name)?.[0]!.pointer ?? `${before.pointer}/properties/${name}`,
-    after: after.properties.get(name)?.[0]!.pointer ?? `${after.pointer}/properties/${name}`,
-  });
-  for (const [name] of after.required) {
-    const schema = after.properties.get(name);
-    if (before.required.has(name) || (schema !== undefined && !before.properties.has(name))) continue;
-    if (schema !== undefined && isUnsent(pair, 'after', schema)) continue;
-    report(pair, {
-      effect: 'narrows',
-      name: 'became-required',
-      says: 'is required; it was optional',
-      before: 'optional',
-      after: 'required',
-      about: pointers(name),
-    });
-  }
-  for (const [name] of before.required) {
-    const schema = before.properties.get(name);
-    if (after.required.has(name) || (schema !== undefined && !after.properties.has(name))) continue;
-    if (schema !== undefined && isUnsent(pair, 'before', schema)) continue;
-    report(pair, {
-      effect: 'widens',
-      name: 'became-optional',
-      says: 'is optional; it was required',
-      before: 'required',
-      after: 'optional',
-      about: pointers(name),
-    });
-  }
+  const judged = [
+    { of: before, other: after, side: 'before', name: 'became-optional', from: 'required', to: 'optional' },
+    { of: after, other: before, side: 'after', name: 'became-required', from: 'optional', to: 'required' },
+  ] as const;
+  for (const { of, other, side, name: code, from, to } of judged)
+    for (const [name] of of.required) {
+      const schema = of.properties.get(name);
+      if (other.required.has(name) || (schema !== undefined && !other.properties.has(name))) continue;
+      if (schema !== undefined && isUnsent(pair, side, schema)) continue;
+      const pointerIn = ({ properties, pointer }: SchemaView) =>
+        properties.get(name)?.[0]!.pointer ?? `${pointer}/properties/${name}`;
+      report(pair, side === 'after' ? 'narrows' : 'widens', code, `is ${to}; it was ${from}`, {
+        before: from,
+        after: to,
+        about: { before: pointerIn(before), after: pointerIn(after) },
+      });
+    }
 }
 
 function compareAdditional(pair: Pair, below: Below): void {
   const [old, current] = [pair.before.additional, pair.after.additional];
   const at = { before: old.pointer, after: current.pointer };
+  const tell = (judgement: Judgement, name: string, says: string, effect?: Effect) =>
+    report(pair, judgement, `additional-properties-${name}`, says, { at, ...(effect && { effect }) });
   if (!old.isClosed && current.isClosed)
-    return report(pair, {
-      effect: 'narrows',
-      name: 'additional-properties-forbidden',
-      says: 'no longer allows properties that it does not name',
-      at,
-    });
+    return tell('narrows', 'forbidden', 'no longer allows properties that it does not name');
   if (old.isClosed && !current.isClosed) {
-    const says = 'allows properties that it does not name; it allowed none';
-    return report(
-      pair,
-      pair.direction === 'response'
-        ? { verdict: 'risky', effect: 'widens', name: 'additional-properties-allowed', says, at }
-        : { effect: 'widens', name: 'additional-properties-allowed', says, at },
-    );
+    const judgement = pair.direction === 'response' ? 'risky' : 'widens';
+    return tell(judgement, 'allowed', 'allows properties that it does not name; it allowed none', 'widens');
   }
   if (current.isClosed || (old.schema.length === 0 && current.schema.length === 0)) return;
-  if (old.schema.length === 0)
-    return report(pair, {
-      effect: 'narrows',
-      name: 'additional-properties-restricted',
-      says: 'allows only certain values for properties that it does not name',
-      at,
-    });
-  if (current.schema.length === 0)
-    return report(pair, {
-      effect: 'widens',
-      name: 'additional-properties-generalized',
-      says: 'allows any value for properties that it does not name',
-      at,
-    });
+  const others = 'for properties that it does not name';
+  if (old.schema.length === 0) return tell('narrows', 'restricted', `allows only certain values ${others}`);
+  if (current.schema.length === 0) return tell('widens', 'generalized', `allows any value ${others}`);
   below(old.schema, current.schema);
 }
 
 function comparePatterns(pair: Pair, below: Below): void {
   const [old, current] = [patternsOf(pair.before), patternsOf(pair.after)];
-  for (const [pattern, schema] of old) {
-    const other = current.get(pattern);
-    const said = { before: pattern, at: { before: schema[0]!.pointer, after: pair.after.pointer } };
-    if (other !== undefined) below(schema, other);
-    else
-      report(pair, {
-        effect: effectOfPattern(pair.after, 'narrows', 'widens'),
-        name: 'pattern-property-removed',
-        says: `no longer describes properties that match ${JSON.stringify(pattern)}`,
-        ...said,
-      });
-  }
-  for (const [pattern, schema] of current) {
-    if (old.has(pattern)) continue;
-    const said = { after: pattern, at: { before: pair.before.pointer, after: schema[0]!.pointer } };
-    report(pair, {
-      effect: effectOfPattern(pair.before, 'widens', 'narrows'),
-      name: 'pattern-property-added',
-      says: `describes properties that match ${JSON.stringify(pattern)}`,
-      ...said,
-    });
+  for (const pattern of new Set([...old.keys(), ...current.keys()])) {
+    const [before, after] = [old.get(pattern), current.get(pattern)];
+    const at = placesOf(pair, before?.[0], after?.[0]);
+    const named = `properties that match ${JSON.stringify(pattern)}`;
+    if (before && after) below(before, after);
+    else if (before) {
+      const effect = effectOfPattern(pair.after, 'narrows', 'widens');
+      report(pair, effect, 'pattern-property-removed', `no longer describes ${named}`, { before: pattern, at });
+    } else {
+      const effect = effectOfPattern(pair.before, 'widens', 'narrows');
+      report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
+    }
   }
 }
 

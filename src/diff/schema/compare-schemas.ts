@@ -46,21 +46,7 @@ function comparePair(pair: Pair, below: Below, branches: CompareBranches): void 
   const { before, after } = pair;
   compareNull(pair);
   if (before.flat.isNever && after.flat.isNever) return;
-  if (before.flat.isNever !== after.flat.isNever) {
-    const isNarrower = after.flat.isNever;
-    const isNull = (isNarrower ? after : before).allowsNull === true;
-    const says = isNarrower
-      ? isNull
-        ? 'allows only null'
-        : 'no longer allows any value'
-      : `allows ${isNull ? 'other values; it allowed only null' : 'values; it allowed none'}`;
-    report(pair, {
-      effect: isNarrower ? 'narrows' : 'widens',
-      name: isNarrower ? 'became-impossible' : 'became-possible',
-      says,
-    });
-    return;
-  }
+  if (before.flat.isNever !== after.flat.isNever) return comparePossible(pair);
   compareReferences(pair);
   if (isWrapped(pair)) compareUnions(pair, branches);
   else if (compareTypes(pair)) {
@@ -74,10 +60,25 @@ function comparePair(pair: Pair, below: Below, branches: CompareBranches): void 
   compareTexts(pair);
 }
 
+/** Compares a schema that allows no value besides null with one that does. */
+function comparePossible(pair: Pair): void {
+  const isNarrower = pair.after.flat.isNever;
+  const isNull = (isNarrower ? pair.after : pair.before).allowsNull === true;
+  if (isNarrower)
+    report(pair, 'narrows', 'became-impossible', isNull ? 'allows only null' : 'no longer allows any value');
+  else
+    report(
+      pair,
+      'widens',
+      'became-possible',
+      `allows ${isNull ? 'other values; it allowed only null' : 'values; it allowed none'}`,
+    );
+}
+
 /** References that lead to nothing can only be compared as they are written. */
 function compareReferences(pair: Pair): void {
   const [old, current] = [pair.before.flat.unresolved.join(', '), pair.after.flat.unresolved.join(', ')];
   if (old === current) return;
   const says = `refers to ${current || 'nothing'} instead of ${old || 'nothing'}, which cannot be compared`;
-  report(pair, { effect: 'unknown', name: 'reference-changed', says, before: old || null, after: current || null });
+  report(pair, 'unknown', 'reference-changed', says, { before: old || null, after: current || null });
 }

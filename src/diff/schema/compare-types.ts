@@ -1,5 +1,5 @@
 import { describePlace } from '../describe-place.ts';
-import { report, type Pair } from '../report.ts';
+import { placesOf, report, type Pair } from '../report.ts';
 import { namesOfTypes, typesIn, type SchemaView } from './read-schema.ts';
 import { coversTypes } from './schema-parts.ts';
 
@@ -11,9 +11,9 @@ export function compareNull(pair: Pair): void {
   // Where one of them allows anything, what the other one states is what changed.
   const [anything, stated] = was ? [before, after] : [after, before];
   if (isAny(anything) && !isAny(stated)) return;
-  const values = { before: namesOf(before), after: namesOf(after), at: placesOf(pair) };
-  if (is) report(pair, { effect: 'widens', name: 'became-nullable', says: 'allows null; it did not', ...values });
-  else report(pair, { effect: 'narrows', name: 'became-not-nullable', says: 'no longer allows null', ...values });
+  const values = { before: namesOf(before), after: namesOf(after), at: placesOf(pair, before.types, after.types) };
+  if (is) report(pair, 'widens', 'became-nullable', 'allows null; it did not', values);
+  else report(pair, 'narrows', 'became-not-nullable', 'no longer allows null', values);
 }
 
 /** Compares the types. Returns false if they have none in common: then nothing else can be compared. */
@@ -21,19 +21,17 @@ export function compareTypes(pair: Pair): boolean {
   const { before, after } = pair;
   if (before.types === null && after.types === null) return true;
   const [old, current] = [namesOf(before), namesOf(after)];
-  const values = { before: old, after: current, at: placesOf(pair) };
+  const values = { before: old, after: current, at: placesOf(pair, before.types, after.types) };
   const types = { before: typesIn(before), after: typesIn(after) };
   if (types.before === null || types.after === null) {
     const stated = before.types ?? after.types;
     // Values that are listed say more than their types.
     if (stated?.isStated !== true) return true;
     const isSet = types.before === null;
-    const name = isSet ? 'type-set' : 'type-unset';
     const says = isSet ? `allows only ${current}; it allowed any type` : `allows any type; it allowed only ${old}`;
     const effect = isSet ? 'narrows' : 'widens';
-    if (impliedType(isSet ? before : after) === (isSet ? current : old)) {
-      report(pair, { verdict: 'risky', effect, name, says, ...values });
-    } else report(pair, { effect, name, says, ...values });
+    const isImplied = impliedType(isSet ? before : after) === (isSet ? current : old);
+    report(pair, isImplied ? 'risky' : effect, isSet ? 'type-set' : 'type-unset', says, { ...values, effect });
     return true;
   }
   const isCommon = [...types.after].some((type) => haveType(pair, type));
@@ -44,9 +42,9 @@ export function compareTypes(pair: Pair): boolean {
   const isNarrower = covers(types.before, types.after, isText);
   if (isWider && isNarrower) return isCommon;
   const says = `has type ${current} instead of ${old}`;
-  if (isWider) report(pair, { effect: 'widens', name: 'type-generalized', says, ...values });
-  else if (isNarrower) report(pair, { effect: 'narrows', name: 'type-narrowed', says, ...values });
-  else report(pair, { effect: 'changes', name: 'type-changed', says, ...values });
+  if (isWider) report(pair, 'widens', 'type-generalized', says, values);
+  else if (isNarrower) report(pair, 'narrows', 'type-narrowed', says, values);
+  else report(pair, 'changes', 'type-changed', says, values);
   return isCommon;
 }
 
@@ -81,10 +79,6 @@ function isSentAsText({ walk, after }: Pair): boolean {
 function covers(wide: ReadonlySet<string>, narrow: ReadonlySet<string>, isText: boolean): boolean {
   const sent = new Set(['integer', 'number', 'boolean']);
   return coversTypes(wide, isText && wide.has('string') ? narrow.difference(sent) : narrow);
-}
-
-function placesOf({ before, after }: Pair): { before: string; after: string } {
-  return { before: before.types?.pointer ?? before.pointer, after: after.types?.pointer ?? after.pointer };
 }
 
 function namesOf(view: SchemaView): string {

@@ -33,17 +33,11 @@ export function compareUnions(pair: Pair, compareBranches: CompareBranches): voi
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
       compareUnion(pair, one, other, compareBranches);
     else if (other && !other.isLone)
-      report(pair, {
-        effect: 'narrows',
-        name: `${codeOf(other)}-set`,
-        says: `must match one of the schemas of ${other.kind}`,
+      report(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, {
         at: { before: before.pointer, after: other.pointer },
       });
     else if (one && !one.isLone)
-      report(pair, {
-        effect: 'widens',
-        name: `${codeOf(one)}-unset`,
-        says: `need not match a schema of ${one.kind} any more`,
+      report(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, {
         at: { before: one.pointer, after: after.pointer },
       });
   }
@@ -101,12 +95,9 @@ function isWhole(view: SchemaView): boolean {
 
 function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, compareBranches: CompareBranches): void {
   const { before, after, walk, direction } = pair;
+  const tooMany = `has more than ${maxBranches} alternatives, which are not compared`;
   if (old.branches.length > maxBranches || current.branches.length > maxBranches)
-    return report(pair, {
-      effect: 'unknown',
-      name: 'union-too-large',
-      says: `has more than ${maxBranches} alternatives, which are not compared`,
-    });
+    return report(pair, 'unknown', 'union-too-large', tooMany);
   walk.spend(old.branches.length * current.branches.length);
   const matched = matchBranches(walk.before, walk.after, old.branches, current.branches);
   const units = matched.pairs.map(([one, other]) => ({
@@ -133,10 +124,8 @@ function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, comp
       const clash = findClash(pair, side, exclusive[side], changed);
       if (clash === null) continue;
       const [one, other] = clash.map((branch) => quote(nameOfBranch(walk[side], branch)));
-      return report(pair, {
-        effect: 'unknown',
-        name: 'one-of-overlap-changed',
-        says: `has the alternative ${one}, which changed, beside ${other}; oneOf refuses values that match both, and which these are now cannot be judged`,
+      const says = `has the alternative ${one}, which changed, beside ${other}; oneOf refuses values that match both, and which these are now cannot be judged`;
+      return report(pair, 'unknown', 'one-of-overlap-changed', says, {
         at: { before: old.pointer, after: current.pointer },
       });
     }
@@ -182,17 +171,16 @@ function reportRemoved(pair: Pair, { old, current }: Unions, removed: readonly B
   if (merged.length > 0) {
     const names = namesOf(walk.before, merged);
     const says = `no longer has the alternative ${names}, whose values others allow`;
-    const finding = { name: `${kind}-merged`, before: names, at };
-    if (isUnclear) report(pair, { effect: 'unknown', says: says + refused, ...finding });
-    else report(pair, { verdict: 'safe', says, ...finding });
+    report(pair, isUnclear ? 'unknown' : 'safe', `${kind}-merged`, isUnclear ? says + refused : says, {
+      before: names,
+      at,
+    });
   }
   if (lost.length > 0) {
     const names = namesOf(walk.before, lost);
     const says = `no longer allows the alternative ${names}`;
-    report(pair, {
-      effect: isUnclear && pair.direction === 'response' ? 'unknown' : 'narrows',
-      name: `${kind}-removed`,
-      says: isUnclear && pair.direction === 'response' ? says + refused : says,
+    const isUnknown = isUnclear && pair.direction === 'response';
+    report(pair, isUnknown ? 'unknown' : 'narrows', `${kind}-removed`, isUnknown ? says + refused : says, {
       before: names,
       at,
     });
@@ -211,20 +199,16 @@ function reportAdded(pair: Pair, { old, current }: Unions, added: readonly Branc
   if (split.length > 0) {
     const names = namesOf(walk.after, split);
     const says = `also has the alternative ${names}, whose values others allowed`;
-    report(pair, { verdict: 'safe', name: `${kind}-split`, says, after: names, at });
+    report(pair, 'safe', `${kind}-split`, says, { after: names, at });
   }
   if (fresh.length > 0) {
     const names = namesOf(walk.after, fresh);
     const says = `also allows the alternative ${names}`;
     const why = '; oneOf refuses values that match several alternatives, which cannot be judged';
     const areValues = hasOnlyValues(walk.before, old) && hasOnlyValues(walk.after, current);
-    report(pair, {
-      ...(isUnclear ? { effect: 'unknown' } : areValues ? widensValues(pair) : { effect: 'widens' }),
-      name: `${kind}-added`,
-      says: isUnclear ? says + why : says,
-      after: names,
-      at,
-    });
+    const judgement = isUnclear ? 'unknown' : areValues ? widensValues(pair) : 'widens';
+    const said = { after: names, at, effect: 'widens' } as const;
+    report(pair, judgement, `${kind}-added`, isUnclear ? says + why : says, said);
   }
 }
 
@@ -240,10 +224,8 @@ function reportKind(pair: Pair, old: Alternatives, current: Alternatives): void 
   const effect = current.kind === 'oneOf' ? 'narrows' : 'widens';
   const isWell = direction !== 'both' && rule[direction][effect] === 'safe';
   const isSame = !isWell && findClash(pair, side, branches, branches) === null;
-  report(pair, {
-    ...(isSame ? { verdict: 'safe' } : { effect: isWell ? effect : 'unknown' }),
-    name: 'union-kind-changed',
-    says: `has ${current.kind} instead of ${old.kind}`,
+  const says = `has ${current.kind} instead of ${old.kind}`;
+  report(pair, isSame ? 'safe' : isWell ? effect : 'unknown', 'union-kind-changed', says, {
     before: old.kind,
     after: current.kind,
     at: { before: old.pointer, after: current.pointer },

@@ -1,6 +1,5 @@
-import type { Verdict } from '../../model/comparison.ts';
 import { listOf } from '../../render/json-value.ts';
-import { quote, report, type Pair } from '../report.ts';
+import { placesOf, quote, report, type Judgement, type Pair, type Pointers } from '../report.ts';
 import { textOfValue, type SchemaView } from './read-schema.ts';
 
 const maxNames = 10;
@@ -8,106 +7,73 @@ const maxNames = 10;
 /** Compares the lists of allowed values: `enum` and `const`. */
 export function compareValues(pair: Pair): void {
   const { before, after } = pair;
-  const [old, current] = [before.values && [...before.values.value], after.values && [...after.values.value]];
-  const at = { before: before.values?.pointer ?? before.pointer, after: after.values?.pointer ?? after.pointer };
+  const [old, current] = [before.values?.value ?? null, after.values?.value ?? null];
   if (old === null && current === null) return compareKnown(pair);
+  const at = placesOf(pair, before.values, after.values);
   const said = { before: old && listed(whole(before, old)), after: current && listed(whole(after, current)), at };
   if (old === null)
-    return report(pair, {
-      effect: 'narrows',
-      name: 'became-enum',
-      says: `allows only ${said.after}; it allowed any value`,
-      ...said,
-    });
+    return report(pair, 'narrows', 'became-enum', `allows only ${said.after}; it allowed any value`, said);
   if (current === null)
-    return report(pair, {
-      effect: 'widens',
-      name: 'enum-removed',
-      says: `allows any value; it allowed only ${said.before}`,
-      ...said,
-    });
-  const removed = old.filter((value) => !current.includes(value));
-  const added = current.filter((value) => !old.includes(value));
-  if (removed.length > 0)
-    report(pair, {
-      effect: 'narrows',
-      name: 'enum-value-removed',
-      says: `no longer allows ${listed(removed)}`,
-      before: listed(removed),
-      at,
-    });
-  if (added.length > 0)
-    report(pair, {
-      // Where no value is left, readers know none of them.
-      ...(removed.length < old.length ? widensValues(pair) : { effect: 'widens' }),
-      name: 'enum-value-added',
-      says: `also allows ${listed(added)}`,
-      after: listed(added),
-      at,
-    });
+    return report(pair, 'widens', 'enum-removed', `allows any value; it allowed only ${said.before}`, said);
+  // Where no value is left, readers know none of them.
+  const added = old.isDisjointFrom(current) ? 'widens' : widensValues(pair);
+  reportLists(pair, 'enum-value', [old, current], at, {
+    removed: ['narrows', (values) => `no longer allows ${values}`],
+    added: [added, (values) => `also allows ${values}`],
+  });
 }
 
 /** The judgement on new values of a list. In responses it is the organization's: most readers pass over one. */
-export function widensValues({ direction, walk }: Pair): { effect: 'widens' } | { verdict: Verdict; effect: 'widens' } {
-  return direction === 'response' ? { verdict: walk.rules.enums, effect: 'widens' } : { effect: 'widens' };
+export function widensValues({ direction, walk }: Pair): Judgement {
+  return direction === 'response' ? walk.rules.enums : 'widens';
 }
 
 /** Null is said where it is allowed: the lists that are compared leave it out. */
-function whole({ allowsNull }: SchemaView, values: readonly string[]): string[] {
+function whole({ allowsNull }: SchemaView, values: ReadonlySet<string>): string[] {
   return allowsNull === true ? [...values, 'null'] : [...values];
+}
+
+type Says = readonly [Judgement, (values: string) => string];
+
+/** Reports what left a list and what came. */
+export function reportLists(
+  pair: Pair,
+  name: string,
+  [old, current]: readonly [ReadonlySet<string>, ReadonlySet<string>],
+  at: Pointers,
+  rules: { removed: Says; added: Says },
+): void {
+  const [removed, added] = [listed([...old.difference(current)]), listed([...current.difference(old)])];
+  const [[loses, saysLess], [gains, saysMore]] = [rules.removed, rules.added];
+  if (removed !== '') report(pair, loses, `${name}-removed`, saysLess(removed), { before: removed, at });
+  if (added !== '')
+    report(pair, gains, `${name}-added`, saysMore(added), {
+      after: added,
+      at,
+      ...(gains !== 'safe' && { effect: 'widens' }),
+    });
 }
 
 /** Compares values that are named although others are allowed, too. */
 function compareKnown(pair: Pair): void {
   compareExtensible(pair);
   const [old, current] = [pair.before.known, pair.after.known];
-  const at = { before: old?.pointer ?? pair.before.pointer, after: current?.pointer ?? pair.after.pointer };
-  const none: ReadonlySet<string> = new Set();
-  const [was, is] = [old?.value ?? none, current?.value ?? none];
-  const [removed, added] = [[...was.difference(is)], [...is.difference(was)]];
-  if (removed.length > 0)
-    report(pair, {
-      verdict: 'safe',
-      name: 'open-enum-value-removed',
-      says: `no longer names ${listed(removed)} among its values`,
-      before: listed(removed),
-      at,
-    });
-  if (added.length > 0)
-    report(pair, {
-      verdict: 'safe',
-      name: 'open-enum-value-added',
-      says: `names ${listed(added)} among its values, and allows others, too`,
-      after: listed(added),
-      at,
-    });
+  const values = [old?.value ?? new Set<string>(), current?.value ?? new Set<string>()] as const;
+  reportLists(pair, 'open-enum-value', values, placesOf(pair, old, current), {
+    removed: ['safe', (names) => `no longer names ${names} among its values`],
+    added: ['safe', (names) => `names ${names} among its values, and allows others, too`],
+  });
 }
 
 /** `x-extensible-enum` lists values to which others may be added at any time. */
 function compareExtensible(pair: Pair): void {
-  const name = 'x-extensible-enum';
-  const [before, after] = [pair.before.first(name), pair.after.first(name)];
+  const [before, after] = [pair.before.first('x-extensible-enum'), pair.after.first('x-extensible-enum')];
   if (before === null || after === null) return;
-  const at = { before: before.pointer, after: after.pointer };
-  const [old, current] = [listOf(before.value).map(textOfValue), listOf(after.value).map(textOfValue)];
-  const removed = old.filter((value) => !current.includes(value));
-  const added = current.filter((value) => !old.includes(value));
-  if (removed.length > 0)
-    report(pair, {
-      effect: 'narrows',
-      name: 'extensible-enum-value-removed',
-      says: `no longer allows ${listed(removed)}`,
-      before: listed(removed),
-      at,
-    });
-  if (added.length > 0)
-    report(pair, {
-      verdict: 'safe',
-      name: 'extensible-enum-value-added',
-      says: `also allows ${listed(added)}`,
-      after: listed(added),
-      at,
-    });
+  const setOf = ({ value }: { value: unknown }) => new Set(listOf(value).map(textOfValue));
+  reportLists(pair, 'extensible-enum-value', [setOf(before), setOf(after)], placesOf(pair, before, after), {
+    removed: ['narrows', (values) => `no longer allows ${values}`],
+    added: ['safe', (values) => `also allows ${values}`],
+  });
 }
 
 function listed(values: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { limitOf, numberLimits } from './compare-limits.ts';
+import { limitOf } from './compare-limits.ts';
 import { typesIn, viewOf, type SchemaView } from './read-schema.ts';
 import { isRestriction } from './keywords.ts';
 import { coversTypes, type Schema } from './schema-parts.ts';
@@ -39,7 +39,7 @@ function typesInCommon(one: ReadonlySet<string> | null, other: ReadonlySet<strin
 /** Whether one's numbers end before the other's begin. */
 function areApart(a: SchemaView, b: SchemaView): boolean {
   const endsBefore = (one: SchemaView, other: SchemaView) => {
-    const [end, start] = [limitOf(one, numberLimits.maximum), limitOf(other, numberLimits.minimum)];
+    const [end, start] = [limitOf(one, 'maximum'), limitOf(other, 'minimum')];
     if (end === null || start === null) return false;
     return end.value < start.value || (end.value === start.value && (end.isExclusive || start.isExclusive));
   };
