@@ -76,7 +76,41 @@ export async function fsck(
   progress: (checked: Checked) => void = () => undefined,
   expected: readonly Head[] = [],
 ): Promise<Checked> {
-  const { bucket, objects } = registry;
+  const check = beginCheck(registry, progress);
+  // Before the logs: what they get meanwhile is in none of these records.
+  const witnesses = await readWork(registry.bucket, check.damaged);
+  for (const head of expected) witnesses.add(head, 'What you expect');
+  await checkObjects(check);
+  for await (const manifest of registry.objects.listPacks()) await checkPack(check, manifest);
+  const logs = await Array.fromAsync(listLogs(registry.bucket));
+  for (const log of new Set([...logs, ...witnesses.logs()])) await checkOneLog(check, log, witnesses);
+  check.checked.empty = check.begun.filter((log) => !logs.includes(log));
+  await namePublishedMeanwhile(check);
+  check.checked.unnamed = [...check.missing].flatMap(([digest, lost]) =>
+    lost !== null && !check.named.has(digest) ? [digest] : [],
+  );
+  return check.checked;
+}
+
+/** A check on its way. */
+interface Check {
+  registry: Registry;
+  checked: Checked;
+  damaged: (key: string, detail: string) => void;
+  progress: () => void;
+  /** Objects whose bytes match their digests. */
+  sound: Set<Digest>;
+  /** What each manifest leads to and cannot be read; null: its pack is not there or damaged. */
+  missing: Map<Digest, Digest[] | null>;
+  /** Manifests that an entry names. */
+  named: Set<Digest>;
+  /** The newest entry of each log that was read. */
+  reached: Map<string, number>;
+  /** Logs that the registry names. */
+  begun: string[];
+}
+
+function beginCheck(registry: Registry, progress: (checked: Checked) => void): Check {
   const checked: Checked = {
     objects: 0,
     bytes: 0,
@@ -89,104 +123,119 @@ export async function fsck(
     empty: [],
     credentials: [],
   };
-  const damaged = (key: string, detail: string): void => void checked.damages.push({ key, detail });
-  // Before the logs: what they get meanwhile is in none of these records.
-  const witnesses = await readWork(bucket, damaged);
-  for (const head of expected) witnesses.add(head, 'What you expect');
-  const sound = new Set<Digest>();
-  for await (const digest of objects.list()) {
-    const bytes = await bucket.get(objectKey(digest));
+  return {
+    registry,
+    checked,
+    damaged: (key, detail) => void checked.damages.push({ key, detail }),
+    progress: () => progress(checked),
+    sound: new Set(),
+    missing: new Map(),
+    named: new Set(),
+    reached: new Map(),
+    begun: [],
+  };
+}
+
+/** Hashes every object again. */
+async function checkObjects({ registry, checked, damaged, progress, sound }: Check): Promise<void> {
+  for await (const digest of registry.objects.list()) {
+    const bytes = await registry.bucket.get(objectKey(digest));
     // Deleted since it was listed. What needs it is found below.
     if (bytes === null) continue;
     checked.objects++;
     checked.bytes += bytes.byteLength;
     if (digestOf(bytes) === digest) sound.add(digest);
     else damaged(objectKey(digest), 'The bytes do not match the digest.');
-    progress(checked);
+    progress();
   }
-  /** What each manifest leads to and cannot be read; null: its pack is not there or damaged. */
-  const missing = new Map<Digest, Digest[] | null>();
-  const readPack = async (manifest: Digest): Promise<void> => {
-    const bytes = await bucket.get(packKey(manifest));
-    missing.set(manifest, null);
-    if (bytes === null) return;
-    const pieces = await decodePack(manifest, bytes);
-    checked.objects += pieces?.size ?? 1;
-    checked.bytes += bytes.byteLength;
-    if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');
-    if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));
-    progress(checked);
+}
+
+/** Reads a version's pack, and notes what of the version cannot be read. */
+async function checkPack(
+  { registry, checked, damaged, progress, sound, missing }: Check,
+  manifest: Digest,
+): Promise<void> {
+  const bytes = await registry.bucket.get(packKey(manifest));
+  missing.set(manifest, null);
+  if (bytes === null) return;
+  const pieces = await decodePack(manifest, bytes);
+  checked.objects += pieces?.size ?? 1;
+  checked.bytes += bytes.byteLength;
+  if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');
+  if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));
+  progress();
+}
+
+/** Follows a log from its first entry, and every version in it down to its last byte. */
+async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Promise<void> {
+  const { registry, checked, damaged } = check;
+  // Of all entries, also of those behind a damaged one.
+  const owners = new Map<string, Map<string, Version>>();
+  const exposed = new Map<string, string>();
+  const entry = (found: SealedEntry): void => {
+    checked.entries++;
+    for (const { name } of changesWithCredential(found)) exposed.set(name, entryKey(log, found.sequence));
+    check.reached.set(log, found.sequence);
+    const against = witnesses.against(log, found);
+    if (against !== null)
+      damaged(entryKey(log, found.sequence), `${against} tells of another entry ${found.sequence}.`);
+    for (const { name, owner, value } of itemsIn(found)) {
+      const version = value as Version;
+      const versions = owners.get(owner) ?? new Map<string, Version>();
+      owners.set(owner, versions.set(name, version));
+      check.named.add(version.manifest);
+    }
+    check.progress();
   };
-  for await (const manifest of objects.listPacks()) await readPack(manifest);
-  const named = new Set<Digest>();
-  const reached = new Map<string, number>();
-  const there = await Array.fromAsync(listLogs(bucket));
-  const begun: string[] = [];
-  for (const log of new Set([...there, ...witnesses.logs()])) {
-    // Of all entries, also of those behind a damaged one.
-    const owners = new Map<string, Map<string, Version>>();
-    const exposed = new Map<string, string>();
-    const entry = (found: SealedEntry): void => {
-      checked.entries++;
-      for (const { name } of changesWithCredential(found)) exposed.set(name, entryKey(log, found.sequence));
-      reached.set(log, found.sequence);
-      const against = witnesses.against(log, found);
-      if (against !== null)
-        damaged(entryKey(log, found.sequence), `${against} tells of another entry ${found.sequence}.`);
-      for (const { name, owner, value } of itemsIn(found)) {
-        const version = value as Version;
-        const versions = owners.get(owner) ?? new Map<string, Version>();
-        owners.set(owner, versions.set(name, version));
-        named.add(version.manifest);
-      }
-      progress(checked);
-    };
-    const { records, head, newest } = await checkLog(bucket, objects, log, { entry, damaged });
-    checked.records += records.size;
-    if (head !== null) checked.heads.push(head);
-    for (const name of records.keys()) if (name.startsWith('logs/')) begun.push(name.slice('logs/'.length));
-    const beyond = witnesses.beyond(log, newest);
-    if (beyond !== null)
+  const { records, head, newest } = await checkLog(registry.bucket, registry.objects, log, { entry, damaged });
+  checked.records += records.size;
+  if (head !== null) checked.heads.push(head);
+  for (const name of records.keys()) if (name.startsWith('logs/')) check.begun.push(name.slice('logs/'.length));
+  const beyond = witnesses.beyond(log, newest);
+  if (beyond !== null)
+    checked.damages.push({
+      key: entryKey(log, newest + 1),
+      detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
+      lostOf: log,
+    });
+  for (const [record, key] of exposed) checked.credentials.push({ record, key });
+  for (const [owner, versions] of owners) await checkVersions(check, owner, versions);
+  for (const [name, { value }] of records) {
+    const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;
+    if (bundle && !(await isStored(registry, bundle, check.sound)))
+      damaged(objectKey(bundle), `The file of a site in ${name} is missing or damaged. Send it again.`);
+  }
+}
+
+/** Checks the versions of a resource that are not withdrawn. */
+async function checkVersions(check: Check, owner: string, versions: ReadonlyMap<string, Version>): Promise<void> {
+  const { registry, checked, sound, missing } = check;
+  const standing = standingOf(versions.values());
+  for (const version of standing.values()) {
+    const { label, manifest } = version;
+    const digest = neededComparison(version, standing);
+    // Not the version's: readers compare again.
+    if (digest !== null && !(await isStored(registry, digest, sound)) && !(await isThere(registry, digest)))
       checked.damages.push({
-        key: entryKey(log, newest + 1),
-        detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
-        lostOf: log,
+        key: objectKey(digest),
+        detail: `What changed in ${owner} ${label} is missing. It is compared again.`,
+        comparison: { name: owner, label, digest },
       });
-    for (const [record, key] of exposed) checked.credentials.push({ record, key });
-    for (const [owner, versions] of owners) {
-      const standing = standingOf(versions.values());
-      for (const version of standing.values()) {
-        const { label, manifest } = version;
-        const digest = neededComparison(version, standing);
-        // Not the version's: readers compare again.
-        if (
-          digest !== null &&
-          !(await isStored(registry, digest, sound)) &&
-          (await bucket.get(objectKey(digest))) === null
-        )
-          checked.damages.push({
-            key: objectKey(digest),
-            detail: `What changed in ${owner} ${label} is missing. It is compared again.`,
-            comparison: { name: owner, label, digest },
-          });
-        // It may have been published since the packs were listed.
-        if (!missing.has(manifest)) await readPack(manifest);
-        checkVersion(owner, version, missing.get(manifest) ?? [manifest], checked);
-      }
-    }
-    for (const [name, { value }] of records) {
-      const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;
-      if (bundle && !(await isStored(registry, bundle, sound)))
-        damaged(objectKey(bundle), `The file of a site in ${name} is missing or damaged. Send it again.`);
+    // It may have been published since the packs were listed.
+    if (!missing.has(manifest)) await checkPack(check, manifest);
+    checked.versions++;
+    for (const needs of missing.get(manifest) ?? [manifest]) {
+      const detail = `Version ${label} needs ${needs}, which is missing or damaged.`;
+      checked.damages.push({ key: owner, detail, version: { label, manifest, needs } });
     }
   }
-  checked.empty = begun.filter((log) => !there.includes(log));
-  // Publishes that ended since the logs were read.
+}
+
+/** Notes the manifests of publishes that ended since the logs were read. */
+async function namePublishedMeanwhile({ registry: { bucket }, reached, named }: Check): Promise<void> {
   for await (const log of listLogs(bucket))
     for await (const entry of entriesAfter(bucket, log, reached.get(log) ?? 0))
       for (const { value } of itemsIn(entry)) named.add((value as Version).manifest);
-  checked.unnamed = [...missing].flatMap(([digest, found]) => (found !== null && !named.has(digest) ? [digest] : []));
-  return checked;
 }
 
 /** Reads the records that expire. Returns what they tell of logs. */
@@ -225,11 +274,7 @@ async function isStored({ bucket }: Registry, digest: Digest, sound: Set<Digest>
   return true;
 }
 
-function checkVersion(key: string, version: Version, missing: readonly Digest[], checked: Checked): void {
-  const { label, manifest } = version;
-  checked.versions++;
-  for (const needs of missing) {
-    const detail = `Version ${label} needs ${needs}, which is missing or damaged.`;
-    checked.damages.push({ key, detail, version: { label, manifest, needs } });
-  }
+/** Whether there are bytes of the object, sound or not: those that are not are told of by themselves. */
+async function isThere({ bucket }: Registry, digest: Digest): Promise<boolean> {
+  return (await bucket.get(objectKey(digest))) !== null;
 }
