@@ -1,21 +1,121 @@
 /**
- * Writes the types of the management API's client, `test/server/v1/management.d.ts`, from its description: `node scripts/client-types.ts`. A test
- * says when that is due. The generator wants TypeScript 5, which the project is past, so it is installed apart, in a temporary folder.
+ * Writes the types of the management API's client, `test/server/v1/management.d.ts`, from its description, in the form that openapi-fetch
+ * takes. `npm run types` runs it. The file is not kept in git.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { $, tmpdir } from 'zx';
-import { digestOf } from '../src/model/digest.ts';
+import { writeFileSync } from 'node:fs';
+import { readDescription, type Schema } from '../src/server/v1/api-description.ts';
 
-const packages = ['openapi-typescript@7.13.0', 'typescript@5.9.3'];
-const path = (url: string) => fileURLToPath(new URL(url, import.meta.url));
-const description = path('../content/apis/management.yaml');
-const types = path('../test/server/v1/management.d.ts');
+const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-const folder = tmpdir();
-await $({ cwd: folder })`npm install --no-save --no-audit --no-fund --prefix ${folder} ${packages}`;
-await $`${folder}/node_modules/.bin/openapi-typescript ${description} --default-non-nullable=false --output ${types}`;
-const header = `// Made by scripts/client-types.ts from content/apis/management.yaml, ${digestOf(await readFile(description))}.`;
-await writeFile(types, `${header}\n${await readFile(types, 'utf8')}`);
-await $`prettier --write ${types}`;
-await rm(folder, { recursive: true });
+/** A path item, an operation, a parameter, a request body or a response of the description. */
+interface Part {
+  $ref?: string;
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: Schema;
+  content?: Record<string, { schema?: Schema }>;
+  parameters?: Part[];
+  requestBody?: Part;
+  responses?: Record<string, Part>;
+}
+
+const { document } = readDescription();
+const paths = Object.entries(document['paths'] as Record<string, Part & Record<string, Part>>);
+const { schemas, parameters, responses } = document['components'] as {
+  schemas: Record<string, Schema>;
+  parameters: Record<string, Part>;
+  responses: Record<string, Part>;
+};
+const components = {
+  schemas: record(schemas, typeOf),
+  parameters: record(parameters, ({ schema }) => typeOf(schema)),
+  responses: record(responses, typeOfResponse),
+};
+const text = [
+  '// Written by scripts/client-types.ts.',
+  `export interface components ${record(components, (type) => type)}`,
+  `export interface paths ${record(Object.fromEntries(paths), typeOfPath)}`,
+].join('\n');
+writeFileSync(new URL('../test/server/v1/management.d.ts', import.meta.url), text);
+
+function typeOfPath(item: Part & Record<string, Part>): string {
+  const members = methods.map((method) => {
+    const operation = item[method];
+    return operation ? `${method}: ${typeOfOperation(operation, item.parameters)};` : `${method}?: never;`;
+  });
+  return `{ ${members.join(' ')} }`;
+}
+
+function typeOfOperation(operation: Part, shared: Part[] = []): string {
+  const all = [...shared, ...(operation.parameters ?? [])].map((part) => [part, resolve(part)] as const);
+  const places = ['query', 'header', 'path', 'cookie'].map((place) => {
+    const some = all.filter(([, parameter]) => parameter.in === place);
+    if (some.length === 0) return `${place}?: never;`;
+    const isRequired = some.some(([, { required }]) => required);
+    const members = some.map(([{ $ref }, { name, required, schema }]) =>
+      member(name, required, $ref === undefined ? typeOf(schema) : nameOf($ref)),
+    );
+    return member(place, isRequired, `{ ${members.join(' ')} }`);
+  });
+  const body = operation.requestBody;
+  const request = body
+    ? member('requestBody', body.required, `{ content: ${typeOfContent(body)} }`)
+    : 'requestBody?: never;';
+  return `{ parameters: { ${places.join(' ')} }; ${request} responses: ${record(operation.responses!, typeOfResponse)} }`;
+}
+
+function resolve(part: Part): Part {
+  return part.$ref === undefined ? part : parameters[part.$ref.split('/')[3]!]!;
+}
+
+function typeOfResponse(response: Part): string {
+  if (response.$ref !== undefined) return nameOf(response.$ref);
+  return `{ headers: { [name: string]: unknown }; content${response.content ? '' : '?'}: ${typeOfContent(response)} }`;
+}
+
+function typeOfContent({ content }: Part): string {
+  return content ? record(content, ({ schema }) => (schema ? typeOf(schema) : 'unknown')) : 'never';
+}
+
+function typeOf(schema: Schema): string {
+  const { $ref, type, enum: values, properties, additionalProperties: more, items } = schema;
+  const all = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword) => {
+    const branches = schema[keyword] as Schema[] | undefined;
+    return branches ? [branches.map((each) => `(${typeOf(each)})`).join(keyword === 'allOf' ? ' & ' : ' | ')] : [];
+  });
+  if ($ref !== undefined) all.push(nameOf($ref as string));
+  if ('const' in schema) all.push(JSON.stringify(schema['const']));
+  else if (values) all.push((values as unknown[]).map((value) => JSON.stringify(value)).join(' | '));
+  else if (Array.isArray(type)) all.push(type.map((each: string) => typeOf({ ...schema, type: each })).join(' | '));
+  else if (type === 'array') all.push(items ? `(${typeOf(items as Schema)})[]` : 'unknown[]');
+  else if (type === 'integer') all.push('number');
+  else if (properties || type === 'object') {
+    const required = (schema['required'] ?? []) as string[];
+    const members = Object.entries((properties ?? {}) as Record<string, Schema>).map(([name, each]) =>
+      member(name, required.includes(name), typeOf(each)),
+    );
+    if (more === true || (more && members.length > 0) || (more === undefined && members.length === 0))
+      members.push('[name: string]: unknown;');
+    else if (more) members.push(`[name: string]: ${typeOf(more as Schema)};`);
+    all.push(members.length > 0 ? `{ ${members.join(' ')} }` : 'Record<string, never>');
+  } else if (type !== undefined) all.push(type as string);
+  return all.length > 0 ? all.map((each) => `(${each})`).join(' & ') : 'unknown';
+}
+
+function record<Value>(values: Record<string, Value>, type: (value: Value) => string): string {
+  return `{ ${Object.entries(values)
+    .map(([name, value]) => member(name, true, type(value)))
+    .join('\n')} }`;
+}
+
+function member(name: string, isRequired: boolean | undefined, type: string): string {
+  // openapi-fetch looks statuses up as numbers.
+  return `${/^\d+$/.test(name) ? name : JSON.stringify(name)}${isRequired ? '' : '?'}: ${type};`;
+}
+
+/** The type that a reference such as `#/components/schemas/Key` names. */
+function nameOf(reference: string): string {
+  const [, kind, name] = reference.slice(2).split('/');
+  return `components['${kind}']['${name}']`;
+}
