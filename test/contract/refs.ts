@@ -61,16 +61,21 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
     let opened: OpenedBucket;
     let bucket: Bucket;
     let clock: ReturnType<typeof createClock>;
-    let instances = 0;
+    const all: ReturnType<typeof createRefs>[] = [];
     beforeEach(async () => {
       opened = await open();
       bucket = opened.bucket;
       clock = createClock();
     });
-    afterEach(() => opened.close());
+    afterEach(async () => {
+      await Promise.all(all.splice(0).map((refs) => refs.settle()));
+      await opened.close();
+    });
 
     function openRefs(maxAge = 500): Refs {
-      return createRefs(bucket, { ...clock, uniqueId: createIds(`instance${++instances}`), maxAge });
+      const refs = createRefs(bucket, { ...clock, uniqueId: createIds(`instance${all.length + 1}`), maxAge });
+      all.push(refs);
+      return refs;
     }
 
     test('a watcher sees what is appended through the same object, and nothing else', async () => {

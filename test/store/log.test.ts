@@ -21,7 +21,7 @@ interface Thing {
 const clock = createClock();
 const name = 'resources/acme/apis/pay';
 
-function open(bucket: Bucket, owner = 'own'): Refs {
+function open(bucket: Bucket, owner = 'own'): ReturnType<typeof createRefs> {
   return createRefs(bucket, { ...clock, uniqueId: createIds(owner) });
 }
 
@@ -142,7 +142,7 @@ describe('segments and checkpoints', () => {
     const refs = open(bucket);
     for (let index = 0; index < 30; index++) await add(refs, `1.${index}.0`);
     await fill(refs, 2000);
-    await settled(bucket);
+    await refs.settle();
     await fill(refs, 10);
     expect(await readsToOpen(bucket)).toBeLessThan(300);
     const [cold, warm] = await Promise.all(
@@ -158,7 +158,7 @@ describe('segments and checkpoints', () => {
     const bucket = createMemoryBucket();
     const refs = open(bucket);
     await fill(refs, 700);
-    await settled(bucket);
+    await refs.settle();
     await fill(refs, 1);
     const expected = await Array.fromAsync(refs.newest('repositories/'));
     expect(await refs.trail('acme')).toHaveLength(701);
@@ -171,7 +171,7 @@ describe('segments and checkpoints', () => {
     // And a process that goes on writing makes new ones.
     const next = open(bucket);
     await fill(next, 600);
-    await settled(bucket);
+    await next.settle();
     expect(await damagesIn(bucket, '@acme')).toEqual([]);
   });
 
@@ -179,7 +179,7 @@ describe('segments and checkpoints', () => {
     const bucket = createMemoryBucket();
     const writers = ['one', 'two', 'three'].map((owner) => open(bucket, owner));
     await Promise.all(writers.map((refs) => fill(refs, 300)));
-    await settled(bucket);
+    await Promise.all(writers.map((refs) => refs.settle()));
     const all = await Promise.all(
       [...writers, open(bucket)].map((each) => each.readFresh<number>('repositories/acme/r3')),
     );
@@ -193,7 +193,7 @@ describe('segments and checkpoints', () => {
     const old = 'repositories/acme/old';
     await increment(refs, old);
     await fill(refs, 300);
-    await settled(bucket);
+    await refs.settle();
     await fill(refs, 1);
     const objects = createObjects(bucket);
     const key = entryKey('@acme', 302);
@@ -213,16 +213,6 @@ describe('segments and checkpoints', () => {
     // The entries lead to the same.
     expect(await damagesIn(bucket, '@acme')).toEqual([]);
   });
-
-  /** Resolves when nothing is written any more. */
-  async function settled(bucket: ReturnType<typeof createMemoryBucket>): Promise<void> {
-    for (let last = -1, same = 0; same < 20;) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      const { putIfAbsent, get } = bucket.calls();
-      same = putIfAbsent + get === last ? same + 1 : 0;
-      last = putIfAbsent + get;
-    }
-  }
 });
 
 describe('a damaged entry', () => {

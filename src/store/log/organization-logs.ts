@@ -41,7 +41,7 @@ export interface Log extends Records {
   heads(organization: string): Head[];
   /** See `Refs.assertReached`. */
   assertReached(heads: readonly Head[]): Promise<void>;
-  /** Writes what is known of how far the logs reach. Call it before the process ends. */
+  /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
   settle(): Promise<void>;
   /** Bytes of the logs in memory, roughly, and how many they may be. */
   use(): { bytes: number; limit: number };
@@ -74,6 +74,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
   const begun = new Set<string>([shared]);
   const damaged = new Map<string, LogDamage>();
   const heads = createHeads(bucket, options);
+  let atWork: Promise<void> = Promise.resolve();
 
   const open = createOpenLogs(async (id) => {
     const opened = await openPartition(bucket, objects, id, {
@@ -82,6 +83,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       failed,
       expected: heads.newest,
       appended: (log, head) => heads.reached({ log, ...head }),
+      continuing: (work) => void (atWork = Promise.all([atWork, work]).then(() => undefined, failed)),
     });
     // An older program wrote the log, or its head expired.
     const { sequence, digest } = opened.head();
@@ -270,7 +272,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       }
     },
 
-    settle: heads.settle,
+    settle: async () => void (await Promise.all([heads.settle(), atWork])),
 
     async trail(organization) {
       return (await fresh(idOf(organization), maxAge)).trail();

@@ -66,6 +66,8 @@ export interface PartitionOptions {
   expected: (log: string) => Promise<number>;
   /** Called after each own append. */
   appended: (log: string, head: { sequence: number; digest: Digest }) => void;
+  /** Called with what goes on after the answer to an append: segments and checkpoints that are being written. */
+  continuing: (work: Promise<void>) => void;
 }
 
 /** A change that somebody waits for. */
@@ -107,7 +109,7 @@ export async function openPartition(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-  { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended }: PartitionOptions,
+  { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended, continuing }: PartitionOptions,
 ): Promise<Partition> {
   const openedAt = monotonic();
   const [{ state, newest }, expected] = await Promise.all([
@@ -235,7 +237,7 @@ export async function openPartition(
     follower.wasAtEnd(startedAt);
     appended(partition, { sequence, digest });
     for (const name of records.keys()) changed(name);
-    summaries.make().catch(failed);
+    continuing(summaries.make());
     const endedAt = monotonic();
     pause = endedAt - rivalAt < courtesy ? Math.random() * (endedAt - startedAt) : 0;
     return true;
