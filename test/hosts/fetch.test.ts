@@ -40,6 +40,17 @@ test('a redirect of the API is followed with the same method and body, and only 
   expect(other.requests).toEqual([]);
 });
 
+test('an answer may have 16 MB', async () => {
+  const largest = 16 * 1024 * 1024;
+  let size = largest;
+  // With the quotes of JSON.
+  await using api = await openStandIn(() => ({ status: 200, body: 'x'.repeat(size - 2) }));
+  const ask = createFetch(`${api.url}/api/v3`, 60_000);
+  expect((await (await ask(`${api.url}/api/v3/x`)).arrayBuffer()).byteLength).toBe(largest);
+  size++;
+  await expect(ask(`${api.url}/api/v3/x`)).rejects.toThrow('The answer is too large.');
+});
+
 test('work that does not end in time is aborted', async () => {
   let reason: AbortSignal | null = null;
   const endless = inTime('GitHub', 1, (signal) => {

@@ -120,6 +120,13 @@ test('under a path of its own, every link keeps it', () => {
 });
 
 describe('feeds', () => {
+  test('link to a URL whose path has an ampersand', () => {
+    const url = 'https://example.com/r&d';
+    const feed = readXml(discoveryDocument({ ...place, url, links: createLinks(url) }, some, '/feed.atom')!.text);
+    const hrefs = childrenOf(feed, 'link').map(({ attributes }) => attributes['href']);
+    expect(hrefs).toEqual([`${url}/feed.atom`, `${url}/`]);
+  });
+
   test('are well-formed, whatever is in them', () => {
     const hostile = [
       '<script>',

@@ -43,6 +43,11 @@ test('a pack is asked for without differences from what is not in it, and put to
   expect(asked).toBe(`${line('command=fetch')}${line('agent=git/stele')}0001${all}0000`);
 });
 
+test('a pack may have as many bytes as are allowed', async () => {
+  const all = 'x'.repeat(100);
+  expect((await receive(`${packfile}${line(`\x01${all}`)}0000`)).pack).toBe(all);
+});
+
 describe('an answer that is not a whole pack is an error', () => {
   test.for<[string, string, string, (string | undefined)?, number?]>([
     ['the server refuses', 'refused', line(`ERR upload-pack: not our ref ${'a'.repeat(40)}`)],

@@ -46,6 +46,12 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
   const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
   const refs = `${line('# service=git-upload-pack\n')}0000${line(`${id} refs/heads/main\0agent=x\n`)}`;
   const type = 'application/x-git-upload-pack-advertisement';
+  /** Lines of other refs, of so many bytes in all. */
+  const padding = (bytes: number): string => {
+    const size = Math.min(bytes > 60_000 ? bytes - 100 : bytes, 60_000);
+    const name = `${id} refs/heads/`;
+    return bytes === 0 ? '' : line(`${name}${'x'.repeat(size - 4 - name.length - 1)}\n`) + padding(bytes - size);
+  };
   const answer =
     (body: string, contentType = type, status = 200): RequestListener =>
     (_request, response) =>
@@ -59,6 +65,8 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     ['it asks for a password', answer(`${refs}0000`, type, 401), null],
     ['it leads elsewhere', answer(`${refs}0000`, type, 301), null],
     ['it has no end', answer(`${refs}${line(`${id} refs/heads/other\n`).repeat(8000)}0000`), null],
+    ['it is as long as it may be', answer(`${refs}${padding(256 * 1024 - refs.length - 4)}0000`), id],
+    ['it is longer than it may be', answer(`${refs}${padding(256 * 1024 - refs.length - 3)}0000`), null],
     ['it is nonsense', answer('zzzz0000'), null],
     ['the connection is closed', (request) => void request.socket.destroy(), null],
   ])('%s', async ([, listener, expected]) => {

@@ -4,8 +4,10 @@ import type { UserConfig } from '../../src/config.ts';
 import { repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
+import { syncRepository } from '../../src/sync/sync.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
@@ -115,6 +117,28 @@ describe('following a repository', () => {
     await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
     await sync();
     expect(await repository()).toMatchObject({ state: 'following', diverged: null });
+  });
+
+  test('a commit that another process has gone past meanwhile is not synced', async () => {
+    const { registry, source, sync, repository, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    const before = await repository();
+    source.push(url, { 'a.yaml': api('A', '2.0.0') });
+    let newest = '';
+    const tip: Registry['source']['tip'] = async (...asked) => {
+      const old = await source.tip(...asked);
+      slow.source = source;
+      newest = source.push(url, { 'a.yaml': api('A', '3.0.0') });
+      await sync();
+      return old;
+    };
+    const slow = { ...registry, source: { ...source, tip } };
+    const run = newRun(registry, before, 'slow', 'manual');
+    await syncRepository(slow, before, run, new AbortController().signal);
+    expect(await names()).toEqual(['apis/a@3.0.0']);
+    expect((await repository()).diverged ?? null).toBeNull();
+    expect((await repository()).commit).toBe(newest);
   });
 
   test('a deleted branch detaches and removes nothing; its return is followed', async () => {

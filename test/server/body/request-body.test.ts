@@ -7,11 +7,13 @@ import { listen, type Listening } from '../../../src/server/listen.ts';
 import { endResponse, readPieces } from '../../../src/server/body/request-body.ts';
 import { exchange, parseAnswer } from '../http.ts';
 
-const limit = 100 * 1024 * 1024;
+const large = 100 * 1024 * 1024;
+let limit = large;
 let server: Listening;
 let read = 0;
 beforeEach(async () => {
   read = 0;
+  limit = large;
   server = await listen(
     async (request, response) => {
       const look = (piece: Buffer) => void (read += piece.length);
@@ -34,6 +36,24 @@ async function sendPacked(body: Buffer): Promise<string> {
   const lines = head('Content-Encoding: gzip', `Content-Length: ${packed.length}`);
   return parseAnswer(await exchange(server.port, Buffer.concat([Buffer.from(lines), packed]))).body.toString();
 }
+
+test('a body may have as many bytes as the limit, whether it says its length, is in chunks or is packed', async () => {
+  limit = 10;
+  const send = async (fields: string, body: string) =>
+    parseAnswer(await exchange(server.port, Buffer.from(head(fields) + body))).body.toString();
+  const refused = 'The body has more than 10 bytes.';
+  for (const [size, answer] of [
+    [10, '10 bytes'],
+    [11, refused],
+  ] as const) {
+    const body = 'x'.repeat(size);
+    expect(await send(`Content-Length: ${size}`, body)).toBe(answer);
+    expect(await send('Transfer-Encoding: chunked', `${size.toString(16)}\r\n${body}\r\n0\r\n\r\n`)).toBe(answer);
+  }
+  limit = 40;
+  expect(await sendPacked(Buffer.alloc(40, 'x'))).toBe('40 bytes');
+  expect(await sendPacked(Buffer.alloc(41, 'x'))).toBe('The body has more than 40 bytes.');
+});
 
 test('what inflates beyond reason is refused while it is inflated', async () => {
   expect(await sendPacked(Buffer.alloc(40_000_000, 'a'))).toContain('decompresses to more than 200 times');

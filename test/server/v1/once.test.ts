@@ -131,6 +131,13 @@ test('what failed without a word is tried again, under the same operation', asyn
   expect(operations[1]).toBe(operations[0]);
 });
 
+test('a refusal that says when to try again is not remembered', async () => {
+  const registry = createTestRegistry();
+  const busy = new RegistryError('conflict', 'It is busy.', { retryAfter: 1 });
+  await expect(performOnce(registry, repeatable, () => Promise.reject(busy))).rejects.toBe(busy);
+  expect(await performOnce(registry, repeatable, async () => 7)).toEqual({ answer: 7, isReplay: false });
+});
+
 test('after 24 hours a key is new', async () => {
   let at = Date.parse('2026-01-01T00:00:00Z');
   const registry = { ...createTestRegistry(), now: () => new Date(at) };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
+import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { readSettings } from '../../../src/compile/repository-settings.ts';
 import { withSites } from '../../../src/compile/sandbox/read-sites.ts';
 import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
@@ -66,6 +67,19 @@ describe('a site in a repository', () => {
     const { documents } = await sync(registry, 'c2', { 'docs/index.md': '---\ntitle: [\n---\n' });
     expect(documents).toMatchObject([{ outcome: 'rejected', report: expect.stringMatching(/^sha256:/) as string }]);
     expect((await findSite(registry, handbook))!.value.current).toBe('1');
+  });
+
+  test('is tried again if the sandbox that renders it died', async () => {
+    const registry = createTestRegistry();
+    const renderPages = () => Promise.reject(sandboxLost('It ended with SIGKILL.'));
+    const broken = { ...registry, compiler: { ...registry.compiler, renderPages } };
+    const files = { 'docs/index.md': '# Home' };
+    expect(await sync(broken, 'c1', files)).toMatchObject({
+      documents: [],
+      change: { sites: {} },
+      lost: expect.stringMatching(/^docs: The process that compiles documents stopped/) as string,
+    });
+    expect(await sync(registry, 'c1', files)).toMatchObject({ documents: [{ outcome: 'published' }], lost: null });
   });
 
   test('is not taken from another repository, nor from files that were sent', async () => {
