@@ -1,5 +1,5 @@
 // An example for compose.yaml and kubernetes/: the store is a bucket that all nodes share.
-import { defineConfig } from 'stele';
+import { defineConfig } from '@stele-registry/stele';
 
 export default defineConfig({
   url: 'http://localhost:7700',

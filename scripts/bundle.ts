@@ -69,7 +69,8 @@ async function bundle(entry: string, to: string, isInside: (name: string) => boo
 
 // Packages that every command needs.
 await bundle('cli.js', 'bundle/', (id) => id === 'commander' || id === 'lru-cache');
-await writeFile(`${dist}cli.js`, "#!/usr/bin/env node\nimport './bundle/cli.js';\n");
+// Nothing but this and the check is read by a Node that is too old.
+await writeFile(`${dist}cli.js`, "#!/usr/bin/env node\nimport './cli/require-node.js';\nimport('./bundle/cli.js');\n");
 
 /**
  * Bundles a program of sandboxes into one CommonJS file, which is what a startup snapshot is made of

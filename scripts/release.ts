@@ -6,6 +6,7 @@
  *     --out <folder> where the files go (default: a temporary folder)
  *     --no-check     without `npm run check`
  *     --no-image     without the container image
+ *     --no-trial     without installing the tarball, which needs the registry of packages
  *
  * Everything is made in a clone, so that nothing but what is committed gets in. Only when all of it is done does this
  * repository get the release's commit and tag. Nothing is pushed or published: the last lines say how.
@@ -19,6 +20,7 @@ import { releaseChangelog } from './release/changelog.ts';
 import { buildImage, findImageBuilder } from './release/image.ts';
 import { nextVersion } from './release/next-version.ts';
 import { provenanceOf, type Artifact } from './release/provenance.ts';
+import { tryTarball } from './release/try-tarball.ts';
 
 const root = process.cwd();
 const isDry = argv['dry-run'] === true;
@@ -39,7 +41,7 @@ try {
 async function release(): Promise<void> {
   const asked = argv._[0];
   if (asked === undefined) throw new Error('Which version? Write one such as 1.4.0, or major, minor or patch.');
-  const version = nextVersion(await versionIn(root), asked);
+  const version = nextVersion((await manifestIn(root)).version, asked);
   const tag = `v${version}`;
   const builder = argv['image'] === false ? null : await findImageBuilder();
   await assertReleasable(tag, builder);
@@ -49,7 +51,8 @@ async function release(): Promise<void> {
   await here`git clone --quiet --no-hardlinks . ${clone}`;
   const notes = await commitRelease(version, tag);
   await writeFile(join(out, 'notes.md'), `${notes}\n`);
-  const files = [await pack(out)];
+  const files = [await pack(out), await describePackages(out)];
+  if (argv['trial'] !== false) await tryTarball(files[0]!);
   if (builder !== null) {
     files.push(join(out, `stele-${version}.oci.tar`));
     await buildImage(builder, clone, `stele:${version}`, files.at(-1)!);
@@ -72,7 +75,7 @@ async function release(): Promise<void> {
   await here`git merge --quiet --ff-only ${tag}`;
   echo(`${tag} is committed and tagged; its files are in ${out}. To publish it:`);
   echo(`  git push origin main ${tag}\n  npm publish ${files[0]}`);
-  if (builder !== null) echo(`  skopeo copy oci-archive:${files[1]} docker://<your registry>/stele:${version}`);
+  if (builder !== null) echo(`  skopeo copy oci-archive:${files.at(-1)} docker://<your registry>/stele:${version}`);
 }
 
 /** Refuses what must not be released. A dry run says it and goes on. */
@@ -107,7 +110,17 @@ async function commitRelease(version: string, tag: string): Promise<string> {
 /** Makes the tarball. Answers its path. */
 async function pack(out: string): Promise<string> {
   await there`npm pack --pack-destination ${out}`;
-  return join(out, `stele-${await versionIn(clone)}.tgz`);
+  const { name, version } = await manifestIn(clone);
+  return join(out, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+}
+
+/** Writes what the program consists of, by its lock: a CycloneDX bill of materials. Answers its path. */
+async function describePackages(out: string): Promise<string> {
+  const { name, version } = await manifestIn(clone);
+  const path = join(out, `${name.replace('@', '').replace('/', '-')}-${version}.cdx.json`);
+  const { stdout } = await there`npm sbom --package-lock-only --omit dev --sbom-format cyclonedx`;
+  await writeFile(path, stdout);
+  return path;
 }
 
 async function artifactOf(path: string): Promise<Artifact> {
@@ -116,8 +129,8 @@ async function artifactOf(path: string): Promise<Artifact> {
   return { name: basename(path), sha256: hash.digest('hex') };
 }
 
-async function versionIn(folder: string): Promise<string> {
-  return (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+async function manifestIn(folder: string): Promise<{ name: string; version: string }> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { name: string; version: string };
 }
 
 /** The https address of `origin`, without a user or a password; null where it has none. */

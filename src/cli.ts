@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './cli/require-node.js'; // oxlint-disable-line no-unassigned-import -- it ends the process on an old Node
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -81,15 +81,21 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
         'package.json',
         'README.md',
         'LICENSE',
+        'CHANGELOG.md',
+        'deploy/stele.service',
+        'docs/design.md',
         'dist/cli.js',
         'dist/config.js',
         'dist/config.d.ts',
       ]),
     );
     expect(
-      files.filter((path) => !/^(?:dist|content|templates)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path)),
+      files.filter(
+        (path) =>
+          !/^(?:dist|content|templates|deploy|docs)\/|^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
+      ),
     ).toEqual([]);
-    expect(files.filter((path) => /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
+    expect(files.filter((path) => !path.startsWith('deploy/') && /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
   });
 
   test('has a stele that says its version', async () => {
@@ -126,7 +132,7 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
   test.each(['worker', 'code-worker'])(
     'has a %s in which not even the bundle loads anything once it is closed',
     async (name) => {
-      const sandbox = join(folder, 'node_modules', 'stele', 'dist', 'compile', 'sandbox');
+      const sandbox = join(folder, 'node_modules', '@stele-registry', 'stele', 'dist', 'compile', 'sandbox');
       const probe = await readFile(join(root, 'test', 'fixtures', 'compile', 'bundle-probe.cjs'), 'utf8');
       const bundle = await readFile(join(sandbox, `${name}.cjs`), 'utf8');
       const script = join(sandbox, `${name}-probe.cjs`);
@@ -159,12 +165,23 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
     expect(await stele('fsck')).toMatchObject({ code: 0 });
   });
 
-  test('gives a configuration its defineConfig', async () => {
+  test('gives other modules its defineConfig', async () => {
     await writeFile(
       join(folder, 'try.mjs'),
-      `import { defineConfig } from 'stele'; console.log(typeof defineConfig({}));`,
+      `import { defineConfig } from '@stele-registry/stele'; console.log(typeof defineConfig({}));`,
     );
     expect(await start(process.execPath, ['try.mjs'], folder)).toEqual({ code: 0, stdout: 'object\n', stderr: '' });
+  });
+
+  test('takes a configuration in a folder where nothing is installed', async () => {
+    const away = join(home, 'away');
+    await mkdir(away);
+    for (const name of ['@stele-registry/stele', 'stele']) {
+      const text = `import { defineConfig } from '${name}';\nexport default defineConfig({ urls: 'a' });\n`;
+      await writeFile(join(away, 'registry.config.ts'), text);
+      const ended = await start(join(folder, 'node_modules', '.bin', 'stele'), ['keys', 'list', '--org', 'acme'], away);
+      expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('has no key "urls"') as string });
+    }
   });
 });
 

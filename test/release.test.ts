@@ -39,7 +39,7 @@ describe('a release', () => {
   }
 
   async function release(...args: string[]): Promise<{ code: number; stdout: string }> {
-    const all = [script, 'minor', '--no-check', '--no-image', '--out', out, ...args];
+    const all = [script, 'minor', '--no-check', '--no-image', '--no-trial', '--out', out, ...args];
     return run(process.execPath, all, { cwd: folder }).then(
       ({ stdout }) => ({ code: 0, stdout }),
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
@@ -53,13 +53,19 @@ describe('a release', () => {
     expect(await git('for-each-ref')).toBe(before);
     expect(await git('status', '--porcelain')).toBe('');
 
-    expect((await readdir(out)).toSorted()).toEqual(['SHA256SUMS', 'notes.md', 'provenance.json', 'stele-1.1.0.tgz']);
+    const written = ['SHA256SUMS', 'notes.md', 'provenance.json', 'stele-1.1.0.cdx.json', 'stele-1.1.0.tgz'];
+    expect((await readdir(out)).toSorted()).toEqual(written);
+    const packages = await readFile(join(out, 'stele-1.1.0.cdx.json'), 'utf8');
+    expect(JSON.parse(packages)).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { version: '1.1.0' } },
+    });
     expect(await readFile(join(out, 'notes.md'), 'utf8')).toBe('- New.\n');
     const sha256 = await digestOf(join(out, 'stele-1.1.0.tgz'));
-    expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(`${sha256}  stele-1.1.0.tgz\n`);
+    expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toContain(`${sha256}  stele-1.1.0.tgz\n`);
     expect(JSON.parse(await readFile(join(out, 'provenance.json'), 'utf8'))).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
-      subject: [{ name: 'stele-1.1.0.tgz', digest: { sha256 } }],
+      subject: [{ name: 'stele-1.1.0.tgz', digest: { sha256 } }, { name: 'stele-1.1.0.cdx.json' }],
       predicateType: 'https://slsa.dev/provenance/v1',
       predicate: {
         buildDefinition: {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { findConfigFile } from '../config/read-config-file.ts';
 import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
@@ -22,7 +23,7 @@ export interface CommonOptions {
 export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 
 /**
- * Loads the configuration named by `--config`, else `registry.config.ts` if it exists, else the
+ * Loads the configuration named by `--config`, else the one in the current folder, else the
  * defaults. `edition` is that of `loadConfig`.
  */
 export async function readConfig(command: Command, edition = ''): Promise<Config> {
@@ -36,7 +37,7 @@ export function configFile(command: Command): string | null {
   const { config } = command.optsWithGlobals<CommonOptions>();
   if (config !== undefined && !existsSync(config))
     throw new RegistryError('malformed', `Configuration file not found: ${config}. Check --config.`);
-  return config ?? (existsSync('registry.config.ts') ? 'registry.config.ts' : null);
+  return config ?? findConfigFile();
 }
 
 /** Opens the registry for one command and closes it afterwards. Commands print; they do not log. */

@@ -70,7 +70,7 @@ const silent = { writeErr: () => undefined };
 function withCommonOptions(command: Command, json: boolean): Command {
   for (const each of command.commands) withCommonOptions(each, json);
   return command
-    .option('--config <file>', 'configuration file (default: registry.config.ts, if it exists)')
+    .option('--config <file>', 'configuration file (default: registry.config.ts, .js, .json or .yaml, if it exists)')
     .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele next to the configuration)')
     .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
     .configureOutput(json ? silent : {})

@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Config, UserConfig } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
@@ -10,6 +9,7 @@ import { fillHosts } from './host-config.ts';
 import type { LoginConfig, TrustedPublisher } from './login-config.ts';
 import { fillOrganizations } from './organization-config.ts';
 import { fillPurge } from './purge-config.ts';
+import { readConfigFile } from './read-config-file.ts';
 import { fillStore } from './store-config.ts';
 
 /**
@@ -21,30 +21,10 @@ import { fillStore } from './store-config.ts';
 export async function loadConfig(file: string | null, data: string | null, edition = ''): Promise<Config> {
   const base = file === null ? process.cwd() : dirname(resolve(file));
   const typed = data ?? readEnvironment().data;
-  return checkConfig(file === null ? {} : await importConfig(resolve(file), edition), {
+  return checkConfig(file === null ? {} : await readConfigFile(resolve(file), edition), {
     base,
     data: typed ? resolve(typed) : '.stele',
   });
-}
-
-async function importConfig(file: string, edition: string): Promise<unknown> {
-  let module: { default?: unknown };
-  try {
-    module = (await import(`${pathToFileURL(file).href}${edition === '' ? '' : `?${edition}`}`)) as {
-      default?: unknown;
-    };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    // Node puts the line of a syntax error only into the stack.
-    const line = error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
-    throw new RegistryError(
-      'malformed',
-      `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,
-    );
-  }
-  if (typeof module.default !== 'object' || module.default === null)
-    throw new RegistryError('malformed', `${file} has no default export. Add export default defineConfig({ … }).`);
-  return module.default;
 }
 
 /**
