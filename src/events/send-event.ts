@@ -10,6 +10,7 @@ import type { Attempt, Webhook } from '../model/webhook.ts';
 import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/allowed-address.ts';
 import { hostOf, readEndpointUrl } from './endpoint-url.ts';
 import type { Registry } from '../registry/registry.ts';
+import { untilAborted } from '../scheduling/waiting.ts';
 import { secretsAt } from './endpoints.ts';
 
 export interface SendOptions {
@@ -90,7 +91,7 @@ async function resolveEndpoint(
   const host = hostOf(url);
   // A proxy may know names that this machine does not. Those that it knows are checked all the same.
   const resolve = () => (proxy === null ? find(host) : find(host).catch(() => []));
-  const addresses = isIP(host) ? [host] : await orAborted(resolve(), signal);
+  const addresses = isIP(host) ? [host] : await untilAborted(resolve(), signal);
   if (addresses.length === 0 && proxy === null)
     throw new RegistryError('unreachable', `There is no host named ${host}.`);
   if (!registry.config.webhooks.allowPrivateAddresses && !addresses.every(isPublicAddress)) {
@@ -100,13 +101,6 @@ async function resolveEndpoint(
     );
   }
   return { url, addresses, proxy };
-}
-
-/** Limits the wait for a name server. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => aborted.reject(signal.reason as Error), { once: true });
-  return Promise.race([work, aborted.promise]);
 }
 
 /**

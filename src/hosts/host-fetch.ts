@@ -1,4 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
+import { untilAborted } from '../scheduling/waiting.ts';
 
 /** The most bytes of a response. A hundred pull requests have two million. */
 const maxBytes = 16 * 1024 * 1024;
@@ -59,15 +60,8 @@ async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
  * `unreachable`.
  */
 export async function inTime<T>(host: string, second: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new RegistryError('unreachable', `${host} did not answer in time.`));
-    stop.abort();
-  }, deadline * second);
-  try {
-    return await Promise.race([work(stop.signal), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = new AbortController();
+  const onLate = () => late.abort(new RegistryError('unreachable', `${host} did not answer in time.`));
+  const timer = setTimeout(onLate, deadline * second);
+  return untilAborted(work(late.signal), late.signal).finally(() => clearTimeout(timer));
 }

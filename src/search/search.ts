@@ -3,6 +3,7 @@ import type { ResourceType } from '../model/address.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
 import { atAnyTime } from '../registry/kept.ts';
 import type { Registry } from '../registry/registry.ts';
+import { within } from '../scheduling/waiting.ts';
 import { followRegistry, isServed } from './follow-registry.ts';
 import { parseQuery } from './ranking/words.js';
 import { createSearchIndex, type Answer, type Found, type Indexed } from './search-index.ts';
@@ -113,7 +114,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   return {
     async find(principal, { text, org, type }, choose) {
       const end = registry.monotonic() + patience;
-      const isFresh = await within(patience, followed.follow());
+      const isFresh =
+        (await within(
+          patience,
+          followed.follow().then(() => true),
+        )) ?? false;
       if (!isComplete(principal)) await within(Math.max(end - registry.monotonic(), 0), followed.settled());
       const { found: all, instead } = answer(principal, { text, org, type });
       const { items, next } = choose(all);
@@ -128,11 +133,4 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
       return { entries, revision: index.revision() };
     },
   };
-}
-
-/** Whether the work ended within the milliseconds. It continues either way. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), milliseconds);
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }

@@ -1,8 +1,8 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
-import { parseParents } from './commit.ts';
+import { parseParents } from './objects/commit.ts';
 import { fetchInto, type FetchRequest } from './git-fetch.ts';
-import { hasCommit } from './git-objects.ts';
+import { hasCommit } from './objects/git-objects.ts';
 import { cutOff, type Mirror, type MirrorOptions, type Target } from './mirror-repository.ts';
 import { isComplete, withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';

@@ -1,12 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChildProcess } from 'node:child_process';
-import { subscribe } from 'node:diagnostics_channel';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { inspect } from 'node:util';
-import { simpleGit } from 'simple-git';
 import { RegistryError } from '../model/errors.ts';
-import { assertGit, environmentOf, isProgram, type GitSettings } from './git-environment.ts';
+import { untilAborted, within } from '../scheduling/waiting.ts';
+import { assertGit, environmentOf, type GitSettings } from './git-environment.ts';
 
 /** One run of git. */
 export interface GitCommand extends GitSettings {
@@ -27,139 +25,64 @@ export interface GitResult {
   stderr: string;
 }
 
-// simple-git does not expose its process, and its own abort leaves git-remote-https running. Node
-// announces each process here.
-const started = new AsyncLocalStorage<Run>();
-subscribe('child_process', (message) => {
-  const run = started.getStore();
-  if (run) run.child ??= (message as { process: ChildProcess }).process;
-});
-
-interface Run {
-  child: ChildProcess | null;
-}
-
 /**
- * Runs git through simple-git with a minimal environment. A non-zero exit code is a result, not an
- * error. When the signal aborts, the whole process group gets SIGTERM, then SIGKILL a second later,
- * and the call rejects with the signal's reason.
+ * Runs git with a minimal environment. A non-zero exit code is a result, not an error. When the
+ * signal aborts, the whole process group gets SIGTERM, then SIGKILL a second later, and the call
+ * rejects with the signal's reason.
  */
 export async function runGit(command: GitCommand): Promise<GitResult> {
-  const { args, folder, input, searchPath, outputBytes = 256 * 2 ** 20 } = command;
+  const { args, input = '', outputBytes = 256 * 2 ** 20 } = command;
   const flood = new AbortController();
   const signal = AbortSignal.any([command.signal, flood.signal]);
   signal.throwIfAborted();
-  assertGit(searchPath);
-  const environment = {
-    ...environmentOf(command),
-    // simple-git prints what it spawns when DEBUG says so.
-    [inspect.custom]: () => '(not shown: it may hold a credential)',
-  };
-  let code = 0;
-  const run: Run = { child: null };
-  const stopFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
-  const stdout = createCollector(outputBytes, stopFlood);
-  const stderr = createCollector(outputBytes, stopFlood);
-  const git = simpleGit({
-    baseDir: folder,
-    // setsid makes the process the leader of its group.
-    binary: isProgram('setsid', searchPath) ? ['setsid', 'git'] : 'git',
-    allowEnvironment: Object.keys(environment),
-    unsafe: {
-      allowUnsafeAskPass: true,
-      allowUnsafeConfigEnvCount: true,
-      allowUnsafeConfigPaths: true,
-      allowUnsafeCredentialHelper: true,
-      allowUnsafeFsMonitor: true,
-      allowUnsafeHooksPath: true,
-      allowUnsafePack: true,
-      allowUnsafeSshCommand: true,
-    },
-    ...(typeof input === 'string' ? { input: () => input } : {}),
-    errors: (_error, { exitCode }) => {
-      code = exitCode;
-      return undefined;
-    },
-  })
-    .env(environment)
-    .outputHandler((_command, out, err) => {
-      stdout.collect(out);
-      stderr.collect(err);
-      // What fails while it comes ends the input there. Git says itself what it makes of that.
-      if (typeof input === 'object') pipeline(input, run.child!.stdin!).catch(() => undefined);
-    });
+  const child = startGit(args, command);
+  const ended = once(child, 'close') as Promise<[code: number | null]>;
+  const onFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
+  const stdout = collect(child.stdout, outputBytes, onFlood);
+  const stderr = collect(child.stderr, outputBytes, onFlood);
+  // Git says itself what it makes of an input that ends early.
+  pipeline(typeof input === 'string' ? [input] : input, child.stdin).catch(() => undefined);
+  try {
+    const [code] = await untilAborted(ended, signal);
+    return { ok: code === 0, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
+  } catch (error) {
+    await endGroup(child, ended);
+    throw error;
+  }
+}
 
-  const [task = '', ...rest] = args;
-  const done = started.run(run, async () => {
-    await (task === 'cat-file' ? git.binaryCatFile(rest) : git.raw([task, ...rest]));
+/** Starts git as the leader of a process group, which the signals of a terminal do not reach. */
+export function startGit(args: readonly string[], settings: GitSettings): ChildProcessWithoutNullStreams {
+  assertGit(settings.searchPath);
+  return spawn('git', args, { cwd: settings.folder, env: environmentOf(settings), detached: true });
+}
+
+/** The chunks of a stream, which are dropped when they have more than `max` bytes. */
+function collect(stream: Readable, max: number, onMore: () => void): Buffer[] {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= max) return void chunks.push(chunk);
+    chunks.length = 0;
+    onMore();
   });
-  try {
-    await untilAborted(done, signal, () => endGroup(run.child, done));
-    const output = Promise.all([stdout.end, stderr.end]);
-    const [bytes, said] = await untilAborted(output, signal, async () => undefined);
-    return { ok: code === 0, stdout: bytes, stderr: said.toString() };
-  } finally {
-    run.child = null;
-  }
-}
-
-/**
- * Collects a stream to its end. simple-git's own collection may stop 50 ms after the process ends,
- * before everything is read; with `onExit: false` it waits for the end, but never frees what it has
- * read.
- */
-function createCollector(
-  most: number,
-  onMore: () => void,
-): { collect(stream: NodeJS.ReadableStream): void; end: Promise<Buffer> } {
-  const { promise, resolve } = Promise.withResolvers<Buffer>();
-  return {
-    collect(stream) {
-      let chunks: Buffer[] = [];
-      let bytes = 0;
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes <= most) return void chunks.push(chunk);
-        chunks = [];
-        onMore();
-      });
-      stream.on('close', () => resolve(Buffer.concat(chunks)));
-    },
-    end: promise,
-  };
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () => Promise<void>): Promise<T> {
-  const { promise: aborted, resolve: onAbort } = Promise.withResolvers<'aborted'>();
-  const listener = (): void => onAbort('aborted');
-  signal.addEventListener('abort', listener, { once: true });
-  try {
-    const first = await Promise.race([work.then((value) => ({ value })), aborted]);
-    if (first !== 'aborted') return first.value;
-    await end();
-    throw signal.reason;
-  } finally {
-    signal.removeEventListener('abort', listener);
-  }
+  return chunks;
 }
 
 /** Resolves when the processes are gone, at most two seconds after the first signal. */
-async function endGroup(child: ChildProcess | null, output: Promise<unknown>): Promise<void> {
-  const over = output.then(
-    () => true,
-    () => true,
-  );
-  for (const name of ['SIGTERM', 'SIGKILL'] as const) {
-    signalGroup(child, name);
-    if (await Promise.race([over, sleep(1000, false, { ref: false })])) break;
-  }
-  signalGroup(child, 'SIGKILL');
+async function endGroup({ pid }: ChildProcessWithoutNullStreams, ended: Promise<unknown>): Promise<void> {
+  // It did not start.
+  if (pid === undefined) return;
+  signalGroup(pid, 'SIGTERM');
+  const isOver = await within(1000, ended);
+  signalGroup(pid, 'SIGKILL');
+  if (!isOver) await within(1000, ended);
 }
 
-function signalGroup(child: ChildProcess | null, name: NodeJS.Signals): void {
-  if (child?.pid === undefined) return;
+function signalGroup(leader: number, name: NodeJS.Signals): void {
   try {
-    process.kill(child.spawnfile === 'setsid' ? -child.pid : child.pid, name);
+    process.kill(-leader, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -1,13 +1,13 @@
 import { RegistryError } from '../model/errors.ts';
-import { parseCommit, type Commit } from './commit.ts';
+import { parseCommit, type Commit } from './objects/commit.ts';
 import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
 import { mending } from './mend.ts';
 import type { Mirror, Target } from './mirror-repository.ts';
-import type { ObjectInfo } from './git-objects.ts';
+import type { ObjectInfo } from './objects/git-objects.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Call } from './transport.ts';
-import { parseTree, type TreeEntry } from './tree.ts';
+import { parseTree, type TreeEntry } from './objects/tree.ts';
 
 /** The limits of a snapshot. */
 export interface SnapshotLimits {

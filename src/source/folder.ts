@@ -4,11 +4,11 @@ import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../model/errors.ts';
-import { blobId } from './blob.ts';
+import { blobId } from './objects/blob.ts';
 import { findPath, listEntries, type ListTree } from './lookup.ts';
 import { fileTooLarge, lfsPointer, missing } from './refusal.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
-import type { TreeEntry } from './tree.ts';
+import type { TreeEntry } from './objects/tree.ts';
 
 export interface FolderLimits {
   /** Bytes per file. */

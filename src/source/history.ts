@@ -1,5 +1,5 @@
 import { runGit } from './command.ts';
-import { parseSeconds } from './commit.ts';
+import { parseSeconds } from './objects/commit.ts';
 import { isPlainPath } from './path.ts';
 import type { HistoryCommit } from './source.ts';
 

@@ -2,7 +2,7 @@ import { RegistryError } from '../model/errors.ts';
 import { isPlainPath, nearestName } from './path.ts';
 import { inSubmodule, missing, outsideTree, symlinked } from './refusal.ts';
 import type { SnapshotEntry, SnapshotFile } from './snapshot.ts';
-import type { TreeEntry } from './tree.ts';
+import type { TreeEntry } from './objects/tree.ts';
 
 /** Lists the entries of a tree. */
 export type ListTree = (tree: string) => Promise<TreeEntry[]>;

@@ -4,7 +4,7 @@ import { knownParents, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
-import { createObjects } from './git-objects.ts';
+import { createObjects } from './objects/git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
 import { gitDirectory } from './local.ts';

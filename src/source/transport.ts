@@ -4,6 +4,7 @@ import type { ServerRef } from 'isomorphic-git';
 import { proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
+import { untilAborted } from '../scheduling/waiting.ts';
 import { runGit, type GitResult } from './command.ts';
 import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
 import { resolveHost, type Lookup } from './allowed-address.ts';
@@ -259,15 +260,4 @@ function sshWord(value: string): string {
 
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const listener = (): void => reject(signal.reason);
-  signal.addEventListener('abort', listener, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', listener);
-  }
 }

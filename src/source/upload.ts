@@ -1,4 +1,4 @@
-import { blobId } from './blob.ts';
+import { blobId } from './objects/blob.ts';
 import type { Snapshot } from './snapshot.ts';
 import { isPlainPath, nearestName } from './path.ts';
 import { lfsPointer, missing, outsideTree } from './refusal.ts';

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,25 +101,4 @@ test('an address of a script in the arguments stays an argument', async () => {
   const { ok, stderr } = await git(['ls-remote', '--', 'ext::touch /tmp/never'], { protocols: 'https' });
   expect(ok).toBe(false);
   expect(stderr).toContain("transport 'ext' not allowed");
-});
-
-test('the debug output of simple-git holds no setting', () => {
-  const module = new URL('../../src/source/command.ts', import.meta.url).href;
-  const command = {
-    args: ['version'],
-    folder,
-    protocols: 'none',
-    searchPath,
-    config: { 'http.extraHeader': 's3same' },
-  };
-  const script = `import { runGit } from ${JSON.stringify(module)};
-    await runGit({ ...${JSON.stringify(command)}, signal: new AbortController().signal });`;
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { ...process.env, DEBUG: 'simple-git,simple-git:*' },
-    encoding: 'utf8',
-  });
-  expect(status).toBe(0);
-  expect(stderr).toContain('simple-git');
-  expect(stderr).toContain('may hold a credential');
-  expect(stdout + stderr).not.toContain('s3same');
 });

@@ -4,6 +4,7 @@ import { isSlug } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Mirrored, Remote } from '../../registry/keep/mirror-registry.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { untilAborted } from '../../scheduling/waiting.ts';
 import { withRegistry, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 import { readTarget } from '../registry-client.ts';
@@ -74,18 +75,15 @@ async function followRegistry(registry: Registry, remote: Remote, follow: Follow
     try {
       const changes = mirrorChanges(registry, remote, { org, wait: isOnce ? 0 : wait, onMirrored });
       // Nothing is half done when a request that waits is given up.
-      const hasMore = await Promise.race([changes, aborted(signal)]);
+      const hasMore = await untilAborted(changes, signal);
       if (isOnce && !hasMore) return;
     } catch (error) {
+      if (signal.aborted) return;
       if (isOnce || !isRegistryError(error, 'unreachable')) throw error;
       follow.complain(`${error.message} Trying again in ${pause} seconds.`);
       await delay(pause * 1000, undefined, { signal }).catch(() => undefined);
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(false), { once: true }));
 }
 
 function describe({ resource, outcome, versions, detail }: Mirrored): string {

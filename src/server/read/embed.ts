@@ -1,12 +1,13 @@
 import { resourceKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
+import { within } from '../../scheduling/waiting.ts';
 import { statusHeaders } from '../../site/links.ts';
 import { embedPage, isTheme } from '../../site/pages/embed-page.ts';
 import { embedOrigins } from '../../site/pages/embed-snippet.ts';
 import type { Site } from '../../site/site.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
-import { beingMade, inTime, retryAfter } from './in-time.ts';
+import { beingMade, retryAfter } from './being-made.ts';
 import type { ReadRequest } from './read-request.ts';
 
 /**
@@ -26,7 +27,7 @@ export async function sendEmbed(
   const theme = asked.get('theme');
   const operation = asked.get('operation');
   if (theme !== null && !isTheme(theme)) throw new RegistryError('malformed', 'theme must be light or dark.');
-  const html = await inTime(embedPage(site, granted, { theme, operation }), patience);
+  const html = await within(patience, embedPage(site, granted, { theme, operation }));
   if (html === null) throw new RegistryError('unavailable', beingMade, { retryAfter });
   const headers = {
     ...statusHeaders(version),

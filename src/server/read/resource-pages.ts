@@ -4,6 +4,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import type { View } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
+import { within } from '../../scheduling/waiting.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
 import { relatedTo, type Related } from '../../site/pages/related.ts';
@@ -17,7 +18,7 @@ import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import type { Sent } from '../hits/hits.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
 import { sendEmbed } from './embed.ts';
-import { beingMade, inTime, retryAfter } from './in-time.ts';
+import { beingMade, retryAfter } from './being-made.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 
@@ -116,7 +117,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
-    const page = await inTime(pageOf(granted, view, { related, part }), patience);
+    const page = await within(patience, pageOf(granted, view, { related, part }));
     if (page === null) return sendWaiting(read, site, view);
     const where = site.links.to(coordinate, { label: version.label, view, ...(part !== undefined && { part }) });
     const sharing = pageSharing(registry.config, {

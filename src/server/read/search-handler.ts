@@ -5,6 +5,7 @@ import { anonymous } from '../../model/access.ts';
 import { isResourceType, isSlug, type ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
+import { within } from '../../scheduling/waiting.ts';
 import { createSearch, type Found } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
 import { searchPage } from '../../site/pages/search-page.ts';
@@ -115,13 +116,9 @@ function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fie
 
 /** The result, or `unavailable` if it takes too long. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(
-      new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 }),
-    );
-  }, indexPatience);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+  const result = await within(indexPatience, work);
+  if (result !== null) return result;
+  throw new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 });
 }
 
 /** The search parameters. Throws `malformed` if they are invalid. */

@@ -6,6 +6,7 @@ import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
 import type { Report } from '../../model/problem.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
+import { within } from '../../scheduling/waiting.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Answer, Call, ResourceCall } from './call.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
@@ -91,14 +92,7 @@ export async function endWithin(
 ): Promise<Run | null> {
   const leave = seconds === 0 ? null : places.take(org, principal.id);
   if (leave === null) return null;
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), seconds * 1000);
-  try {
-    return await Promise.race([done, late.promise]);
-  } finally {
-    clearTimeout(timer);
-    leave();
-  }
+  return within(seconds * 1000, done).finally(leave);
 }
 
 /** Whether the run includes what is synced, or its connected repository. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { runGit } from '../command.ts';
 import { fetchInto } from '../git-fetch.ts';
-import { hasCommit } from '../git-objects.ts';
+import { hasCommit } from '../objects/git-objects.ts';
 import type { MirrorOptions, Target } from '../mirror-repository.ts';
 import { withScratch } from '../scratch.ts';
 import type { Transport } from '../transport.ts';

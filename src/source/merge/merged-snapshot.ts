@@ -1,7 +1,7 @@
 import { findPath, type Found, type ListTree } from '../lookup.ts';
 import { fileTooLarge, lfsPointer } from '../refusal.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from '../snapshot.ts';
-import type { TreeEntry } from '../tree.ts';
+import type { TreeEntry } from '../objects/tree.ts';
 
 /** The parts of a merge. */
 export interface Merged {

@@ -1,5 +1,5 @@
-import type { SnapshotEntry } from './snapshot.ts';
-import { isPlainSegment } from './path.ts';
+import type { SnapshotEntry } from '../snapshot.ts';
+import { isPlainSegment } from '../path.ts';
 
 /** An entry of a tree. */
 export interface TreeEntry {

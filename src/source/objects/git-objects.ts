@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { objectId } from './blob.ts';
-import { runGit } from './command.ts';
+import { runGit } from '../command.ts';
 import { startObjectProcess, type ObjectProcess } from './object-process.ts';
-import { createBareRepository } from './scratch.ts';
+import { createBareRepository } from '../scratch.ts';
 
 /** The type and size of an object. */
 export interface ObjectInfo {
@@ -99,33 +99,23 @@ export function createObjects(): Objects {
   };
 }
 
-/** The contents of these objects. All must be in the repository. */
-export async function readObjects(ids: readonly string[], options: ReadOptions): Promise<Map<string, Buffer>> {
-  const input = ids.map((id) => `${id}\n`).join('');
-  const { ok, stdout, stderr } = await runGit({ args: ['cat-file', '--batch'], protocols: 'none', input, ...options });
-  if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
-  return parseBatch(stdout);
+/** The contents of these objects. All must be in the repository, which need not consist of packs. */
+export async function readObjects(
+  ids: readonly string[],
+  { signal, ...at }: ReadOptions,
+): Promise<Map<string, Buffer>> {
+  const process = startObjectProcess(at, () => undefined);
+  try {
+    const objects = await process.ask({ ids, wants: 'contents', maxBytes: maxObjectBytes, signal });
+    if (objects.length < ids.length) throw new Error('The repository lost an object.');
+    return new Map(objects.map(({ id, bytes }) => [id, bytes!]));
+  } finally {
+    process.end();
+  }
 }
 
 /** Whether a commit is in the repository. */
 export async function hasCommit(commit: string, { folder, searchPath, signal }: ReadOptions): Promise<boolean> {
   const args = ['cat-file', '-e', `${commit}^{commit}`];
   return (await runGit({ args, folder, protocols: 'none', searchPath, signal })).ok;
-}
-
-/**
- * Parses the output of `git cat-file --batch`: `<id> <type> <size>`, a newline, the content, a
- * newline.
- */
-function parseBatch(output: Buffer): Map<string, Buffer> {
-  const contents = new Map<string, Buffer>();
-  for (let position = 0; position < output.length;) {
-    const end = output.indexOf(10, position);
-    const [id = '', , size] = output.toString('latin1', position, end).split(' ');
-    if (size === undefined) throw new Error(`The mirror lost object ${id}.`);
-    const start = end + 1;
-    position = start + Number(size) + 1;
-    contents.set(id, output.subarray(start, position - 1));
-  }
-  return contents;
 }

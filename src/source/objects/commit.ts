@@ -1,4 +1,4 @@
-import type { CommitNote } from '../model/resource.ts';
+import type { CommitNote } from '../../model/resource.ts';
 
 /** The parts of a commit object that Stele uses. */
 export interface Commit {

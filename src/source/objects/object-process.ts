@@ -1,0 +1,174 @@
+import type { Socket } from 'node:net';
+import { RegistryError } from '../../model/errors.ts';
+import { untilAborted } from '../../scheduling/waiting.ts';
+import { startGit } from '../command.ts';
+
+/** An object as git describes it. `bytes`: only when its contents were asked for. */
+export interface GitObject {
+  id: string;
+  type: string;
+  size: number;
+  bytes: Buffer | null;
+}
+
+/** What to ask git for. */
+export interface ObjectQuestion {
+  /** Hexadecimal ids. */
+  ids: readonly string[];
+  wants: 'info' | 'contents';
+  /** Bytes that one object may have when its contents are asked for. */
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+/** A `git cat-file` that answers one question after the other. */
+export interface ObjectProcess {
+  /** The objects that the repository has. Fails when git ends, or an object is too large. */
+  ask(question: ObjectQuestion): Promise<GitObject[]>;
+  /** Ends git after what was asked. */
+  end(): void;
+}
+
+/** Milliseconds without a question, after which git is ended. */
+const idle = 1000;
+
+/**
+ * Starts git to read a bare repository. It finds packs that are added later. It ends by itself when
+ * nothing is asked for a second, or when this process ends. `onEnd` is called once, when it answers
+ * no more.
+ */
+export function startObjectProcess(at: { folder: string; searchPath: string }, onEnd: () => void): ObjectProcess {
+  const child = startGit(['cat-file', '--batch-command', '--buffer'], { ...at, protocols: 'none' });
+  const output = createReader(child.stdout);
+  let stderr = '';
+  let isOver = false;
+  let timer: NodeJS.Timeout | null = null;
+  /** Questions without an answer, and those of them that nobody waits for. */
+  let open = 0;
+  let abandoned = 0;
+  let lastAnswer: Promise<unknown> = Promise.resolve();
+
+  function close(): void {
+    if (timer) clearTimeout(timer);
+    if (isOver) return;
+    isOver = true;
+    onEnd();
+  }
+
+  function kill(): void {
+    close();
+    child.kill('SIGKILL');
+  }
+
+  function end(): void {
+    close();
+    child.stdin.end();
+  }
+
+  /** While nothing is asked, git keeps this process from ending no more. */
+  function rest(): void {
+    for (const handle of [child, child.stdin, child.stdout, child.stderr] as Socket[]) handle.unref();
+    if (!isOver) timer = setTimeout(end, idle).unref();
+  }
+
+  function work(): void {
+    if (timer) clearTimeout(timer);
+    for (const handle of [child, child.stdin, child.stdout, child.stderr] as Socket[]) handle.ref();
+  }
+
+  /**
+   * Reads what git prints for a question: `<id> <type> <size>` and a newline for each object, then
+   * its contents and a newline where they were asked for; `<id> missing` for one that is not there.
+   */
+  async function readAnswer({ ids, wants, maxBytes }: ObjectQuestion): Promise<GitObject[]> {
+    const objects: GitObject[] = [];
+    for (let count = 0; count < ids.length; count++) {
+      const line = await output.line();
+      if (line === null) throw new Error(`git cat-file ended: ${stderr}`);
+      const [id = '', type = '', digits] = line.split(' ');
+      if (digits === undefined && type !== 'missing') throw new Error('git printed what it should not.');
+      if (digits === undefined) continue;
+      const size = Number(digits);
+      if (wants === 'contents' && size > maxBytes) throw tooLarge(id, size);
+      const bytes = wants === 'contents' ? await output.bytes(size + 1) : null;
+      objects.push({ id, type, size, bytes: bytes && bytes.subarray(0, size) });
+    }
+    return objects;
+  }
+
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(0, 4096)));
+  child.stdin.on('error', () => undefined);
+  child.on('error', close);
+  child.on('close', close);
+  rest();
+
+  return {
+    ask(question) {
+      const { ids, wants, signal } = question;
+      signal.throwIfAborted();
+      if (ids.length === 0) return Promise.resolve([]);
+      const abandon = (): void => {
+        abandoned++;
+        // Others that wait get their answers.
+        if (abandoned === open) kill();
+      };
+      signal.addEventListener('abort', abandon, { once: true });
+      open++;
+      work();
+      child.stdin.write(`${ids.map((id) => `${wants} ${id}\n`).join('')}flush\n`);
+      const answer = lastAnswer.then(() => readAnswer(question));
+      lastAnswer = answer
+        .catch((error: unknown) => {
+          kill();
+          throw error;
+        })
+        .finally(() => {
+          signal.removeEventListener('abort', abandon);
+          open--;
+          if (signal.aborted) abandoned--;
+          if (open === 0) rest();
+        });
+      return untilAborted(lastAnswer as typeof answer, signal);
+    },
+    end,
+  };
+}
+
+/** Reads lines and bytes from the start of a stream, one after the other. */
+function createReader(stream: AsyncIterable<Buffer>): {
+  /** The text up to the next newline. Null at the end of the stream. */
+  line(): Promise<string | null>;
+  bytes(size: number): Promise<Buffer | null>;
+} {
+  const chunks = stream[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+
+  async function take(size: number): Promise<Buffer | null> {
+    const parts = [rest];
+    for (let length = rest.length; length < size; length += parts.at(-1)!.length) {
+      const { done, value } = await chunks.next();
+      if (done) return null;
+      parts.push(value);
+    }
+    const whole = parts.length === 1 ? rest : Buffer.concat(parts);
+    rest = whole.subarray(size);
+    return whole.subarray(0, size);
+  }
+
+  return {
+    async line() {
+      for (;;) {
+        const end = rest.indexOf(10);
+        if (end >= 0) return (await take(end + 1))!.toString('latin1', 0, end);
+        const { done, value } = await chunks.next();
+        if (done) return null;
+        rest = Buffer.concat([rest, value]);
+      }
+    },
+    bytes: take,
+  };
+}
+
+function tooLarge(id: string, size: number): RegistryError {
+  return new RegistryError('too_large', `Object ${id} of the repository has ${size} bytes, which is too large.`);
+}
