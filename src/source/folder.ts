@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../model/errors.ts';
 import { blobId } from './objects/blob.ts';
-import { findPath, listEntries, type ListTree } from './lookup.ts';
+import { findPath, listEntries, listOnce, type ListTree } from './lookup.ts';
 import { fileTooLarge, lfsPointer, missing } from './refusal.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
 import type { TreeEntry } from './objects/tree.ts';
@@ -17,7 +17,8 @@ export interface FolderLimits {
   entries?: number;
 }
 
-const maxEntries = 100_000;
+/** The default of `FolderLimits.entries`. */
+export const maxEntries = 100_000;
 
 /**
  * Opens a snapshot of the working folder around a file: its git work tree, or else the file's
@@ -59,23 +60,13 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
     },
     read: async (paths) => {
       const files: SnapshotFile[] = [];
-      const listOnce = memoize(list);
+      const listed = listOnce(list);
       for (const path of paths) {
-        const found = await findPath('', path, listOnce);
+        const found = await findPath('', path, listed);
         files.push(found.found ? await readFile(root, path, limits.fileBytes) : found);
       }
       return files;
     },
-  };
-}
-
-/** Lists each folder once, because a batch of thousands of files is in few folders. */
-function memoize(list: ListTree): ListTree {
-  const known = new Map<string, ReturnType<ListTree>>();
-  return (folder) => {
-    const listed = known.get(folder) ?? list(folder);
-    known.set(folder, listed);
-    return listed;
   };
 }
 

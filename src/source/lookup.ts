@@ -7,6 +7,16 @@ import type { TreeEntry } from './objects/tree.ts';
 /** Lists the entries of a tree. */
 export type ListTree = (tree: string) => Promise<TreeEntry[]>;
 
+/** Lists each folder once, because a batch of thousands of files is in few folders. */
+export function listOnce(list: ListTree): ListTree {
+  const known = new Map<string, ReturnType<ListTree>>();
+  return (folder) => {
+    const listed = known.get(folder) ?? list(folder);
+    known.set(folder, listed);
+    return listed;
+  };
+}
+
 /** The result of a path lookup: a blob, or why there is none. */
 export type Found = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
 

@@ -30,3 +30,8 @@ export function nearestName(wanted: string, names: readonly string[]): string | 
 function fold(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
+
+/** Whether a text is a revision and a path, as git writes it: `origin/main:openapi.yaml`. */
+export function isRevision(text: string): boolean {
+  return /^[^:\s-][^:\s]*:(?!\/)./.test(text);
+}

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFixtureRepository } from '../servers/fixture-repository.ts';
 import { runHere } from './in-process.ts';
 
 /** `stele lint`, `stele diff` and `stele replay` on files and a data folder. */
@@ -121,6 +122,28 @@ test('a file is compared with what is at a URL, without sending the key to stran
     server.closeAllConnections();
   }
   expect((await diff(`${url}/old.yaml`, 'apis/good.yaml')).code).toBe(3);
+});
+
+test('a file is compared with the same file of a commit, and its references with that commit', async () => {
+  const checkout = await mkdtemp(join(tmpdir(), 'stele-checkout-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(checkout, { recursive: true, force: true }) };
+  const repository = createFixtureRepository(join(checkout, '.git'));
+  const api =
+    "openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {/a: {get: {responses: {'200': {description: A., content: {application/json: {schema: {$ref: type.yaml}}}}}}}}\n";
+  repository.commit({ files: { 'apis/pay.yaml': api, 'apis/type.yaml': 'type: string\n' } });
+  repository.setConfig('core.bare', 'false');
+  await mkdir(join(checkout, 'apis'));
+  await writeFile(join(checkout, 'apis/pay.yaml'), api);
+  await writeFile(join(checkout, 'apis/type.yaml'), 'type: number\n');
+  const diff = (before: string, cwd = checkout) => runHere(['diff', before, join(checkout, 'apis/pay.yaml')], { cwd });
+  const breaking = expect.stringContaining('breaking') as string;
+  expect(await diff('main:apis/pay.yaml')).toMatchObject({ code: 0, stdout: breaking });
+  expect(await diff('HEAD:./pay.yaml', join(checkout, 'apis'))).toMatchObject({ code: 0, stdout: breaking });
+  expect(await diff('main:apis/other.yaml')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no such file'),
+  });
+  expect(await diff('nowhere:apis/pay.yaml')).toMatchObject({ stderr: expect.stringContaining('git does not know') });
 });
 
 test('a new value of an enum in a response is risky, or what `--enums` says', async () => {

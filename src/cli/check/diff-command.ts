@@ -17,6 +17,8 @@ import { RegistryError } from '../../model/errors.ts';
 import { selectVersion } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
+import { isRevision } from '../../source/path.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { adviseRepository } from './advise-repository.ts';
 import { diffFormats, formatDiff, type DiffFormat } from './diff-formats.ts';
@@ -34,8 +36,11 @@ interface DiffOptions extends CommonOptions {
 export function diffCommand(): Command {
   return new Command('diff')
     .description('Compare two documents, and say what breaks their clients.')
-    .argument('<before>', 'a file, a URL, or the coordinate of a version')
-    .argument('<after>', 'a file, a URL, or the coordinate of a version')
+    .argument(
+      '<before>',
+      'a file, a file of a commit (origin/main:openapi.yaml), a URL, or the coordinate of a version',
+    )
+    .argument('<after>', 'the same')
     .option('--registry <url>', 'read coordinates from this registry, with the key in STELE_KEY')
     .addOption(
       new Option('--fail-on <verdict>', 'exit with 1 if a change has this verdict or a worse one').choices([
@@ -89,18 +94,14 @@ function isCoordinate(name: string): boolean {
   return name.startsWith('@') && !existsSync(name);
 }
 
-/** Compiles a file, or what is at a URL, or the version of a coordinate in a remote registry. */
+/** Compiles a file, also one of a commit, or what is at a URL, or the version of a coordinate in a remote registry. */
 async function readDocument(
   compiler: Compiler,
   limits: Config['limits'],
   name: string,
   remote: string | undefined,
 ): Promise<Published> {
-  const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
-  const { snapshot, entry, isRepository } =
-    url === null
-      ? await openFolder(name, limits)
-      : { ...(await fetchDocument(url, limits.fileBytes, remote)), isRepository: true };
+  const { snapshot, entry, isRepository } = await openDocument(name, limits, remote);
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
@@ -111,6 +112,18 @@ async function readDocument(
   const { publishedAs } = await import('../../registry/changes/compare-versions.ts');
   const bytes = files[0]?.bytes;
   return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
+}
+
+async function openDocument(
+  name: string,
+  limits: Config['limits'],
+  remote: string | undefined,
+): Promise<{ snapshot: Snapshot; entry: string; isRepository: boolean }> {
+  const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
+  if (url !== null) return { ...(await fetchDocument(url, limits.fileBytes, remote)), isRepository: true };
+  if (existsSync(name) || !isRevision(name)) return openFolder(name, limits);
+  const { openRevision } = await import('../../source/revision.ts');
+  return { ...(await openRevision(name, limits, process.cwd())), isRepository: true };
 }
 
 async function publishedDocument(registry: Registry, name: string): Promise<Published> {

@@ -1,0 +1,51 @@
+import { posix } from 'node:path';
+import { simpleGit } from 'simple-git';
+import { RegistryError } from '../model/errors.ts';
+import { maxEntries, type FolderLimits } from './folder.ts';
+import { findPath, listEntries, listOnce } from './lookup.ts';
+import { fileTooLarge, lfsPointer } from './refusal.ts';
+import type { Snapshot, SnapshotFile } from './snapshot.ts';
+import { parseTree } from './objects/tree.ts';
+
+/**
+ * Opens a snapshot of a commit in the user's own repository, which `folder` is in. `text` names the
+ * commit and a file in it (gitrevisions(7)): `./` before the path stands for the folder. Contacts
+ * nobody. Rejects with `not_found` when there is no repository or no such commit.
+ */
+export async function openRevision(
+  text: string,
+  limits: FolderLimits,
+  folder: string,
+): Promise<{ snapshot: Snapshot; entry: string }> {
+  const colon = text.indexOf(':');
+  const [revision, path] = [text.slice(0, colon), text.slice(colon + 1)];
+  const git = simpleGit(folder);
+  const commit = await git.revparse(['--verify', '--end-of-options', `${revision}^{commit}`]).catch((cause: Error) => {
+    throw new RegistryError('not_found', `git does not know ${JSON.stringify(revision)} here: ${cause.message.trim()}`);
+  });
+  const isBelow = /^\.\.?\//.test(path);
+  const entry = isBelow ? posix.join(await git.revparse(['--show-prefix']), path) : path;
+  const list = listOnce(async (tree) => parseTree((await git.binaryCatFile(['tree', tree])) as Buffer));
+
+  async function readBlob(at: string, blob: string): Promise<SnapshotFile> {
+    const size = Number(await git.catFile(['-s', blob]));
+    if (size > limits.fileBytes) return fileTooLarge(at, size, limits.fileBytes);
+    const bytes = (await git.binaryCatFile(['blob', blob])) as Buffer;
+    return lfsPointer(at, bytes) ?? { path: at, found: true, bytes, blob };
+  }
+
+  const snapshot: Snapshot = {
+    origin: { repository: null, commit },
+    committedAt: null,
+    entries: () => listEntries(commit, list, limits.entries ?? maxEntries),
+    read: async (paths) => {
+      const files: SnapshotFile[] = [];
+      for (const wanted of paths) {
+        const file = await findPath(commit, wanted, list);
+        files.push(file.found ? await readBlob(file.path, file.blob) : file);
+      }
+      return files;
+    },
+  };
+  return { snapshot, entry };
+}
