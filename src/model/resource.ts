@@ -47,6 +47,8 @@ export interface Version {
    * counts as published after that one.
    */
   returnedAfter?: string;
+  /** Its number among those that the branch went back to after the same version. Absent: 1. */
+  returnCount?: number;
   /** The version stated in the document, when the label differs from it. */
   original?: string;
   /** What changed since the version before. Absent for the first, and for old versions. */
@@ -283,6 +285,7 @@ function candidateAt(versions: readonly Version[], index: number): VersionCandid
 
 /** The place of a version in the order of publication. One that the branch went back to stands behind another. */
 export function orderOf(versions: readonly Version[], index: number): number {
-  const { returnedAfter } = versions[index]!;
-  return returnedAfter === undefined ? index : Math.max(index, placeOfLabel(versions, returnedAfter)) + 0.5;
+  const { returnedAfter, returnCount = 1 } = versions[index]!;
+  if (returnedAfter === undefined) return index;
+  return Math.max(index, placeOfLabel(versions, returnedAfter)) + 1 - 1 / (returnCount + 1);
 }

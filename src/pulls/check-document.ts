@@ -89,7 +89,7 @@ function titleOfPlanned({ tags }: Planned, { outcome, resource, version }: Well,
   if (tags !== null) return 'Valid; the next tag publishes it';
   const { label } = version;
   const { latest } = resource;
-  if (outcome === 'unchanged' && latest === label && was !== label) return `Latest goes back to ${label}`;
+  if (outcome === 'unchanged' && latest === label && was !== label) return `Latest becomes ${label} again`;
   const what = outcome === 'unchanged' ? `Same content as ${label}` : `Would be published as ${label}`;
   return latest === label ? what : `${what}; latest stays ${latest}`;
 }

@@ -38,13 +38,13 @@ async function openWithComments() {
   };
 }
 
-test('a revert says that latest goes back, and what that breaks', async () => {
+test('a revert says what becomes latest again, and what that breaks', async () => {
   const { push, propose } = await openWithComments();
   await push(api('1.0.0', paths('a')));
   await push(api('1.0.0', paths('a', 'refunds')));
   const { own, whole, text } = await propose({ 'pay.yaml': api('1.0.0', paths('a')) });
-  expect(own).toMatchObject({ state: 'success', title: 'Latest goes back to 1.0.0, 1 breaking change' });
-  expect(own.summary).toMatch(/Latest goes back from 1\.0\.0\+[0-9a-f]{7} to 1\.0\.0\./);
+  expect(own).toMatchObject({ state: 'success', title: 'Latest becomes 1.0.0 again, 1 breaking change' });
+  expect(own.summary).toMatch(/Latest becomes 1\.0\.0 again; it was 1\.0\.0\+[0-9a-f]{7}\./);
   expect(whole.title).toBe('1 checked, 1 breaking change');
   expect(text).toContain('### Stele: 1 checked, 1 breaking change');
 });

@@ -59,10 +59,11 @@ test('a revert of a change without a version bump is served, and its run says so
   expect(reverted).toMatchObject({
     outcome: 'unchanged',
     label: '1.0.0',
-    detail: `Latest goes back from ${changed!.label} to 1.0.0.`,
+    detail: `Latest becomes 1.0.0 again; it was ${changed!.label}.`,
   });
   // The revert of the revert.
-  await push(api('1.0.0', '/a', '/refunds'));
+  const again = await push(api('1.0.0', '/a', '/refunds'));
+  expect(again!.detail).toBe(`Latest becomes ${changed!.label} again; it was 1.0.0.`);
   expect(await latest()).toBe(changed!.label);
   expect((await resource()).versions).toHaveLength(2);
 });
@@ -134,6 +135,41 @@ test('an upload and a pin do not give way to what the branch had', async () => {
   const reverted = await push(api('2.0.0', '/a'));
   expect(reverted).toMatchObject({ label: changed!.label, detail: expect.stringContaining('somebody pinned it') });
   expect(await latest()).toBe('1.0.0+hotfix');
+});
+
+test('without the version on the branch, latest is the one that the branch had before it', async () => {
+  const { push, latest, registry } = await open();
+  const changed = async (...paths: string[]) => (await push(api('1.0.0', '/a', ...paths)))!.label!;
+  const withdraw = (label: string) =>
+    changeStatus(registry, coordinate, label, { state: 'withdrawn', reason: 'Taken back' }, author);
+  await changed();
+  const second = await changed('/b');
+  const third = await changed('/c');
+  await changed();
+  await changed('/b');
+  await withdraw(second);
+  expect(await latest()).toBe('1.0.0');
+  await withdraw('1.0.0');
+  expect(await latest()).toBe(third);
+});
+
+test('a branch goes back behind versions that are yanked or uploaded, too', async () => {
+  const { push, latest, upload, registry } = await open();
+  await push(api('1.0.0', '/a'));
+  const second = (await push(api('1.0.0', '/b')))!.label!;
+  const setState = (label: string, state: 'active' | 'yanked') =>
+    changeStatus(registry, coordinate, label, { state, reason: 'Because' }, author);
+  await setState(second, 'yanked');
+  await push(api('1.0.0', '/a'));
+  await setState(second, 'active');
+  expect(await latest()).toBe('1.0.0');
+  await upload('1.0.0+hotfix', api('1.0.0', '/fix'));
+  await push(api('1.0.0', '/b'));
+  expect(await latest()).toBe('1.0.0+hotfix');
+  await setState('1.0.0', 'yanked');
+  await setState('1.0.0', 'active');
+  await setState('1.0.0+hotfix', 'yanked');
+  expect(await latest()).toBe(second);
 });
 
 test('what a clock that was ahead published does not keep later releases from becoming latest', async () => {

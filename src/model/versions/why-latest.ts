@@ -48,7 +48,7 @@ function branchNote({ connection, onBranch, latest }: Resource): string {
 export function effectOnLatest(resource: Resource, version: Version, was: string | null): string | null {
   const { latest } = resource;
   const { label } = version;
-  if (latest === label) return hasReturned(version, was) ? `Latest goes back from ${was} to ${label}.` : null;
+  if (latest === label) return hasReturned(version, was) ? `Latest becomes ${label} again; it was ${was}.` : null;
   if (latest === null) return `There is no latest version, because ${label} is ${version.status.state}.`;
   return `Latest stays ${latest}, ${whyNot(resource, version)}.`;
 }
