@@ -1,11 +1,12 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import { keyRef, type Key } from '../model/key.ts';
+import { keyRef } from '../model/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
+import { listKeys } from './keys/list-keys.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 
@@ -160,31 +161,17 @@ async function isSeen(registry: Registry, principal: Principal, name: string): P
   return coordinate !== null && (await readReadable(registry, principal, coordinate)) !== null;
 }
 
-/** Changes of keys by organization, as far as the log of the registry was read. */
-interface KeyChanges {
-  read: number;
-  byOrganization: Map<string, Noted[]>;
-}
-
-const keyChanges = new WeakMap<Registry['refs'], KeyChanges>();
-
-/** The changes of an organization's keys, oldest first. They are in the log of the registry. */
-async function changesOfKeys({ refs }: Registry, org: string): Promise<readonly Noted[]> {
-  const trail = await refs.trail(null);
-  const known = keyChanges.get(refs) ?? { read: 0, byOrganization: new Map<string, Noted[]>() };
-  keyChanges.set(refs, known);
-  while (known.read < trail.length) {
-    const noted = trail[known.read]!;
-    const owner = noted.name.startsWith(keyRef('')) ? (await refs.read<Key>(noted.name))?.value.org : undefined;
-    // Somebody else may have gone on meanwhile.
-    if (trail[known.read] !== noted) continue;
-    known.read++;
-    if (owner === undefined) continue;
-    const changes = known.byOrganization.get(owner);
-    if (changes) changes.push(noted);
-    else known.byOrganization.set(owner, [noted]);
+/** The changes of an organization's keys, oldest first. They are in the log of the registry, beside those of others. */
+async function changesOfKeys(registry: Registry, org: string): Promise<readonly Noted[]> {
+  const { refs, kept } = registry;
+  const changes: (Noted & { sequence: number })[] = [];
+  for (const { id } of await listKeys(registry, org)) {
+    const name = keyRef(id);
+    const { writeId } = (await refs.read(name))!;
+    const history = () => Array.fromAsync(refs.history(name), ({ value: _, ...change }) => ({ ...change, name }));
+    changes.push(...(await kept.content(`changes ${writeId}`, history, ({ length }) => length * 300)));
   }
-  return known.byOrganization.get(org) ?? [];
+  return changes.sort((a, b) => a.sequence - b.sequence || (a.name < b.name ? -1 : 1));
 }
 
 function subjectOf(name: string): AuditEntry['subject'] | null {

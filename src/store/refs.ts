@@ -5,6 +5,7 @@ import type { Head } from './log/heads.ts';
 import { createLog, type DamagedLog, type Log, type Logs } from './log/organization-logs.ts';
 import type { Projection } from './log/projections.ts';
 import type { Noted } from './log/trail.ts';
+import type { PastGeneration } from './log/value-history.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
 
@@ -29,13 +30,13 @@ export interface RecordHistory {
    * Yields every generation of a record in a log, newest first. Throws `corrupt` if an entry of the
    * log is damaged or gone.
    */
-  history<T>(name: string): AsyncIterable<Generation<T>>;
+  history<T>(name: string): AsyncIterable<PastGeneration<T>>;
 
   /**
-   * Returns all changes of an organization's records in its log, or of those that belong to none
-   * (null), oldest first and without their values. The first call reads the whole log.
+   * Returns all changes of an organization's records in its log, oldest first and without their
+   * values. The first call reads the whole log.
    */
-  trail(organization: string | null): Promise<readonly Noted[]>;
+  trail(organization: string): Promise<readonly Noted[]>;
 
   /**
    * Returns what is made of all records of an organization, or of those that belong to none (null).

@@ -11,6 +11,7 @@ import { createOpenLogs } from './open-logs.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { Projection } from './projections.ts';
 import type { Noted } from './trail.ts';
+import type { PastGeneration } from './value-history.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
 const organizations = 'logs';
@@ -26,13 +27,13 @@ export interface Log extends Records {
   follow(logs: Logs): Promise<number>;
   /** See `Refs.all`. */
   all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-  history<T>(name: string): AsyncGenerator<Generation<T>>;
+  history<T>(name: string): AsyncGenerator<PastGeneration<T>>;
   /** See `Refs.projected`. */
   projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
-  /** All changes of an organization's log, or of the registry's (null), oldest first. */
-  trail(organization: string | null): Promise<readonly Noted[]>;
+  /** See `Refs.trail`. */
+  trail(organization: string): Promise<readonly Noted[]>;
   /** See `Refs.damages`. */
   damages(): readonly DamagedLog[];
   /** See `Refs.examine`. */
@@ -285,7 +286,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
     use: () => ({ bytes: open.bytes(), limit: memory }),
 
     async *history<T>(name: string) {
-      yield* (await fresh(logOf(name), 0)).history(name) as AsyncGenerator<Generation<T>>;
+      yield* (await fresh(logOf(name), maxAge)).history(name) as AsyncGenerator<PastGeneration<T>>;
     },
   };
 }

@@ -9,7 +9,7 @@ import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type Held } from './held.ts';
 import { followLog, type LogDamage } from './follow-log.ts';
-import { historyOf } from './value-history.ts';
+import { historyOf, type PastGeneration } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
 import { createPrefixLists } from './prefix-lists.ts';
 import { createProjections, type Projections } from './projections.ts';
@@ -46,7 +46,7 @@ export interface Partition extends Projections {
   /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
   update(name: string, decide: Decide<unknown>, fence?: UpdateOptions['fence']): Promise<Generation<unknown> | null>;
   /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
-  history(name: string): AsyncGenerator<Generation<unknown>>;
+  history(name: string): AsyncGenerator<PastGeneration<unknown>>;
   /** All changes so far, oldest first. Read when it is first asked for. */
   trail(): Promise<readonly Noted[]>;
   /** Bytes that all of it takes in memory, roughly. */

@@ -4,6 +4,9 @@ import { corrupt, type Generation } from '../generations.ts';
 import { decodeEntry, entryKey, isItem, type ItemChange, type RecordChange, type SealedEntry } from './entry.ts';
 import { generationIn, generationOf, positionOf, type Held, type HeldItem } from './held.ts';
 
+/** A generation, and the number of its entry in the log. */
+export type PastGeneration<T> = Generation<T> & { sequence: number };
+
 /**
  * Yields every generation of a record, newest first, from its state now: each change names the
  * entry that holds the one before. Throws `corrupt` if an entry is damaged or gone.
@@ -13,10 +16,10 @@ export async function* historyOf(
   partition: string,
   name: string,
   newest: Held,
-): AsyncGenerator<Generation<unknown>> {
+): AsyncGenerator<PastGeneration<unknown>> {
   const read = createReader(bucket, partition);
   for (let held: Held | null = newest; held !== null; held = await before(read, name, held)) {
-    yield generationOf(held);
+    yield { ...generationOf(held), sequence: held.sequence };
   }
 }
 
