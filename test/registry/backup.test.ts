@@ -35,9 +35,11 @@ function openAgain(plain: Registry, bucket: Bucket): Registry {
   return { ...plain, bucket, objects: createObjects(bucket), refs };
 }
 
+/** Everything but the heads of logs, which a copy of a store without them has. */
 async function filesOf(bucket: Bucket): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
-  for await (const key of listAll(bucket, '')) files[key] = Buffer.from((await bucket.get(key))!).toString('base64');
+  for await (const key of listAll(bucket, ''))
+    if (!key.startsWith('work/heads/')) files[key] = Buffer.from((await bucket.get(key))!).toString('base64');
   return files;
 }
 
@@ -63,7 +65,7 @@ test('a backup is the store, and a second one copies only what is new', async ()
   expect(second.entries).toBe(1);
   expect(second.objects).toBeGreaterThan(0);
   // What may be missing of the last entries is written again.
-  expect(into.calls().putIfAbsent - before).toBeLessThan(first.entries + second.entries + second.objects + 1);
+  expect(into.calls().putIfAbsent - before).toBeLessThan(first.entries + second.entries + second.objects + 3);
   expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
   await expectSound(registry, into);
 });
@@ -204,7 +206,9 @@ test('a backup whose update was stopped is restored without what tells of later 
   ).rejects.toThrow('power');
   await restore(copy, into, []);
   expect(await labelsIn(openAgain(registry, into), '@acme/apis/one')).toEqual(['1.0.0', '1.1.0']);
-  expect(await Array.fromAsync(listAll(into, 'work/'))).toEqual([workKey('sessions/one', 1)]);
+  expect(Object.keys(await filesOf(into)).filter((key) => key.startsWith('work/'))).toEqual([
+    workKey('sessions/one', 1),
+  ]);
   await backup(registry, copy);
   await restore(copy, whole, []);
   expect(await filesOf(whole)).toEqual(await filesOf(registry.bucket));
@@ -239,7 +243,7 @@ test('leases are not copied, and records that have expired leave the backup', as
   await record('runs/acme/1');
   await record('leases/acme/x');
   await backup(registry, into);
-  const keys = () => Array.fromAsync(listAll(into, 'work/'));
+  const keys = async () => Object.keys(await filesOf(into)).filter((key) => key.startsWith('work/'));
   expect(await keys()).toEqual([workKey('runs/acme/1', 1)]);
   await registry.bucket.delete(workKey('runs/acme/1', 1));
   await backup(registry, into);

@@ -189,6 +189,28 @@ describe('what a log lost', () => {
   });
 });
 
+describe('a store without heads, such as one of an older program, gets them when it is copied', () => {
+  const lostIn = async (bucket: Bucket) => {
+    await drop(bucket, 'log/');
+    return keysOf(await fsck(open(bucket))).sort();
+  };
+  const firsts = ['@acme', '@beta', 'registry'].map((log) => entryKey(log, 1));
+
+  test.each([
+    ['now', []],
+    ['at an earlier point', [{ log: '@acme', sequence: 1 }]],
+  ])('as it is %s', async (_when, until) => {
+    const bucket = await createStore();
+    await drop(bucket, 'work/');
+    const [copy, into] = [createMemoryBucket(), createMemoryBucket()];
+    await backup(open(bucket), copy);
+    await restore(bucket, into, until);
+    expect((await fsck(open(into))).damages).toEqual([]);
+    expect(await lostIn(into)).toEqual(firsts);
+    expect(await lostIn(copy)).toEqual(firsts);
+  });
+});
+
 describe('a copy is not condemned by what its store knew later', () => {
   test('also while one is written, and when it is restored', async () => {
     const bucket = await createStore();

@@ -65,9 +65,11 @@ function openAgain(plain: Registry, bucket: Bucket): Registry {
   return { ...plain, bucket, objects: createObjects(bucket), refs };
 }
 
+/** Everything but the heads of logs, which a copy of a store without them has. */
 async function filesOf(bucket: Bucket): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for await (const key of listAll(bucket, '')) {
+    if (key.startsWith('work/heads/')) continue;
     const bytes = Buffer.from((await bucket.get(key))!);
     files[key] = bytes.readUInt32LE(0) === 0xfd2fb528 ? zstdDecompressSync(bytes).toString() : bytes.toString('latin1');
   }

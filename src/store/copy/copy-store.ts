@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { digestOf } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import { expiringKinds } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import { beginCopy, beginUpdate, finishCopy, hasFormat } from '../format.ts';
 import { entryIn, entryKey, type SealedEntry } from '../log/entry.ts';
-import { listHeadKeys, parseHeadKey, type Head } from '../log/heads.ts';
+import { listHeadKeys, parseHeadKey, putHead, type Head } from '../log/heads.ts';
 import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
 import { previewPart } from '../previews.ts';
@@ -105,6 +106,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   copied.heads = await readHeads(into);
   // Those of the old log have other digests.
   if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
+  await addHeads(into, copied.heads);
   await finishCopy(into);
   return copied;
 }
@@ -130,6 +132,14 @@ async function copyHeads(from: Bucket, into: Bucket, heads: readonly Head[]): Pr
     if (bytes !== null) await into.putIfAbsent(key, bytes);
   }
   for await (const key of listHeadKeys(into)) if ((await from.get(key)) === null) await into.delete(key);
+}
+
+/** Writes the head of each log that has none: the loss of a whole log is noticed by it. */
+async function addHeads(into: Bucket, heads: readonly Head[]): Promise<void> {
+  const at = new Date().toISOString();
+  const there = new Set<string>();
+  for await (const key of listHeadKeys(into)) there.add(parseHeadKey(key)?.log ?? '');
+  for (const head of heads) if (!there.has(head.log)) await putHead(into, head, { writeId: randomUUID(), at });
 }
 
 function takes(log: string, until: readonly Until[]): (entry: SealedEntry) => boolean {

@@ -52,6 +52,25 @@ export function headIn(key: string, record: unknown): Head | null {
   return isOwn && typeof digest === 'string' && isDigest(digest) ? { ...named, digest } : null;
 }
 
+/** Stores a head, and returns its key. */
+export async function putHead(
+  bucket: Bucket,
+  { log, sequence, digest }: Head,
+  made: Pick<Generation<unknown>, 'writeId' | 'at'>,
+): Promise<string> {
+  const record: Generation<Omit<Head, 'sequence'>> = {
+    generation: sequence,
+    ...made,
+    actor: 'operator:store',
+    origin: null,
+    action: 'note head',
+    value: { log, digest },
+  };
+  const key = headKey({ log, sequence });
+  await bucket.putIfAbsent(key, encodeJson(record));
+  return key;
+}
+
 /**
  * Creates the heads of a bucket. `headEvery`: milliseconds between two writes; without it nothing is
  * written. Failures are reported and change nothing else: the next head is as good.
@@ -92,20 +111,9 @@ export function createHeads(
   }
 
   async function write(head: Head): Promise<void> {
-    const { log, sequence, digest } = head;
-    const record: Generation<Omit<Head, 'sequence'>> = {
-      generation: sequence,
-      writeId: uniqueId(),
-      at: now().toISOString(),
-      actor: 'operator:store',
-      origin: null,
-      action: 'note head',
-      value: { log, digest },
-    };
-    const key = headKey(head);
-    await bucket.putIfAbsent(key, encodeJson(record));
-    const older = stored.get(log) ?? [];
-    stored.set(log, [key]);
+    const key = await putHead(bucket, head, { writeId: uniqueId(), at: now().toISOString() });
+    const older = stored.get(head.log) ?? [];
+    stored.set(head.log, [key]);
     // Newer keys sort first.
     for (const other of older) if (other > key) await bucket.delete(other);
   }
