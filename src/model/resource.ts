@@ -38,8 +38,8 @@ export interface Version {
   createdAt?: string;
   status: Status;
   /**
-   * Set when it never becomes latest automatically: the publisher asked for that, or it is older
-   * than the latest was when it was published from a tag or an import.
+   * Set when it never becomes latest automatically: the publisher asked for that, or it came from a
+   * tag or an import, and would have taken over from a version with a newer commit.
    */
   neverLatest?: true;
   /**

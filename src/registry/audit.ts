@@ -168,7 +168,7 @@ async function changesOfKeys(registry: Registry, org: string): Promise<readonly 
   for (const { id } of await listKeys(registry, org)) {
     const name = keyRef(id);
     const { writeId } = (await refs.read(name))!;
-    const history = () => Array.fromAsync(refs.history(name), ({ value: _, ...change }) => ({ ...change, name }));
+    const history = () => Array.fromAsync(refs.history(name), (change) => ({ ...change, name }));
     changes.push(...(await kept.content(`changes ${writeId}`, history, ({ length }) => length * 300)));
   }
   return changes.sort((a, b) => a.sequence - b.sequence || (a.name < b.name ? -1 : 1));

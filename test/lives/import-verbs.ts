@@ -1,6 +1,6 @@
 import { importHistory } from '../../src/sync/import-repository.ts';
 import type { Verbs } from './life.ts';
-import { latestOf, publish } from './model.ts';
+import { importVersion } from './model.ts';
 
 /** Release tags, and versions from before that are imported from them. */
 export const importVerbs: Verbs = {
@@ -36,12 +36,9 @@ export const importVerbs: Verbs = {
       for (const { label, commit, docs } of repo.tags) {
         const doc = docs.get(slug);
         const isKnown = resource.versions.some((each) => each.label === label);
-        // Imported history passes every gate.
+        const date = repo.commits.findIndex(({ id }) => id === commit);
         if (doc !== undefined && !isKnown)
-          publish(
-            { ...resource, compatibility: 'none', hasRuleset: false },
-            { doc, label, commit, isCandidate: latestOf(resource) === null, isStrict: false },
-          );
+          importVersion(resource, { doc, label, commit, date, isStrict: life.ruleset.isStrict });
       }
       return {
         says: `import the tags of ${repo.name} into ${slug}`,

@@ -1,5 +1,5 @@
 import type { Draw } from './draw.ts';
-import { latestOf, publish, textOf, type Doc, type Resource } from './model.ts';
+import { changesOf, latestOf, publish, textOf, type Doc, type Resource } from './model.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
 
 /** A repository that is followed, as git has it. */
@@ -111,7 +111,10 @@ export function expectedStanding(resource: Resource): unknown {
     latest: latestOf(resource)?.label ?? null,
     versions: Object.fromEntries(versions.map(({ label, status }) => [label, status])),
     changes: Object.fromEntries(
-      versions.map(({ label, changes }) => [label, changes && `${changes.verdict} since ${changes.from}`]),
+      versions.map((version) => {
+        const changes = changesOf(version);
+        return [version.label, changes && `${changes.verdict} since ${changes.from}`];
+      }),
     ),
   };
 }
@@ -180,7 +183,12 @@ export function syncModel(life: Life, repo: Repo): string[] {
     const seen = repo.seen.get(path);
     // What was rejected is looked at again when its gate is another one.
     if (seen?.text === text && (seen.outcome !== 'rejected' || seen.checkedBy === checkedBy)) continue;
-    const { outcome } = publish(resource, { doc, commit, isStrict: life.ruleset.isStrict });
+    const { outcome } = publish(resource, {
+      doc,
+      commit,
+      date: repo.commits.length - 1,
+      isStrict: life.ruleset.isStrict,
+    });
     repo.seen.set(path, { text, outcome, checkedBy });
   }
   return touched;

@@ -112,8 +112,11 @@ const takenOver = 4 * 60_000;
 async function dieWhile(life: Life, plan: Plan, draw: Draw): Promise<void> {
   const { world } = life;
   const node = world.nodes[world.turn]!;
+  const heard = life.answers.length;
   node.die(draw.number(10), draw.chance(0.5));
   await plan.ask().catch(() => undefined);
+  // Who is dead says nothing.
+  life.answers.length = heard;
   await world.replace(node);
   world.pass(takenOver);
   // What a dying process logs is no fault.

@@ -18,10 +18,14 @@ export interface Version {
   status: 'active' | 'deprecated' | 'yanked' | 'withdrawn';
   /** False: it never becomes latest by itself. */
   isCandidate: boolean;
+  /** Number of its commit in its repository; 0 for an upload. */
+  date: number;
   /** Which of two versions of equal rank was published last, or is what their branch has. */
   place: number;
   /** The version that it was compared with when it was published, and what came of it. */
   changes: { from: string; verdict: string } | null;
+  /** What imports put between these two since. While one of them is offered, `changes` are not shown. */
+  between: Version[];
 }
 
 export interface Resource {
@@ -37,13 +41,14 @@ export interface Resource {
   from: { repository: string; path: string } | null;
 }
 
-/** `commit`: of a document from git. `rejects`: `onConflict: reject`. `isStrict`: whether the ruleset, if there is one, wants summaries. */
+/** `commit`: of a document from git, and its number there, `date`. `rejects`: `onConflict: reject`. `isStrict`: whether the ruleset, if there is one, wants summaries. */
 export interface Asked {
   doc: Doc;
   label?: string | undefined;
   isCandidate?: boolean;
   rejects?: boolean;
   commit?: string;
+  date?: number;
   isStrict: boolean;
 }
 
@@ -171,11 +176,32 @@ export function publish(resource: Resource, asked: Asked): Outcome {
     doc,
     status: 'active',
     isCandidate: asked.isCandidate ?? true,
+    date: asked.date ?? 0,
     place,
     changes,
+    between: [],
   };
   resource.versions.push(version);
   return { outcome: 'published', version };
+}
+
+/** history.md: compatibility is not asked, and a version does not take over latest from one whose commit is newer. */
+export function importVersion(resource: Resource, asked: Asked): void {
+  const before = latestOf(resource);
+  const { outcome, version } = publish({ ...resource, compatibility: 'none' }, asked);
+  const after = latestOf(resource);
+  if (outcome === 'published' && before !== null && after!.date < before.date) version.isCandidate = false;
+  if (outcome !== 'published') return;
+  const isAbove = (one: Version, other: Version) => compareRanks(rankOf(one.label)!, rankOf(other.label)!) > 0;
+  for (const each of resource.versions) {
+    const from = resource.versions.find(({ label }) => label === each.changes?.from);
+    if (from !== undefined && from.date <= version.date && version.date <= each.date)
+      if (isAbove(version, from) && isAbove(each, version)) each.between.push(version);
+  }
+}
+
+export function changesOf({ changes, between }: Version): Version['changes'] {
+  return between.some(isOffered) ? null : changes;
 }
 
 export function setStatus(resource: Resource, version: Version, status: Version['status']): void {
