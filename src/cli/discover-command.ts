@@ -78,8 +78,8 @@ function describe({ commit, plan }: Discovered): object {
 
 /** The number of files that were read and are not documents. */
 function othersIn({ documents, searched, skipped, unread }: Discovered['plan']): number {
-  const known = [...documents, ...skipped, ...unread.map(({ file }) => ({ path: file }))];
-  return searched.size - new Set(known.map(({ path }) => path).filter((path) => searched.has(path))).size;
+  const listed = [...documents, ...skipped, ...unread.map(({ file }) => ({ path: file }))];
+  return searched.size - new Set(listed.map(({ path }) => path).filter((path) => searched.has(path))).size;
 }
 
 function printDiscovered({ plan }: Discovered): void {

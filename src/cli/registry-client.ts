@@ -56,10 +56,17 @@ export function readTarget(registry: string): { base: string; key: string } {
 export async function openRegistryAt(registry: string, org: string | null): Promise<RegistryClient> {
   const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
   if (me.status >= 400) throw refusalOf(me);
-  const own = assertOrganization(me.body, org, registry);
+  const organization = assertOrganization(me.body, org, registry);
 
   const ask: RegistryClient['ask'] = (method, path, body) =>
-    send(registry, own, method, path, 'application/json', body === undefined ? undefined : JSON.stringify(body));
+    send(
+      registry,
+      organization,
+      method,
+      path,
+      'application/json',
+      body === undefined ? undefined : JSON.stringify(body),
+    );
 
   const demand: RegistryClient['demand'] = async (method, path, body) => {
     const answer = await ask(method, path, body);
@@ -80,7 +87,7 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
     },
     async sendFile(path, name, bytes) {
       const place = path + name.split('/').map(encodeURIComponent).join('/');
-      const answer = await send(registry, own, 'PUT', place, 'application/octet-stream', bytes);
+      const answer = await send(registry, organization, 'PUT', place, 'application/octet-stream', bytes);
       if (answer.status < 400) return null;
       if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
       return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');

@@ -60,8 +60,8 @@ async function send(
   let visibility: Visibility | null = null;
   if (created) {
     const wanted = isPublic ? { visibility: 'public' } : {};
-    const made = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
-    visibility = made['visibility'] as Visibility;
+    const created = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
+    visibility = created['visibility'] as Visibility;
     answer = await registry.ask('POST', path, body);
   }
   const unpublished = { ...none, created, visibility };

@@ -29,8 +29,8 @@ function readLocally(command: Command, only: string | undefined): Promise<Follow
     const { describeOwners, describeRepositories } = await import('../sync/owners/describe-followed.ts');
     const { listRepositories } = await import('../sync/followed.ts');
     const { ownersIn } = await import('../sync/owners/owners.ts');
-    const known = [...ownersIn(registry), ...(await listRepositories(registry))].map(({ org }) => org);
-    const orgs = [...new Set(known)].filter((org) => only === undefined || org === only).sort();
+    const organizations = [...ownersIn(registry), ...(await listRepositories(registry))].map(({ org }) => org);
+    const orgs = [...new Set(organizations)].filter((org) => only === undefined || org === only).sort();
     const repositories = await Promise.all(orgs.map((org) => describeRepositories(registry, org)));
     const owners = await Promise.all(orgs.map((org) => describeOwners(registry, org)));
     return { repositories: repositories.flat(), owners: owners.flat() };

@@ -68,8 +68,8 @@ function createValidate(keys: readonly string[]): ValidateFunction {
   const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
   const { properties } = schema;
   const isKnown = keys.every((key) => Object.hasOwn(properties!, key));
-  const own = Object.fromEntries(Object.entries(properties!).filter(([key]) => !isKnown || keys.includes(key)));
-  return new ajv.Ajv2020(options).compile({ ...schema, properties: own });
+  const allowed = Object.fromEntries(Object.entries(properties!).filter(([key]) => !isKnown || keys.includes(key)));
+  return new ajv.Ajv2020(options).compile({ ...schema, properties: allowed });
 }
 
 /** Adds the defaults of a schema's properties, as ajv would. */
@@ -104,8 +104,8 @@ function explainError({ instancePath, message, params, parentSchema }: ErrorObje
   const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
-    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    return `${key} has no key ${JSON.stringify(written)}.${closest(written, known)}`;
+    const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    return `${key} has no key ${JSON.stringify(written)}.${closest(written, names)}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
   if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;

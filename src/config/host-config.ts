@@ -27,15 +27,15 @@ export function fillHosts(given: { [name in string]?: UserHost } = {}): Record<s
 }
 
 function fillHost(name: string, given: UserHost | undefined): HostConfig {
-  const own = hostKinds.find((kind) => kind === name) ?? null;
-  const { kind = own, url, apiUrl, webhookSecret } = given ?? {};
+  const namedKind = hostKinds.find((kind) => kind === name) ?? null;
+  const { kind = namedKind, url, apiUrl, webhookSecret } = given ?? {};
   if (kind === null) throw hostFault(name, `needs a kind: ${hostKinds.join(', ')}`);
-  if (own !== null && kind !== own)
+  if (namedKind !== null && kind !== namedKind)
     throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
   // The URLs of an owner's repositories are made of it.
   for (const each of [url, apiUrl]) if (each !== undefined) assertNoCredential(each, `hosts.${name}`);
   // These have no public host.
-  const isElsewhere = own === null || own === 'gogs' || own === 'bitbucket-server';
+  const isElsewhere = namedKind === null || namedKind === 'gogs' || namedKind === 'bitbucket-server';
   if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');
   return {
     kind,

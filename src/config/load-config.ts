@@ -85,10 +85,11 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
 }
 
 function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
-  const own = url === undefined ? null : new URL(url).hostname;
+  const hostname = url === undefined ? null : new URL(url).hostname;
   return Object.fromEntries(
     Object.entries(sites?.hosts ?? {}).map(([host, site]) => {
-      if (host === own) throw new RegistryError('malformed', `sites.hosts.${host} is the host of the registry itself.`);
+      if (host === hostname)
+        throw new RegistryError('malformed', `sites.hosts.${host} is the host of the registry itself.`);
       return [host, parseSite(site)!];
     }),
   );

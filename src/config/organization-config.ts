@@ -112,10 +112,10 @@ function sortRepository(
   }
   const kind = kinds[0]!;
   const name = host ?? kind;
-  const known = Object.hasOwn(hosts, name) ? hosts[name]! : null;
-  if (known?.kind !== kind)
+  const configured = Object.hasOwn(hosts, name) ? hosts[name]! : null;
+  if (configured?.kind !== kind)
     throw fault(`names the host ${JSON.stringify(name)}, which is not in hosts with the kind ${kind}`);
-  if (known.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
+  if (configured.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
   const pattern = given[kind]!;
   const parsed = parseOwnerPattern(pattern);
   const most = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
@@ -123,12 +123,12 @@ function sortRepository(
     throw fault(
       `has ${kind} ${JSON.stringify(pattern)}. ${ownerForms[kind] ?? 'Write the owner and /*, such as acme/*'}`,
     );
-  const own = Object.fromEntries(Object.entries(rest).filter(([member]) => member !== kind)) as Omit<
+  const settings = Object.fromEntries(Object.entries(rest).filter(([member]) => member !== kind)) as Omit<
     RepositoryConfig,
     'url'
   >;
   const filter = Object.entries({ only, except, archived, forks }).filter(([, value]) => value !== undefined);
-  return { ...own, ...Object.fromEntries(filter), host: name, pattern, owner: parsed.path, isDeep: parsed.isDeep };
+  return { ...settings, ...Object.fromEntries(filter), host: name, pattern, owner: parsed.path, isDeep: parsed.isDeep };
 }
 
 const ownerForms: { [kind in HostKind]?: string } = {

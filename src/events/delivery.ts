@@ -38,14 +38,14 @@ export async function createDelivery(
   event: Event,
 ): Promise<Delivery> {
   const name = deliveryRef(org, id, event.id);
-  const known = await registry.refs.read<Delivery>(name);
-  if (known !== null) return known.value;
+  const stored = await registry.refs.read<Delivery>(name);
+  if (stored !== null) return stored.value;
   const nextAt = registry.now().toISOString();
   const value: Delivery = { org, webhook: id, event, state: 'pending', attempts: [], tries: 0, nextAt, claim: null };
-  const made = await registry.refs.update<Delivery>(name, (current) =>
+  const updated = await registry.refs.update<Delivery>(name, (current) =>
     current === null ? { value, change: changeBy(org, 'deliver') } : null,
   );
-  return made!.value;
+  return updated!.value;
 }
 
 /**

@@ -17,8 +17,8 @@ export async function noteHealth(
   isWell: boolean,
 ): Promise<string | null> {
   const name = webhookHealthRef(org, id);
-  const known = (await registry.refs.read<WebhookHealth>(name))?.value.failingSince ?? null;
-  if ((known === null) === isWell) return known;
+  const failing = (await registry.refs.read<WebhookHealth>(name))?.value.failingSince ?? null;
+  if ((failing === null) === isWell) return failing;
   const updated = await registry.refs.update<WebhookHealth>(name, (current) => {
     const since = current?.value.failingSince ?? null;
     if ((since === null) === isWell) return null;

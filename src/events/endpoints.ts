@@ -50,8 +50,8 @@ export async function createWebhook(
 ): Promise<WithSecret> {
   const url = checkedUrl(registry, given.url);
   const all = await listWebhooks(registry, org);
-  const made = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
-  if (made) return withSecret(registry, made);
+  const created = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
+  if (created) return withSecret(registry, created);
   if (all.length >= most) {
     throw new RegistryError('conflict', `The organization already has ${most} endpoints. Delete one first.`);
   }
@@ -82,18 +82,18 @@ export async function createWebhook(
 
 /** The endpoints of an organization, oldest first. */
 export async function listWebhooks(registry: Registry, org: string): Promise<Generation<Webhook>[]> {
-  const found: Generation<Webhook>[] = [];
+  const matching: Generation<Webhook>[] = [];
   for await (const name of registry.refs.list(`webhooks/${org}/`)) {
     const webhook = await registry.refs.read<Webhook>(name);
-    if (webhook !== null && webhook.value.deletedAt === null) found.push(webhook);
+    if (webhook !== null && webhook.value.deletedAt === null) matching.push(webhook);
   }
-  return found;
+  return matching;
 }
 
 /** The endpoint with this id, or null. */
 export async function findWebhook(registry: Registry, org: string, id: string): Promise<Generation<Webhook> | null> {
-  const found = await registry.refs.read<Webhook>(webhookRef(org, id));
-  return found === null || found.value.deletedAt !== null ? null : found;
+  const webhook = await registry.refs.read<Webhook>(webhookRef(org, id));
+  return webhook === null || webhook.value.deletedAt !== null ? null : webhook;
 }
 
 /** Changes an endpoint. When it is enabled, it receives events from then on. */

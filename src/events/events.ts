@@ -50,19 +50,19 @@ export function eventsOfResource(
   const same = new Set(old?.versions);
   for (const version of resource.versions) {
     if (same.has(version)) continue;
-    const known = old === null ? null : findVersion(old, version.label);
+    const before = old === null ? null : findVersion(old, version.label);
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;
-    if (known === null) {
+    if (before === null) {
       const changes = changesOf(resource, version);
       add('version.published', subject, version.label, {
         ...about,
         publishedAt: version.publishedAt,
         ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
       });
-    } else if (JSON.stringify(known.status) !== JSON.stringify(version.status)) {
+    } else if (JSON.stringify(before.status) !== JSON.stringify(version.status)) {
       const { status } = version;
-      add('version.status-changed', subject, version.label, { ...about, status, previous: known.status });
+      add('version.status-changed', subject, version.label, { ...about, status, previous: before.status });
     }
   }
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
@@ -92,11 +92,11 @@ export function eventsOfRepository(
   const all = Object.values(repository.documents).map(({ resource }) => resource);
   // It goes on under another name, and nothing happened to what it publishes.
   if (repository.formerId !== old?.formerId || repository.renamed !== undefined) return [];
-  const found: Happened[] = [];
+  const events: Happened[] = [];
   const add = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
     const source = { repository: name, branch: repository.branch, commit: repository.commit };
     const happening = { type, subject, detail: `${data['path']} ${data['state']}`, data: { ...source, ...data } };
-    found.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
+    events.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
   };
   const detail = publicDetail(repository.url, repository.detail);
   if (repository.commit !== null && repository.commit !== (old?.commit ?? null))
@@ -121,7 +121,7 @@ export function eventsOfRepository(
       type === 'source.detached' ? { ...data, state: 'detached' } : data,
     );
   }
-  return found;
+  return events;
 }
 
 /** The events between two successive generations of a documentation site's ref (`before` null: the first). */
@@ -136,10 +136,10 @@ export function eventsOfSite(
   const isSame = before?.value.id === site.id && before?.value.createdAt === site.createdAt;
   const old = isSame ? before.value : null;
   const name = formatSite(site);
-  const known = new Set(old && deploymentsOf(old).map(({ label }) => label));
+  const labels = new Set(old && deploymentsOf(old).map(({ label }) => label));
   const about = { coordinate: name, url: `${url}${siteAddress(site)}/` };
   const happenings = deploymentsOf(site)
-    .filter(({ label }) => !known.has(label))
+    .filter(({ label }) => !labels.has(label))
     .map(({ label, manifest, publishedAt, again = null, followed }): Happening => {
       // What it followed may be an API that the endpoint may not know.
       const data = { ...about, deployment: label, manifest, publishedAt, again, followed: followed !== undefined };

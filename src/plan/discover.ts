@@ -84,11 +84,11 @@ export async function planDocuments(
   const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);
   const isKept = (each: string) => listed.has(each) || published.has(each);
   const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
-  const found = withListed(chosen, listed, addProblem);
-  const coordinates = await assignSlugs(registry, repository, found, listed, addProblem);
+  const chosenAndListed = withListed(chosen, listed, addProblem);
+  const coordinates = await assignSlugs(registry, repository, chosenAndListed, listed, addProblem);
   const releaseOf = repository.versions === 'tags' ? await openReleases(registry, repository, signal) : noRelease;
   const documents: Planned[] = [];
-  for (const document of found) {
+  for (const document of chosenAndListed) {
     const coordinate = coordinates.get(document.path);
     if (coordinate === undefined) continue;
     const entry = listed.get(document.path) ?? null;
@@ -186,12 +186,12 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
  * Other patterns select only documents.
  */
 function withListed(detected: readonly Found[], listed: Map<string, Listed>, addProblem: AddProblem): Found[] {
-  const known = new Map(detected.map((document) => [document.path, document]));
+  const byPath = new Map(detected.map((document) => [document.path, document]));
   const barren = new Map<Listed['entry'], number>();
   for (const [path, { entry, taken }] of listed) {
-    const document = known.get(path);
+    const document = byPath.get(path);
     if (document !== undefined || taken === null || entry.type !== undefined) {
-      known.set(path, { path, title: null, ...document, type: entry.type ?? document?.type ?? 'apis' });
+      byPath.set(path, { path, title: null, ...document, type: entry.type ?? document?.type ?? 'apis' });
       barren.set(entry, Number.NEGATIVE_INFINITY);
     } else barren.set(entry, (barren.get(entry) ?? 0) + 1);
   }
@@ -201,7 +201,7 @@ function withListed(detected: readonly Found[], listed: Map<string, Listed>, add
     const message = `${JSON.stringify(entry.path)} matches ${files}. Set type to publish ${count === 1 ? 'it' : 'them'} anyway.`;
     addProblem(entry.at, 'path-unmatched', message);
   }
-  return [...known.values()];
+  return [...byPath.values()];
 }
 
 /**

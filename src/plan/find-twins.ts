@@ -57,16 +57,16 @@ function marksOf(
 ): { own: string[]; also: string[] } {
   // The marks of a document repeat its title, which may be as long as the document.
   const name = title === null ? null : title.trim().slice(0, longestTitle);
-  const own = [markOf('ending', type, path.replace(documentName, ''), name)];
+  const marks = [markOf('ending', type, path.replace(documentName, ''), name)];
   const also: string[] = [];
-  if (blob !== undefined) own.push(markOf('content', type, blob));
+  if (blob !== undefined) marks.push(markOf('content', type, blob));
   if (type === 'apis' && name !== null) {
     const inFolder = (common: string) => markOf('folder', posix.dirname(path), name, version, common);
-    if (shape !== null && !isGenericTitle(name)) own.push(markOf('paths', name, version, shape));
-    own.push(...paths.map(inFolder));
-    (shape === null ? own : also).push(inFolder(''));
+    if (shape !== null && !isGenericTitle(name)) marks.push(markOf('paths', name, version, shape));
+    marks.push(...paths.map(inFolder));
+    (shape === null ? marks : also).push(inFolder(''));
   }
-  return { own, also };
+  return { own: marks, also };
 }
 
 function markOf(...parts: readonly (string | null)[]): string {

@@ -41,12 +41,12 @@ export function plannedFor(resource: Connected): Planned {
   const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility, connection } = resource;
   const { path, onConflict, tags } = connection;
   const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
-  const made = { name, description, visibility, ruleset, validation, ...gate };
+  const settings = { name, description, visibility, ruleset, validation, ...gate };
   const coordinate = coordinateOf(resource);
   return {
     path,
     coordinate,
-    ...made,
+    ...settings,
     onConflict,
     tags,
     version: { from: 'document' },
@@ -79,13 +79,15 @@ export async function planAll(
   for (const resource of connected) {
     const { connection } = resource;
     const key = nameOf(resource);
-    const known = documentAt(repository, connection.path);
+    const recorded = documentAt(repository, connection.path);
     // A published file that is missing is detached. It is not rejected.
     const isGone =
-      !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
+      !present.has(connection.path) &&
+      recorded !== null &&
+      (recorded.label !== null || recorded.outcome === 'detached');
     // When `stele.yaml` is invalid, only documents that were connected since the last sync are
     // planned.
-    const isHeld = isRefused && known !== null;
+    const isHeld = isRefused && recorded !== null;
     const document = planned.get(key);
     if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
     const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection.path);

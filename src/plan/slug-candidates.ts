@@ -63,8 +63,8 @@ const wholeVersion = new RegExp(`^${versionText}$`, 'i');
 export function versionInPath(path: string): string | null {
   const [file, ...folders] = path.split('/').toReversed();
   const stem = file!.replace(/\.(?:json|ya?ml)$/i, '').replace(/\.(?:openapi|swagger|oas3?|schema)$/i, '');
-  const found = versionAtEnd.exec(stem)?.[1] ?? folders.find((folder) => wholeVersion.test(folder));
-  return found === undefined ? null : slugFrom(found);
+  const version = versionAtEnd.exec(stem)?.[1] ?? folders.find((folder) => wholeVersion.test(folder));
+  return version === undefined ? null : slugFrom(version);
 }
 
 /** The slug of a document that nothing names. */
@@ -93,12 +93,12 @@ function titleSlug(title: string, version: string | null): string | null {
   const isFull = version !== null && /^v?\d+\.\d/.test(version);
   const slug = slugFrom(isFull ? title.replaceAll(version, ' ') : title);
   if (slug === null || isGeneric(slug)) return null;
-  const own = slug.replace(/-(?:openapi|swagger)(?:-(?:definition|document|specification|spec))?(?:-\d+)*$/, '');
-  if (own.length <= longest) return own;
+  const shortened = slug.replace(/-(?:openapi|swagger)(?:-(?:definition|document|specification|spec))?(?:-\d+)*$/, '');
+  if (shortened.length <= longest) return shortened;
   // A subtitle goes first, then words at the end.
   const head = slugFrom(title.split(/\s[-–—|]\s|[:(,]/)[0]!);
   if (head !== null && head.length <= longest && !isGeneric(head)) return head;
-  const cut = own.slice(0, longest + 1).replace(/-[^-]*$/, '');
+  const cut = shortened.slice(0, longest + 1).replace(/-[^-]*$/, '');
   return closed(cut.slice(0, longest).replace(/-+$/, ''));
 }
 

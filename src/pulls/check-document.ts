@@ -43,21 +43,21 @@ export async function checkOf(
   const changes = await changesOf(registry, view, document, result);
   const annotations = [...annotationsOf(report), ...breaksIn(changes, document, report)];
   const breaking = changes.comparison?.counts.breaking ?? 0;
-  const found = { annotations, ...(breaking > 0 && { breaking }) };
+  const findings = { annotations, ...(breaking > 0 && { breaking }) };
   const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
   if (result.outcome === 'rejected') {
     const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
     const refusal = report.problems.find(({ rule }) => rule === 'compatibility');
     const title = refusal === undefined ? `${titleOf(report, null)}${breaks}` : breaks.slice(2) || 'Breaking changes';
     const summary = [rejected, refusal === undefined ? '' : plain(refusal.message), changes.text];
-    return { ...about, ...found, state: 'failure', title, summary: joined(summary) };
+    return { ...about, ...findings, state: 'failure', title, summary: joined(summary) };
   }
   if (result.outcome === 'conflict') {
     const { before, comparison } = changes;
     const fitting = before && comparison && fittingVersion(before.resource, before.version.label, comparison.verdict);
     const advice = fitting === null || result.detail.includes(fitting) ? '' : `${fitting} would fit these changes.`;
     const summary = joined([where, plain(result.detail), plain(advice), changes.text]);
-    return { ...about, ...found, state: 'failure', title: titleOf(null, result.detail), summary };
+    return { ...about, ...findings, state: 'failure', title: titleOf(null, result.detail), summary };
   }
   const was = (await findResource(registry, document.coordinate))?.latest ?? null;
   const effect = document.tags === null ? effectOnLatest(result.resource, result.version, was) : null;
@@ -75,7 +75,7 @@ export async function checkOf(
     counted === '' ? '' : `${counted}.`,
     changes.text,
   ]);
-  return { ...about, ...found, state: 'success', title, summary };
+  return { ...about, ...findings, state: 'success', title, summary };
 }
 
 function joined(paragraphs: readonly string[]): string {

@@ -37,10 +37,10 @@ export async function touchedSites(
   repository: Repository,
   { changed, named, before }: SiteChanges,
 ): Promise<FoundSite[]> {
-  const found = await findSites(registry, repository, named);
+  const sites = await findSites(registry, repository, named);
   const isNew = (settings: SettingsSite) =>
     before !== null && !before.some((one) => JSON.stringify(one) === JSON.stringify(settings));
-  return found.filter(
+  return sites.filter(
     ({ folder, settings }) =>
       (settings !== null && isNew(settings)) ||
       [...changed].some((path) => folder === '' || path.startsWith(`${folder}/`)),
@@ -73,33 +73,37 @@ export async function checkOfSite(
   const { config } = registry;
   const about = { commit, name: checkName(name), url: config.url && `${config.url}${siteAddress(site)}/` };
   const where = `${code(path)} → ${code(name)}`;
-  const known = (await findSite(registry, site))?.value ?? null;
+  const stored = (await findSite(registry, site))?.value ?? null;
   // One that is not from this repository looks as if it were not there.
-  const found = known?.connection?.repository === url ? known : null;
-  const current = found && currentOf(found);
+  const connected = stored?.connection?.repository === url ? stored : null;
+  const current = connected && currentOf(connected);
   const previous = current && (await readContents(registry, current.manifest));
   const reader: Principal = { kind: 'key', id: 'pull', org, scopes: ['read'], resources: null };
-  const settings = given === null ? settingsOf(found!) : settingsIn(given);
+  const settings = given === null ? settingsOf(connected!) : settingsIn(given);
   const input = {
     org,
     settings,
-    blockOn: given?.blockOn ?? found?.blockOn ?? 'error',
+    blockOn: given?.blockOn ?? connected?.blockOn ?? 'error',
     reader,
     ...filesIn(snapshot, await snapshot.entries(), folder),
   };
-  const made = await refusable(() => makeDeployment(view, { ...input, previous }));
-  if ('refusal' in made) {
-    const summary = `${where}\n\n${plain(made.refusal)}`;
-    const title = titleOf(null, made.refusal);
+  const deployment = await refusable(() => makeDeployment(view, { ...input, previous }));
+  if ('refusal' in deployment) {
+    const summary = `${where}\n\n${plain(deployment.refusal)}`;
+    const title = titleOf(null, deployment.refusal);
     return { check: { ...about, state: 'failure', title, summary, annotations: [] }, preview: null };
   }
-  const report = inRepository(made.report, folder, settingsPath(repository));
+  const report = inRepository(deployment.report, folder, settingsPath(repository));
   const { error, warning } = report.counts;
-  const isBad = isBlocking(made.report);
-  const isSame = current?.manifest === made.built.digest;
+  const isBad = isBlocking(deployment.report);
+  const isSame = current?.manifest === deployment.built.digest;
   const title = isBad ? titleOf(report, null) : isSame ? 'Same as published' : 'Would be published';
-  const counts = `${countText(Object.keys(made.contents.pages).length, 'page')}, ${countText(error, 'error')}, ${countText(warning, 'warning')}.`;
-  const summary = [where, `${isBad ? 'Would be rejected' : title}: ${counts}`, changesOf(previous, made.contents)];
+  const counts = `${countText(Object.keys(deployment.contents.pages).length, 'page')}, ${countText(error, 'error')}, ${countText(warning, 'warning')}.`;
+  const summary = [
+    where,
+    `${isBad ? 'Would be rejected' : title}: ${counts}`,
+    changesOf(previous, deployment.contents),
+  ];
   const check: Check = {
     ...about,
     state: isBad ? 'failure' : 'success',
@@ -107,19 +111,19 @@ export async function checkOfSite(
     summary: summary.filter((part) => part !== '').join('\n\n'),
     annotations: annotationsOf(report),
   };
-  if (isSame || Object.keys(made.contents.pages).length === 0) return { check, preview: null };
+  if (isSame || Object.keys(deployment.contents.pages).length === 0) return { check, preview: null };
   // What the same request would publish is not there for readers of the preview.
-  const shown = await makeDeployment(registry, { ...input, previous: made.contents });
-  const whole: MadeDeployment = { ...shown, bundles: made.bundles };
+  const shown = await makeDeployment(registry, { ...input, previous: deployment.contents });
+  const whole: MadeDeployment = { ...shown, bundles: deployment.bundles };
   const parts = await partsOf(registry, whole, previous);
   const preview: SitePreview = {
     site,
-    ...(found?.id !== undefined && { id: found.id }),
+    ...(connected?.id !== undefined && { id: connected.id }),
     origin: { repository: url, commit, folder },
     by: `sync:${org}`,
     manifest: shown.built.digest,
     parts,
-    ...(found === null && { fresh: { from: url, record: freshRecord(registry, repository, site, given!) } }),
+    ...(connected === null && { fresh: { from: url, record: freshRecord(registry, repository, site, given!) } }),
   };
   return { check, preview };
 }
@@ -146,8 +150,9 @@ function freshRecord(
 
 /** The report with the paths of the repository. */
 function inRepository(report: Report, folder: string, settings: string): Report {
-  const own = (file: string) => (file === 'site settings' ? settings : folder === '' ? file : `${folder}/${file}`);
-  return { ...report, problems: report.problems.map((problem) => ({ ...problem, file: own(problem.file) })) };
+  const pathInFolder = (file: string) =>
+    file === 'site settings' ? settings : folder === '' ? file : `${folder}/${file}`;
+  return { ...report, problems: report.problems.map((problem) => ({ ...problem, file: pathInFolder(problem.file) })) };
 }
 
 /** The pages that differ, as Markdown. */

@@ -16,18 +16,19 @@ export function commentOf(
 ): PullComment | null {
   if (number === null || mark === undefined) return null;
   const whole = checks.find(({ name }) => name === wholeCheck);
-  const own = checks.filter(({ name }) => name !== wholeCheck);
-  const shown = own.slice(0, most.documents);
-  const rest = own.length > shown.length ? [`… and ${own.length - shown.length} more documents.`] : [];
+  const documentChecks = checks.filter(({ name }) => name !== wholeCheck);
+  const shown = documentChecks.slice(0, most.documents);
+  const rest =
+    documentChecks.length > shown.length ? [`… and ${documentChecks.length - shown.length} more documents.`] : [];
   const text = [
     `### Stele: ${plain(whole?.title ?? 'Checked')}`,
-    ...(own.length === 0 ? [whole?.summary ?? ''] : [about?.summary ?? '']).filter((part) => part !== ''),
+    ...(documentChecks.length === 0 ? [whole?.summary ?? ''] : [about?.summary ?? '']).filter((part) => part !== ''),
     ...shown.flatMap(describe),
     ...rest,
     `For commit ${commit.slice(0, 12)}. Merging publishes; this check published nothing.`,
   ].join('\n\n');
   const notes = checks.flatMap(({ annotations }) => annotations).slice(0, most.notes);
-  return { number, commit, mark, text, notes, isOnlyEdit: own.length === 0 && whole?.state === 'success' };
+  return { number, commit, mark, text, notes, isOnlyEdit: documentChecks.length === 0 && whole?.state === 'success' };
 }
 
 function describe({ name, state, title, summary, annotations, url }: Check): string[] {

@@ -31,8 +31,8 @@ export async function planTarget(
   const documents = { ...moved.documents };
   for (const { path, coordinate } of plan.planned) {
     const resource = formatCoordinate(coordinate);
-    const known = Object.hasOwn(documents, path) ? documents[path]! : unread(registry);
-    documents[path] = { ...known, resource };
+    const recorded = Object.hasOwn(documents, path) ? documents[path]! : unread(registry);
+    documents[path] = { ...recorded, resource };
   }
   return { snapshot, files, standing: { ...moved, documents }, moves, plan };
 }

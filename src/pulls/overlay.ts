@@ -15,21 +15,21 @@ export function createOverlay(registry: Registry): Registry {
     stored.set(digest, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
     return digest;
   };
-  const own = <T>(name: string) => written.get(name) as Generation<T> | undefined;
+  const writtenHere = <T>(name: string) => written.get(name) as Generation<T> | undefined;
   return {
     ...registry,
     kept: registry.kept.contentsOnly(),
     refs: {
       ...refs,
-      read: async <T>(name: string) => own<T>(name) ?? refs.read<T>(name),
-      readFresh: async <T>(name: string) => own<T>(name) ?? refs.readFresh<T>(name),
+      read: async <T>(name: string) => writtenHere<T>(name) ?? refs.read<T>(name),
+      readFresh: async <T>(name: string) => writtenHere<T>(name) ?? refs.readFresh<T>(name),
       async update<T>(name: string, decide: Decide<T>) {
-        const current = own<T>(name) ?? (await refs.read<T>(name));
+        const current = writtenHere<T>(name) ?? (await refs.read<T>(name));
         const decided = await decide(current);
         if (decided === null) return current;
-        const made = { writeId: 'overlay', at: registry.now().toISOString() };
+        const stamp = { writeId: 'overlay', at: registry.now().toISOString() };
         const generation = (current?.generation ?? 0) + 1;
-        const next: Generation<T> = { generation, ...made, ...decided.change, value: decided.value };
+        const next: Generation<T> = { generation, ...stamp, ...decided.change, value: decided.value };
         written.set(name, next);
         return next;
       },

@@ -82,10 +82,10 @@ export async function openPreview(
   principal: Principal,
   token: string,
 ): Promise<OpenedPreview | null> {
-  const found = await findPreview(registry, token);
-  const stored = found && (parseJson(found.bytes) as Partial<Stored> | undefined);
+  const preview = await findPreview(registry, token);
+  const stored = preview && (parseJson(preview.bytes) as Partial<Stored> | undefined);
   // That of a site has no resource.
-  if (!found || !stored?.resource) return null;
+  if (!preview || !stored?.resource) return null;
   const { resource, newFrom, label } = stored as Stored;
   const named = (await registry.refs.read<Resource>(resourceRef(coordinateOf(resource))))?.value ?? null;
   const current = newFrom === null || named?.connection?.repository === newFrom ? named : null;
@@ -95,17 +95,17 @@ export async function openPreview(
   const view = viewWith(registry, { ...(stored as Stored), resource: { ...resource, visibility } });
   const granted = await grantRead(view, principal, coordinateOf(resource));
   const version = granted && grantVersion(granted, { kind: 'version', version: label });
-  return version?.exact ? { registry: view, granted: version.granted, expiresAt: found.expiresAt } : null;
+  return version?.exact ? { registry: view, granted: version.granted, expiresAt: preview.expiresAt } : null;
 }
 
 function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
   const name = resourceRef(coordinateOf(resource));
   const read: Registry['refs']['read'] = async <T>(asked: string) => {
-    const found = await registry.refs.read<T>(asked);
-    if (asked !== name) return found;
+    const stored = await registry.refs.read<T>(asked);
+    if (asked !== name) return stored;
     const fresh = { generation: 1, writeId: 'preview', at: registry.now().toISOString() };
-    const made = { actor: 'sync:preview', origin: null, action: 'preview' };
-    return { ...fresh, ...made, ...found, value: resource as T };
+    const stamp = { actor: 'sync:preview', origin: null, action: 'preview' };
+    return { ...fresh, ...stamp, ...stored, value: resource as T };
   };
   return {
     ...registry,

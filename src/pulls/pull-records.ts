@@ -41,9 +41,10 @@ export async function savePull(
   const isOther = repository.branch !== null && repository.branch !== into;
   if (isOther && !former && (await registry.refs.read<PullCheck>(key)) === null) return null;
   await registry.refs.update<PullCheck>(key, (current) => {
-    const known = current?.value;
-    const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref && known.into === into;
-    if (isSame && !(isPushed && known.state === 'checked')) return null;
+    const recorded = current?.value;
+    const isSame =
+      recorded && (recorded.state !== 'closed') === isOpen && recorded.ref === ref && recorded.into === into;
+    if (isSame && !(isPushed && recorded.state === 'checked')) return null;
     const state = isOpen ? 'wanted' : 'closed';
     const mark = (former && former.mark) || newId(registry);
     const fresh: PullCheck = {
@@ -59,7 +60,7 @@ export async function savePull(
       mark,
     };
     const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
-    return { value: { ...fresh, ...known, ref, into, state }, change };
+    return { value: { ...fresh, ...recorded, ref, into, state }, change };
   });
   return key;
 }

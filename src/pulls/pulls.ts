@@ -134,11 +134,11 @@ export function createPulls(
 
   /** Asks a repository's host for its open pull requests. */
   async function ask(repository: Repository): Promise<void> {
-    const found = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
-    if (found === null) return;
+    const host = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
+    if (host === null) return;
     await asks.take(repository.org, async () => {
       if (closing.signal.aborted) return;
-      const open = await found.host.listPulls({ name: found.name, credential: repository.credential });
+      const open = await host.host.listPulls({ name: host.name, credential: repository.credential });
       const id = repositoryId(repository.url, repository.branch);
       // This runs with every reconciliation, so nothing is written for a pull request that was
       // checked.

@@ -19,8 +19,11 @@ import { createOverlay } from './overlay.ts';
 export async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
   const { refs } = registry;
   const gates = new Set<string>();
-  const own = await connectedResources(registry, repository);
-  const names = [defaultRuleset(registry, repository.org), ...own.map((resource) => rulesetName(registry, resource))];
+  const connected = await connectedResources(registry, repository);
+  const names = [
+    defaultRuleset(registry, repository.org),
+    ...connected.map((resource) => rulesetName(registry, resource)),
+  ];
   for (const name of await Promise.all(names)) {
     const parsed = name === null ? null : parseCoordinate(name);
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));

@@ -59,9 +59,9 @@ export async function runCheck(
   ): Promise<Partial<PullCheck>> {
     const reported = digestOf(JSON.stringify(checks));
     if (!isKnown || reported !== pull.reported) {
-      const found = await linkPreviews(registry, repository.org, checks, previews);
-      const comment = registry.config.pulls.comments ? commentOf(pull, head, found, about) : null;
-      const all = [...withdrawn, ...found].map((each) => ({ ...each, ...isAgain }));
+      const links = await linkPreviews(registry, repository.org, checks, previews);
+      const comment = registry.config.pulls.comments ? commentOf(pull, head, links, about) : null;
+      const all = [...withdrawn, ...links].map((each) => ({ ...each, ...isAgain }));
       await saveChecks(registry, repository, all, comment);
     }
     return { head, base, reported, isAgain: false };
@@ -77,11 +77,11 @@ export async function runCheck(
       });
     }
     const { checks, previews } = await checkPull(registry, repository, proposal, run, signal);
-    const found = concludeChecks(checks, head);
-    const names = found.map(({ name }) => name);
+    const conclusion = concludeChecks(checks, head);
+    const names = conclusion.map(({ name }) => name);
     const withdrawn = isSame ? pull.checks.filter((name) => !names.includes(name)) : [];
     const saved = await save(
-      found,
+      conclusion,
       withdrawn.map((name) => withdrawnCheck(head, name)),
       previews,
       wholeOf(checks),
@@ -161,6 +161,6 @@ function explain(error: unknown): string {
 
 /** Reports to the host at once if possible. */
 async function reportNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
-  const found = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
-  await found?.host.reportCheck({ name: found.name, credential: repository.credential }, check);
+  const host = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
+  await host?.host.reportCheck({ name: host.name, credential: repository.credential }, check);
 }

@@ -30,12 +30,12 @@ export async function isTouched(
 ): Promise<'yes' | 'no' | 'maybe'> {
   if (changed.has(document.path) || isVersionChanged(document, changed)) return 'yes';
   if (target !== null && !target.plan.planned.some((each) => isSamePlan(each, document))) return 'yes';
-  const known = documentAt(standing, document.path);
+  const recorded = documentAt(standing, document.path);
   // A document that the target branch has and no sync has read is the business of that sync, unless
   // the request changes a file that it refers to.
-  if (known?.resource !== formatCoordinate(document.coordinate)) return isSynced ? 'yes' : 'maybe';
-  if (known.inputs === null) return 'maybe';
-  const inputs = Object.entries(await readJson<Record<string, string | null>>(registry, known.inputs));
+  if (recorded?.resource !== formatCoordinate(document.coordinate)) return isSynced ? 'yes' : 'maybe';
+  if (recorded.inputs === null) return 'maybe';
+  const inputs = Object.entries(await readJson<Record<string, string | null>>(registry, recorded.inputs));
   if (inputs.every(([path, blob]) => (targetFiles.get(path) ?? null) === blob))
     return inputs.some(([path]) => changed.has(path)) ? 'yes' : 'no';
   return 'maybe';

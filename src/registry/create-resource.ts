@@ -59,7 +59,7 @@ export async function createResource(
   given: NewResource,
   author: Author,
 ): Promise<{ resource: Resource; generation: number }> {
-  const made = await withRoom(registry, coordinate.org, (take) =>
+  const created = await withRoom(registry, coordinate.org, (take) =>
     registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
       if (current !== null) {
         const isOurs = current.operation !== undefined && current.operation === author.operation;
@@ -76,7 +76,7 @@ export async function createResource(
       return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
     }),
   );
-  return { resource: made!.value, generation: made!.generation };
+  return { resource: created!.value, generation: created!.generation };
 }
 
 /** The resource with what its new version says of itself, if that is the latest. */

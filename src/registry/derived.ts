@@ -215,9 +215,9 @@ export async function derive<T>(
     const bytes = await cache.get(key).catch(() => null);
     const kept = bytes && (await coding.decode(bytes));
     if (kept !== null) return kept;
-    const made = await places[await lengthOf(registry, of)].take(org, make);
-    if (made !== null) await keep(registry, what, name, made, coding);
-    return made;
+    const derived = await places[await lengthOf(registry, of)].take(org, make);
+    if (derived !== null) await keep(registry, what, name, derived, coding);
+    return derived;
   })().finally(() => running.delete(key));
   running.set(key, answer);
   return answer;

@@ -148,20 +148,20 @@ async function claim(
     const decide = (current: Generation<Attempt> | null) => {
       mine = null;
       const at = registry.now().getTime();
-      const known = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
-      if (known !== null && known.request !== request) {
+      const valid = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
+      if (valid !== null && valid.request !== request) {
         throw new RegistryError(
           'idempotency_mismatch',
           'This Idempotency-Key was already used for another request. Use a new key.',
         );
       }
-      if (known?.state === 'done' || (known?.state === 'running' && isRunning(registry, current!))) return null;
+      if (valid?.state === 'done' || (valid?.state === 'running' && isRunning(registry, current!))) return null;
       mine = {
         ...worker,
         request,
-        operation: known?.operation ?? `${at.toString(36)}-${hexOf(digestOf(name)).slice(0, 24)}`,
+        operation: valid?.operation ?? `${at.toString(36)}-${hexOf(digestOf(name)).slice(0, 24)}`,
         state: 'running',
-        firstAt: known?.firstAt ?? at,
+        firstAt: valid?.firstAt ?? at,
         at,
         sealed: null,
       };

@@ -83,21 +83,21 @@ export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: numbe
   ): Promise<T> {
     const going = running.get(key);
     if (going?.tip === moment.tip) return going.answer as Promise<T>;
-    const own = { tip: moment.tip, answer: (async () => make())() };
-    running.set(key, own);
+    const pending = { tip: moment.tip, answer: (async () => make())() };
+    running.set(key, pending);
     try {
-      const answer = await own.answer;
+      const answer = await pending.answer;
       keepEntry(key, answer, moment, bytesOf(answer));
       return answer;
     } finally {
-      if (running.get(key) === own) running.delete(key);
+      if (running.get(key) === pending) running.delete(key);
     }
   }
 
   const contents: Pick<Kept, 'content' | 'findContent' | 'use'> = {
     async content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number) {
-      const found = entries.get(key);
-      return found === undefined ? makeOnce(key, atAnyTime, make, bytesOf) : (found.answer as T);
+      const entry = entries.get(key);
+      return entry === undefined ? makeOnce(key, atAnyTime, make, bytesOf) : (entry.answer as T);
     },
     findContent: <T>(key: string) => entries.get(key)?.answer as T | undefined,
     use: () => ({ bytes: entries.calculatedSize, limit }),
@@ -111,16 +111,16 @@ export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: numbe
       ...contents,
       moment,
       find<T>(key: string) {
-        const found = entries.get(prefix + key);
-        if (found === undefined || tip(found.moment.logs) !== found.moment.tip) return undefined;
-        return found.answer as T;
+        const entry = entries.get(prefix + key);
+        if (entry === undefined || tip(entry.moment.logs) !== entry.moment.tip) return undefined;
+        return entry.answer as T;
       },
       keep: (key, answer, at, bytes) => keepEntry(prefix + key, answer, at, bytes),
       forget: (key) => void entries.delete(prefix + key),
       async answer<T>(key: string, logs: Logs, make: () => T | Promise<T>, bytesOf: (answer: T) => number) {
         const now = await moment(logs);
-        const found = entries.get(prefix + key);
-        if (found?.moment.tip === now.tip) return found.answer as T;
+        const entry = entries.get(prefix + key);
+        if (entry?.moment.tip === now.tip) return entry.answer as T;
         return makeOnce(prefix + key, now, make, bytesOf);
       },
       scope: (other = { tip, follow }) => scopeOf(other),

@@ -103,8 +103,8 @@ export function knownPrincipal(
   { kept, expiryTime }: Pick<Registry, 'kept' | 'expiryTime'>,
   hashed: string,
 ): Extract<Principal, { kind: 'key' }> | null {
-  const known = kept.find<{ key: Key; principal: Extract<Principal, { kind: 'key' }> }>(presentedKey(hashed));
-  return known !== undefined && isUsable(known.key, expiryTime) ? known.principal : null;
+  const cached = kept.find<{ key: Key; principal: Extract<Principal, { kind: 'key' }> }>(presentedKey(hashed));
+  return cached !== undefined && isUsable(cached.key, expiryTime) ? cached.principal : null;
 }
 
 /**
@@ -171,13 +171,13 @@ const looked = new WeakMap<Registry['refs'], LRUCache<string, number>>();
 
 /** Records that a key was used, at most once an hour. Returns null if that was done already. */
 export function noteKeyUse(registry: Registry, id: string): Promise<void> | null {
-  const known = looked.get(registry.refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
-  looked.set(registry.refs, known);
-  const since = registry.monotonic() - (known.get(id) ?? -Infinity);
+  const recent = looked.get(registry.refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
+  looked.set(registry.refs, recent);
+  const since = registry.monotonic() - (recent.get(id) ?? -Infinity);
   if (since < resolution) return null;
-  known.set(id, registry.monotonic());
+  recent.set(id, registry.monotonic());
   return writeKeyUse(registry, id).catch((error: unknown) => {
-    known.delete(id);
+    recent.delete(id);
     throw error;
   });
 }

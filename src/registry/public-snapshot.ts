@@ -32,8 +32,8 @@ export interface PublicSnapshot {
 export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
   const names = await Array.fromAsync(registry.refs.list('resources/'));
   const taken = new Map<string, Generation<Resource>>();
-  for (const found of await readAll(registry, names)) {
-    if (found !== null && isPublic(found.value)) taken.set(resourceRef(found.value), found);
+  for (const generation of await readAll(registry, names)) {
+    if (generation !== null && isPublic(generation.value)) taken.set(resourceRef(generation.value), generation);
   }
   const all = [...taken.values()].map(({ value }) => value);
   const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
@@ -59,10 +59,10 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
 
 /** The settings of these organizations. Pages show the rulesets in them only if they are public too. */
 async function settingsOf({ refs }: Registry, orgs: ReadonlySet<string>): Promise<[string, Generation<unknown>][]> {
-  const found = await Promise.all(
+  const read = await Promise.all(
     [...orgs].map(async (org) => [organizationRef(org), await refs.read<unknown>(organizationRef(org))] as const),
   );
-  return found.flatMap(([name, settings]) => (settings === null ? [] : [[name, settings]]));
+  return read.flatMap(([name, settings]) => (settings === null ? [] : [[name, settings]]));
 }
 
 function named(site: Generation<DocumentationSite>): [string, Generation<DocumentationSite>] {
@@ -73,12 +73,12 @@ function named(site: Generation<DocumentationSite>): [string, Generation<Documen
 const atOnce = 32;
 
 async function readAll(registry: Registry, names: readonly string[]): Promise<(Generation<Resource> | null)[]> {
-  const found: (Generation<Resource> | null)[] = [];
+  const generations: (Generation<Resource> | null)[] = [];
   for (let start = 0; start < names.length; start += atOnce) {
     const some = names.slice(start, start + atOnce);
-    found.push(...(await Promise.all(some.map((name) => registry.refs.read<Resource>(name)))));
+    generations.push(...(await Promise.all(some.map((name) => registry.refs.read<Resource>(name)))));
   }
-  return found;
+  return generations;
 }
 
 function isPublic(resource: Resource): boolean {

@@ -91,10 +91,13 @@ export async function whileDeleting(registry: Registry, work: () => Promise<void
 
 async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const kept = new Map<Digest, Uint8Array>();
-  const own = new Set([...(await digestsOf(registry, manifest, kept)), ...(await comparisonsWith(registry, manifest))]);
+  const digests = new Set([
+    ...(await digestsOf(registry, manifest, kept)),
+    ...(await comparisonsWith(registry, manifest)),
+  ]);
   const before = await heldDigests(registry, kept);
   // The manifest goes last: while it exists, an interrupted purge can be finished.
-  for (const digest of [...own].reverse()) {
+  for (const digest of [...digests].reverse()) {
     const bytes = await registry.objects.get(digest, manifest).catch((error: unknown) => {
       // Damaged objects are deleted too.
       if (isRegistryError(error, 'corrupt')) return null;
@@ -112,15 +115,15 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
 
 /** The comparisons that quote a version: its own, and that of the version after it. */
 async function comparisonsWith(registry: Registry, manifest: Digest): Promise<Digest[]> {
-  const found: Digest[] = [];
+  const comparisons: Digest[] = [];
   for await (const name of registry.refs.list('resources/')) {
     const resource = (await registry.refs.read<Resource>(name))?.value;
     for (const { manifest: own, changes } of resource?.versions ?? []) {
       if (changes && (own === manifest || findVersion(resource!, changes.from)?.manifest === manifest))
-        found.push(changes.digest);
+        comparisons.push(changes.digest);
     }
   }
-  return found;
+  return comparisons;
 }
 
 type Kept = ReadonlyMap<Digest, Uint8Array>;

@@ -44,9 +44,9 @@ export async function grantRead(
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Granted | null> {
-  const found = await readReadable(registry, principal, coordinate);
-  if (found === null) return null;
-  const { value: resource, generation } = found;
+  const readable = await readReadable(registry, principal, coordinate);
+  if (readable === null) return null;
+  const { value: resource, generation } = readable;
   if (resource.deletedAt !== null) {
     throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
   }

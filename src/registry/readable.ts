@@ -131,8 +131,8 @@ export async function findReadableSite(
   principal: Principal,
   site: SiteName,
 ): Promise<Generation<DocumentationSite> | null> {
-  const found = await readReadableSite(registry, principal, site);
-  return found?.value.deletedAt === null ? found : null;
+  const readable = await readReadableSite(registry, principal, site);
+  return readable?.value.deletedAt === null ? readable : null;
 }
 
 /** As `findReadableSite`, also one that was deleted. */
@@ -141,10 +141,10 @@ export async function readReadableSite(
   principal: Principal,
   site: SiteName,
 ): Promise<Generation<DocumentationSite> | null> {
-  const found = await registry.refs.read<DocumentationSite>(siteRef(site));
+  const stored = await registry.refs.read<DocumentationSite>(siteRef(site));
   // The policy is asked for an absent site too, as for resources.
-  const isReadable = mayReadSite(principal, found?.value ?? { ...site, visibility: 'private' });
-  return isReadable ? found : null;
+  const isReadable = mayReadSite(principal, stored?.value ?? { ...site, visibility: 'private' });
+  return isReadable ? stored : null;
 }
 
 /** The documentation sites that the principal may read (of one organization), by name: those that are deleted, or those that are not. */
@@ -155,6 +155,6 @@ export async function listReadableSites(
   isDeleted = false,
 ): Promise<Generation<DocumentationSite>[]> {
   const all = await registry.refs.all<DocumentationSite>(org === undefined ? 'sites/' : `sites/${org}/`);
-  const found = all.filter(({ value }) => (value.deletedAt !== null) === isDeleted && mayReadSite(principal, value));
-  return found.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
+  const readable = all.filter(({ value }) => (value.deletedAt !== null) === isDeleted && mayReadSite(principal, value));
+  return readable.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
 }

@@ -18,9 +18,9 @@ export async function remoteOf(
 /** Reads the credential. That of an app is created by its host and is valid for an hour. */
 async function credentialFor(registry: Registry, org: string, url: string, name: string): Promise<Credential> {
   assertOrganization(registry, org, name);
-  const found = hostOf(registry, url);
+  const host = hostOf(registry, url);
   assertHost(registry, url, name);
-  const minted = found && (await found.host.gitCredential({ name: found.name, credential: name }));
+  const minted = host && (await host.host.gitCredential({ name: host.name, credential: name }));
   return minted ?? readCredential(registry.config, name);
 }
 

@@ -14,9 +14,9 @@ const shortest = 32;
  */
 export function sealSecret(registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>, secret: string): string {
   const [key] = configuredKeys(registry);
-  const own = key === undefined ? registry.ownKey?.make() : undefined;
-  if (key === undefined && own === undefined) return plain + secret;
-  return sealed + encrypt(registry, key ?? keyOf(own!), secret);
+  const ownKey = key === undefined ? registry.ownKey?.make() : undefined;
+  if (key === undefined && ownKey === undefined) return plain + secret;
+  return sealed + encrypt(registry, key ?? keyOf(ownKey!), secret);
 }
 
 /**
@@ -25,8 +25,8 @@ export function sealSecret(registry: Pick<Registry, 'config' | 'randomBytes' | '
  */
 export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored: string): string {
   if (stored.startsWith(plain)) return stored.slice(plain.length);
-  const own = registry.ownKey?.read() ?? null;
-  for (const key of [...configuredKeys(registry), ...(own === null ? [] : [keyOf(own)])]) {
+  const ownKey = registry.ownKey?.read() ?? null;
+  for (const key of [...configuredKeys(registry), ...(ownKey === null ? [] : [keyOf(ownKey)])]) {
     const secret = stored.startsWith(sealed) ? tryDecrypt(key, stored.slice(sealed.length)) : null;
     if (secret !== null) return secret;
   }
@@ -102,9 +102,9 @@ function valueKeys({
 }: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>): readonly Uint8Array[] {
   const configured = configuredKeys(registry);
   if (configured.length > 0) return configured;
-  const own = registry.ownKey?.make();
-  if (own !== undefined) return [keyOf(own)];
-  const made = ephemeral.get(randomBytes) ?? randomBytes(32);
-  ephemeral.set(randomBytes, made);
-  return [made];
+  const ownKey = registry.ownKey?.make();
+  if (ownKey !== undefined) return [keyOf(ownKey)];
+  const temporaryKey = ephemeral.get(randomBytes) ?? randomBytes(32);
+  ephemeral.set(randomBytes, temporaryKey);
+  return [temporaryKey];
 }

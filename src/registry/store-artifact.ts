@@ -46,8 +46,8 @@ export interface Built {
  * would stop everything else.
  */
 export async function hashCompiled({ artifact, files }: Compiled): Promise<void> {
-  const made = artifact?.representations.map(({ bytes }) => bytes) ?? [];
-  for (const bytes of [...made, ...files.map((file) => file.bytes)])
+  const encoded = artifact?.representations.map(({ bytes }) => bytes) ?? [];
+  for (const bytes of [...encoded, ...files.map((file) => file.bytes)])
     if (bytes !== null && !digests.has(bytes)) digests.set(bytes, await digestInTurns(bytes));
 }
 
@@ -122,7 +122,7 @@ function layersOf(
   entry: string,
   { artifact, files }: Compiled,
 ): Pick<Built, 'own' | 'shared'> & { layers: Descriptor[] } {
-  const own = artifact!.representations.map(({ bytes }) => bytes);
+  const representations = artifact!.representations.map(({ bytes }) => bytes);
   const shared: Uint8Array[] = [];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) =>
     describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding }),
@@ -132,12 +132,12 @@ function layersOf(
     if (bytes === null) continue;
     const image = path === entry || !isImageName(path) ? null : readImage(bytes);
     if (path !== entry && isImageName(path) && !(image && isKept(bytes))) continue;
-    (path === entry ? own : shared).push(bytes);
+    (path === entry ? representations : shared).push(bytes);
     const size = image?.width && image.height ? `${image.width}x${image.height}` : '';
     const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
     layers.push(describe(image?.type ?? 'application/octet-stream', bytes, about));
   }
-  return { layers, own, shared };
+  return { layers, own: representations, shared };
 }
 
 /** Whether an image is small enough to be part of the version, beside those that were asked for before. */

@@ -66,14 +66,14 @@ async function isKnown(registry: Registry, publisher: TrustedPublisher, job: Job
   const name = `publishers/${publisher.organization}/${hexOf(digestOf(JSON.stringify([issuer, repository])))}`;
   let isSame = true;
   await registry.refs.update<KnownRepository>(name, (current) => {
-    const known = current?.value ?? { issuer, repository, repositoryId: null, ownerId: null };
-    const next = { ...known };
+    const trusted = current?.value ?? { issuer, repository, repositoryId: null, ownerId: null };
+    const next = { ...trusted };
     isSame = true;
     for (const id of ['repositoryId', 'ownerId'] as const) {
-      if (publisher[id] !== undefined || known[id] === null) next[id] = job[id];
-      else if (known[id] !== job[id]) isSame = false;
+      if (publisher[id] !== undefined || trusted[id] === null) next[id] = job[id];
+      else if (trusted[id] !== job[id]) isSame = false;
     }
-    if (!isSame || (current !== null && JSON.stringify(next) === JSON.stringify(known))) return null;
+    if (!isSame || (current !== null && JSON.stringify(next) === JSON.stringify(trusted))) return null;
     return { value: next, change: { ...author, action: `know ${repository}` } };
   });
   return isSame;

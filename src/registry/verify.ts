@@ -78,7 +78,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const approved = exempted.filter(({ ofRuleset }) => ofRuleset !== true);
   const compiled = { ...again, files, report: withApproved(again.report, approved) };
   const compilers: [string, string] = [config.compiler, registry.compiler.id];
-  const found = {
+  const result = {
     coordinate: formatCoordinate(coordinate),
     version: version.label,
     published: version.manifest,
@@ -86,7 +86,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   };
   const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
   if (compiled.artifact === null)
-    return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
+    return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
   const origin = { repository: config.provenance.repository, commit };
   const built = buildArtifact({
     coordinate,
@@ -98,10 +98,10 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     ruleset,
   });
   const derived = digestOf(built.manifest);
-  if (derived === version.manifest) return { ...found, outcome: 'same', derived };
+  if (derived === version.manifest) return { ...result, outcome: 'same', derived };
   const content = contentOf(coordinate.type, path, compiled);
-  if (content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
-  return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
+  if (content === contentDigest(manifest)) return { ...result, outcome: 'recoded', derived };
+  return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
 }
 
 /** Throws `refused` if what a version was checked against was withdrawn since: nobody has its bytes. */
@@ -127,8 +127,9 @@ async function gateAgain(
   { blockOn, exemptions = [], today = '', ratchet }: Gate,
   ruleset: GivenRuleset,
 ): Promise<CompileGate> {
-  const known = ratchet === undefined ? null : await knownFindings(registry, resource, { manifest: ratchet }, ruleset);
-  return { blockOn, exemptions, today, known, ...(ratchet !== undefined && { ratchet }) };
+  const accepted =
+    ratchet === undefined ? null : await knownFindings(registry, resource, { manifest: ratchet }, ruleset);
+  return { blockOn, exemptions, today, known: accepted, ...(ratchet !== undefined && { ratchet }) };
 }
 
 /** Where to read the version's commit: the connected repository, else the one in its provenance. */

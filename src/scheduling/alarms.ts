@@ -16,9 +16,9 @@ export function createAlarms(ring: (name: string) => void): Alarms {
     set(name, milliseconds) {
       const wait = Math.min(Math.max(milliseconds, 0), longest);
       const at = performance.now() + wait;
-      const known = set.get(name);
-      if (isClosed || (known && known.at <= at)) return;
-      clearTimeout(known?.timer);
+      const alarm = set.get(name);
+      if (isClosed || (alarm && alarm.at <= at)) return;
+      clearTimeout(alarm?.timer);
       const timer = setTimeout(() => {
         set.delete(name);
         ring(name);

@@ -125,7 +125,7 @@ type Collected = ReturnType<typeof createCollected>;
 /** Collects postings, at most so many. */
 function createCollected(most: number) {
   const lines: string[] = [];
-  const found = new Map<string, number[]>();
+  const byWord = new Map<string, number[]>();
   let left = most;
   let characters = maxCharacters;
   let isCut = false;
@@ -133,23 +133,23 @@ function createCollected(most: number) {
 
   /** The terms of a text. Documents repeat many of theirs. */
   function termsOf(text: string): string[] {
-    const known = split.get(text);
-    if (known !== undefined) return known;
-    const made = wordsOf(text).map(({ term }) => term);
-    split.set(text, made);
-    return made;
+    const words = split.get(text);
+    if (words !== undefined) return words;
+    const terms = wordsOf(text).map(({ term }) => term);
+    split.set(text, terms);
+    return terms;
   }
 
   /** Keeps the highest weight of a term in a record. */
   function post(term: string, record: number, weight: number): void {
-    const postings = found.get(term) ?? [];
+    const postings = byWord.get(term) ?? [];
     const last = postings.at(-1);
     const posting = record * 256 + weight;
     if (last !== undefined && last >>> 8 === record) postings[postings.length - 1] = Math.max(last, posting);
     else if (left > 0) {
       left--;
       postings.push(posting);
-      if (last === undefined) found.set(term, postings);
+      if (last === undefined) byWord.set(term, postings);
     } else isCut = true;
   }
 
@@ -186,11 +186,11 @@ function createCollected(most: number) {
     },
 
     pack(): SearchEntry {
-      const terms = [...found.keys()];
+      const terms = [...byWord.keys()];
       const starts = new Uint32Array(terms.length + 1);
       const postings = new Uint32Array(most - left);
       let at = 0;
-      for (const [index, list] of [...found.values()].entries()) {
+      for (const [index, list] of [...byWord.values()].entries()) {
         starts[index] = at;
         postings.set(list, at);
         at += list.length;

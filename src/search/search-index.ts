@@ -92,17 +92,17 @@ interface Kept extends Indexed {
  * as they are spelled.
  */
 export function createSearchIndex(budget = postingBudget, compared = maxComparisons): SearchIndex {
-  const known = new Map<string, Kept>();
+  const entries = new Map<string, Kept>();
   const terms = createTermIndex<Kept>(budget);
   let revision = 0;
   let sorted: [string, Indexed][] | null = null;
 
   function remove(ref: string): void {
-    const kept = known.get(ref);
+    const kept = entries.get(ref);
     if (kept === undefined) return;
     terms.remove(kept, kept.own);
     terms.remove(kept, kept.entry);
-    known.delete(ref);
+    entries.delete(ref);
   }
 
   function changed(): void {
@@ -114,30 +114,30 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
     set(ref, resource, outline, manifest) {
       remove(ref);
       const about = { title: outline?.title ?? '', description: outline?.description ?? '' };
-      const own = makeOwnEntry(resource, about);
+      const ofResource = makeOwnEntry(resource, about);
       const left = terms.leftFor(resource.org);
       const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, maxPostings));
-      const kept = { ...factsOf(resource, about), ref, manifest, own, entry, about };
-      known.set(ref, kept);
-      terms.add(kept, own);
+      const kept = { ...factsOf(resource, about), ref, manifest, own: ofResource, entry, about };
+      entries.set(ref, kept);
+      terms.add(kept, ofResource);
       terms.add(kept, entry);
       changed();
     },
     update(ref, resource) {
-      const kept = known.get(ref);
+      const kept = entries.get(ref);
       if (kept === undefined) return;
       terms.remove(kept, kept.own);
       Object.assign(kept, factsOf(resource, kept.about), { own: makeOwnEntry(resource, kept.about) });
       terms.add(kept, kept.own);
       changed();
     },
-    get: (ref) => known.get(ref) ?? null,
+    get: (ref) => entries.get(ref) ?? null,
     delete(ref) {
       remove(ref);
       changed();
     },
     revision: () => revision,
-    entries: () => (sorted ??= [...known].sort(([a], [b]) => (a < b ? -1 : 1))),
+    entries: () => (sorted ??= [...entries].sort(([a], [b]) => (a < b ? -1 : 1))),
 
     find(query, isReadable) {
       const storage = terms.read(isReadable, compared);

@@ -91,11 +91,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
     // The index may be behind the logs, so its own revision counts.
     const key = JSON.stringify([request.text, request.org, request.type, index.revision()]);
-    const known = kept.find<Answer>(key);
-    if (known !== undefined) return known;
-    const made = makeAnswer(principal, request);
-    kept.keep(key, made, atAnyTime, made.found.length * foundSize);
-    return made;
+    const cached = kept.find<Answer>(key);
+    if (cached !== undefined) return cached;
+    const answer = makeAnswer(principal, request);
+    kept.keep(key, answer, atAnyTime, answer.found.length * foundSize);
+    return answer;
   }
 
   function makeAnswer(principal: Principal, request: SearchRequest): Answer {

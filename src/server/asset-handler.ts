@@ -42,10 +42,10 @@ export async function sendAsset(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   path: string,
 ): Promise<void> {
-  const found = assets.find(path);
-  if (found === null) throw new RegistryError('not_found', nothingHere);
-  const { bytes, mediaType } = found.asset;
-  const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
+  const asset = assets.find(path);
+  if (asset === null) throw new RegistryError('not_found', nothingHere);
+  const { bytes, mediaType } = asset.asset;
+  const lifetime = lifetimes[asset.isCurrent ? 'current' : 'other'];
   const page = { digest: digestOf(bytes), size: bytes.byteLength, isLasting: true, open: async () => bytes };
   for (const name of ofPages) response.removeHeader(name);
   const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...assetHeaders };

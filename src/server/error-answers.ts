@@ -213,8 +213,8 @@ export function sendProblem(
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
   const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
   const body = Buffer.from(page ?? JSON.stringify(document));
-  const own: Fields = page === null ? {} : { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders() };
-  for (const [name, value] of Object.entries({ ...headers, ...own })) response.setHeader(name, value);
+  const pageFields: Fields = page === null ? {} : { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders() };
+  for (const [name, value] of Object.entries({ ...headers, ...pageFields })) response.setHeader(name, value);
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);

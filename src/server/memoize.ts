@@ -5,12 +5,12 @@ import { LRUCache } from 'lru-cache';
  * values), so long ones are not cached.
  */
 export function memoize<T>(answer: (text: string) => T, { capacity = 1000, length = 256 } = {}): (text: string) => T {
-  const known = new LRUCache<string, { answer: T }>({ max: capacity });
+  const answers = new LRUCache<string, { answer: T }>({ max: capacity });
   return (text) => {
-    const kept = known.get(text);
+    const kept = answers.get(text);
     if (kept !== undefined) return kept.answer;
-    const made = answer(text);
-    if (text.length <= length) known.set(text, { answer: made });
-    return made;
+    const fresh = answer(text);
+    if (text.length <= length) answers.set(text, { answer: fresh });
+    return fresh;
   };
 }

@@ -85,8 +85,8 @@ function keptBytes(
 async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const kept = await cache.get(key).catch(() => null);
   if (kept !== null && kept.byteLength > 0) return kept;
-  const made = await make();
+  const page = await make();
   // A cache that cannot be written to costs only time.
-  await cache.put(key, made).catch(() => undefined);
-  return made;
+  await cache.put(key, page).catch(() => undefined);
+  return page;
 }

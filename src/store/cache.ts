@@ -81,8 +81,8 @@ async function sweep(folder: string, sizeLimit: number): Promise<void> {
   for (const entry of names) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    const found = await stat(path).catch(ignoringAbsence);
-    if (found) files.push({ path, size: found.size, at: found.mtimeMs });
+    const stats = await stat(path).catch(ignoringAbsence);
+    if (stats) files.push({ path, size: stats.size, at: stats.mtimeMs });
   }
   let total = files.reduce((sum, { size }) => sum + size, 0);
   for (const { path, size } of files.sort((a, b) => a.at - b.at)) {

@@ -85,12 +85,12 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
-      const found: string[] = [];
+      const keys: string[] = [];
       const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-      if (folder !== '' && !isKey(folder.slice(0, -1))) return found;
-      await walk(files, root, folder, { prefix, after, limit, found }).catch(refuseRead);
-      if (found.length === 0) await assertThere();
-      return found;
+      if (folder !== '' && !isKey(folder.slice(0, -1))) return keys;
+      await walk(files, root, folder, { prefix, after, limit, found: keys }).catch(refuseRead);
+      if (keys.length === 0) await assertThere();
+      return keys;
     },
 
     async delete(key) {
@@ -182,6 +182,6 @@ async function makePath(files: Files, folder: string): Promise<void> {
 }
 
 async function isFolder(files: Files, path: string): Promise<boolean> {
-  const found = await files.stat(path).catch(ignoring('ENOENT', 'ENOTDIR'));
-  return found !== null && found.isDirectory();
+  const stats = await files.stat(path).catch(ignoring('ENOENT', 'ENOTDIR'));
+  return stats !== null && stats.isDirectory();
 }

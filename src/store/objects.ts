@@ -197,15 +197,15 @@ export function createObjects(
       await Promise.all([...shared.alone, ...large.alone.filter((bytes) => !isOneOf(shared.alone, bytes))].map(put));
       const stored = await store(packKey(digest), await encodePack(root, packed));
       if (stored === null) return digest;
-      const found = await decodePack(digest, stored);
-      if (found === null || !isWholePack(found)) throw damaged(digest);
+      const decoded = await decodePack(digest, stored);
+      if (decoded === null || !isWholePack(decoded)) throw damaged(digest);
       // A pack that was divided by other limits.
-      await Promise.all(packed.filter((piece) => !found.has(digestOf(piece))).map(put));
+      await Promise.all(packed.filter((piece) => !decoded.has(digestOf(piece))).map(put));
       return digest;
     },
     async get(digest, pack) {
-      const found = pack && (await openPiece(digest, pack));
-      return found ?? open(digest);
+      const piece = pack && (await openPiece(digest, pack));
+      return piece ?? open(digest);
     },
     list: () => digestsIn(bucket, 'objects'),
     listPacks: () => digestsIn(bucket, 'packs'),

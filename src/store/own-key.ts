@@ -21,11 +21,11 @@ export interface OwnKey {
  */
 export function createOwnKey(folder: string): OwnKey {
   const path = join(folder, '.secret-key');
-  let known: string | null = null;
+  let cachedKey: string | null = null;
 
   function read(): string | null {
     try {
-      return (known ??= readFileSync(path, 'utf8').trim());
+      return (cachedKey ??= readFileSync(path, 'utf8').trim());
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw new RegistryError('unavailable', `The key of the stored secrets cannot be read: ${path}.`, {

@@ -78,15 +78,15 @@ export async function trimPreviews(
   { count, bytes }: PreviewRoom = maxPerOrganization,
 ): Promise<void> {
   const owner = ownerOf(org);
-  const own = (await Array.fromAsync(listAll(bucket, prefix))).filter((key) => key.split('-')[2] === owner);
+  const ofOwner = (await Array.fromAsync(listAll(bucket, prefix))).filter((key) => key.split('-')[2] === owner);
   let room = bytes;
   // Their names begin with the time at which they expire, so the newest are last.
-  const newest = [...new Set(own.map(previewOf))].reverse();
+  const newest = [...new Set(ofOwner.map(previewOf))].reverse();
   for (const [index, preview] of newest.entries()) {
     room -= Number.parseInt(preview.split('-')[3]!, 36);
     if (index < count && room >= 0) continue;
     // The preview first: without it, nobody finds its parts.
-    for (const key of own) if (previewOf(key) === preview) await bucket.delete(key);
+    for (const key of ofOwner) if (previewOf(key) === preview) await bucket.delete(key);
   }
 }
 

@@ -11,6 +11,6 @@ export const fileMode = 0o600;
  * Windows.
  */
 export async function isOpenToOthers(folder: string): Promise<boolean> {
-  const found = await stat(folder).catch(() => null);
-  return found !== null && process.platform !== 'win32' && (found.mode & 0o077) !== 0;
+  const stats = await stat(folder).catch(() => null);
+  return stats !== null && process.platform !== 'win32' && (stats.mode & 0o077) !== 0;
 }

@@ -88,17 +88,17 @@ export function createS3Bucket(keep: Keep, monotonic = (): number => performance
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
-      const found: string[] = [];
-      if (!isPlain(prefix)) return found;
+      const keys: string[] = [];
+      if (!isPlain(prefix)) return keys;
       let from = plainAfter(after);
-      while (found.length < limit) {
-        const wanted = limit - found.length;
+      while (keys.length < limit) {
+        const wanted = limit - keys.length;
         const page = await keep.list(prefix, from, wanted);
-        found.push(...page.filter((key) => key > after && isKey(key)));
+        keys.push(...page.filter((key) => key > after && isKey(key)));
         if (page.length < wanted) break;
         from = page.at(-1)!;
       }
-      return found;
+      return keys;
     },
 
     async delete(key) {

@@ -46,17 +46,17 @@ export function createWork(
   changed: (name: string) => void,
 ): Work {
   // Not by `max`: that reserves memory for all of them at once.
-  const known = new LRUCache<string, Known>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  const newestByName = new LRUCache<string, Known>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
   let turn = 0;
 
   function remember(name: string, entry: Known): Known {
-    const old = known.get(name);
+    const old = newestByName.get(name);
     // A listing may start before a write and end after it: then the write counts. Generations do
     // not tell which is newer, for after a sweep they begin at 1 again.
     if (old !== undefined && old.turn > entry.turn) return old;
-    known.set(name, entry);
+    newestByName.set(name, entry);
     return entry;
   }
 
@@ -64,7 +64,7 @@ export function createWork(
     const asked = { turn: ++turn, checkedAt: monotonic() };
     const generation = await newestNumber(name);
     if (generation === null) return remember(name, { ...asked, newest: null });
-    const old = known.get(name)?.newest ?? null;
+    const old = newestByName.get(name)?.newest ?? null;
     // What is that young was not swept: the same number is the same generation.
     const isYoung = old !== null && now().getTime() - Date.parse(old.at) < longestWrite;
     if (isYoung && old.generation === generation) return remember(name, { ...asked, newest: old });
@@ -79,8 +79,8 @@ export function createWork(
     const folder = `work/${name}/`;
     const [first] = await bucket.list(folder, { limit: 1 });
     if (first === undefined) return null;
-    const found = parseWorkKey(first);
-    if (found?.name === name) return found.generation;
+    const newestKey = parseWorkKey(first);
+    if (newestKey?.name === name) return newestKey.generation;
     for await (const key of listAll(bucket, folder)) {
       const parsed = parseWorkKey(key);
       if (parsed?.name === name) return parsed.generation;
@@ -93,7 +93,7 @@ export function createWork(
    * and young was not swept, so that the next number is taken if it is not the newest.
    */
   function guessNewest(name: string, isNew: boolean): Generation<unknown> | null | undefined {
-    const newest = known.get(name)?.newest ?? null;
+    const newest = newestByName.get(name)?.newest ?? null;
     if (newest === null) return isNew ? null : undefined;
     return now().getTime() - Date.parse(newest.at) < longestWrite ? newest : undefined;
   }
@@ -110,11 +110,11 @@ export function createWork(
 
   /** Writers of one process take turns at a name; otherwise they would make each other retry. */
   function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const own = (turns.get(name) ?? Promise.resolve()).then(work, work);
-    turns.set(name, own);
-    const leave = () => void (turns.get(name) === own && turns.delete(name));
-    own.then(leave, leave);
-    return own;
+    const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
+    turns.set(name, turn);
+    const leave = () => void (turns.get(name) === turn && turns.delete(name));
+    turn.then(leave, leave);
+    return turn;
   }
 
   /** The names with the prefix and their generations, newest first within a name, from a key on. */
@@ -135,7 +135,7 @@ export function createWork(
 
   return {
     async read<T>(name: string) {
-      const entry = known.get(name);
+      const entry = newestByName.get(name);
       const fresh = entry && monotonic() - entry.checkedAt < maxAge ? entry : await readShared(name);
       return fresh.newest as Generation<T> | null;
     },
@@ -183,9 +183,9 @@ export function createWork(
     async *newest(prefix, afterName) {
       let last: string | null = null;
       const start = afterName === undefined ? undefined : `work/${afterName}/~`;
-      for await (const found of listGenerations(prefix, start)) {
-        if (found.name !== last) yield found;
-        last = found.name;
+      for await (const generation of listGenerations(prefix, start)) {
+        if (generation.name !== last) yield generation;
+        last = generation.name;
       }
     },
 
@@ -202,18 +202,18 @@ export function createWork(
         deleted += expired.length;
         expired = [];
       };
-      for await (const found of listGenerations(`${kind}/`)) {
-        const isNewest = found.name !== name;
+      for await (const generation of listGenerations(`${kind}/`)) {
+        const isNewest = generation.name !== name;
         if (isNewest) await flush();
-        ({ name } = found);
+        ({ name } = generation);
         if (isNewest) isNewestExpired = false;
-        const key = workKey(name, found.generation);
+        const key = workKey(name, generation.generation);
         const bytes = await bucket.get(key);
         const written = bytes && (parseJson(bytes) as Partial<Generation<unknown>> | null | undefined);
         // How old a damaged one is, is unknown. `stele fsck` reports it.
         if (!(Date.parse(String(written?.at)) < before)) continue;
         if (isNewest) isNewestExpired = true;
-        if (expired.length === 0) known.delete(name);
+        if (expired.length === 0) newestByName.delete(name);
         expired.push(key);
       }
       await flush();

@@ -26,13 +26,13 @@ export async function checksOfDocuments(
 ): Promise<Check[]> {
   return Promise.all(
     documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
-      const found = report === null ? null : await readJson<Report>(registry, report);
+      const stored = report === null ? null : await readJson<Report>(registry, report);
       const isWell = outcome === 'published' || outcome === 'unchanged';
       const latest = isWell && resource !== null ? await latestNow(registry, resource) : null;
       const title =
         isWell && label !== null
           ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}${latest === null || latest === label ? '' : `; latest stays ${latest}`}`
-          : titleOf(isWell ? null : found, detail);
+          : titleOf(isWell ? null : stored, detail);
       const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
       const isLatest = outcome === 'published' && label !== null && label === latest;
       const summary = [
@@ -46,7 +46,7 @@ export async function checksOfDocuments(
         state,
         title,
         summary,
-        annotations: found === null ? [] : annotationsOf(found),
+        annotations: stored === null ? [] : annotationsOf(stored),
         url: resource === null ? null : pageOf(registry, resource),
       };
     }),
@@ -71,18 +71,21 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const breaking = found.reduce((sum, check) => sum + (check.breaking ?? 0), 0);
   const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
   const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
-  const own = found.filter((check) => !isWhole(check));
-  const ordered = [...own.filter(isBad), ...own.filter((check) => !isBad(check))];
+  const documentChecks = found.filter((check) => !isWhole(check));
+  const ordered = [...documentChecks.filter(isBad), ...documentChecks.filter((check) => !isBad(check))];
   const listed = ordered.slice(0, maxChecks - 1);
-  const rest = listed.length < own.length ? [`${own.length - listed.length} documents have no separate check.`] : [];
+  const rest =
+    listed.length < documentChecks.length
+      ? [`${documentChecks.length - listed.length} documents have no separate check.`]
+      : [];
   const isSaid = whole !== null && (isBad(whole) || failed === 0);
   const last: Check = {
     commit,
     name: wholeCheck,
-    state: failed > 0 ? 'failure' : isSaid && own.length === 0 ? whole.state : 'success',
+    state: failed > 0 ? 'failure' : isSaid && documentChecks.length === 0 ? whole.state : 'success',
     title: `${isSaid ? whole.title : counts}${breaks}`,
     summary: [
-      ...(isSaid && own.length === 0 ? [] : [`${counts}${breaks}.`]),
+      ...(isSaid && documentChecks.length === 0 ? [] : [`${counts}${breaks}.`]),
       ...(whole === null ? [] : [whole.summary]),
       ...(listed.length === 0 ? [] : [listed.map(lineOf).join('\n')]),
       ...rest,

@@ -119,8 +119,8 @@ function followFor(
     reason: name,
     hookSecret,
     isKnown(repository) {
-      const known = documentAt(repository, connection.path);
-      return known?.resource === name && known.label !== null;
+      const recorded = documentAt(repository, connection.path);
+      return recorded?.resource === name && recorded.label !== null;
     },
     isDetached: (repository) => documentAt(repository, connection.path)?.outcome === 'detached',
   });

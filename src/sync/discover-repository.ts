@@ -19,8 +19,8 @@ export async function discoverRepository(
   signal: AbortSignal,
 ): Promise<{ commit: string; plan: Plan }> {
   const { org, url, branch } = wanted;
-  const known = await registry.refs.read<Repository>(repositoryRef(org, repositoryId(url, branch)));
-  const repository: Repository = { ...unknown, ...known?.value, ...wanted };
+  const recorded = await registry.refs.read<Repository>(repositoryRef(org, repositoryId(url, branch)));
+  const repository: Repository = { ...unknown, ...recorded?.value, ...wanted };
   const remote = await remoteOf(registry, repository);
   const tip = await registry.source.tip(remote, signal);
   if (!tip.found) throw new RegistryError('not_found', tip.detail);

@@ -45,9 +45,13 @@ export async function follow(
 ): Promise<string> {
   assertNoCredential(given.url);
   const id = repositoryId(given.url, given.branch);
-  const known = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-  if (known?.renamed !== undefined && given.hostId === undefined && !isListed(registry.config, org, known.renamed))
-    return follow(registry, org, { ...given, url: known.renamed }, author);
+  const recorded = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+  if (
+    recorded?.renamed !== undefined &&
+    given.hostId === undefined &&
+    !isListed(registry.config, org, recorded.renamed)
+  )
+    return follow(registry, org, { ...given, url: recorded.renamed }, author);
   await registry.refs.update<Repository>(repositoryRef(org, id), (newest) => {
     const current = newest?.value.renamed === undefined ? newest : null;
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;

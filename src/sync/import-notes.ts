@@ -55,10 +55,10 @@ export async function openTagNotes(work: ImportWork): Promise<TagNotes> {
     find({ name, commit }) {
       const key = `${formatCoordinate({ org, type, slug })} ${name}`;
       const synced = Object.hasOwn(followed.tags, key) ? followed.tags[key]! : null;
-      const known = tags.get(name) ?? (synced && { commit: synced.commit, label: synced.label });
-      if (!known || (known.label === null && known.commit !== commit)) return null;
-      if (known.label !== null) return findVersion(connected, known.label) === null ? null : known;
-      return JSON.stringify(known.refused) === JSON.stringify(judge) ? known : null;
+      const noted = tags.get(name) ?? (synced && { commit: synced.commit, label: synced.label });
+      if (!noted || (noted.label === null && noted.commit !== commit)) return null;
+      if (noted.label !== null) return findVersion(connected, noted.label) === null ? null : noted;
+      return JSON.stringify(noted.refused) === JSON.stringify(judge) ? noted : null;
     },
     add(name, imported) {
       tags.set(name, imported);

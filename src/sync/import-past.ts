@@ -117,12 +117,12 @@ const maxBytesRead = 4 * 2 ** 20;
 /** Reads files of past commits as text. */
 export function readPast({ registry, remote, signal }: ImportWork): ReadPast {
   return async (commit, path) => {
-    const found = await refusable(async () => {
+    const outcome = await refusable(async () => {
       const snapshot = await registry.source.snapshot(remote, commit, signal);
       return (await snapshot.read([path]))[0]!;
     });
-    if ('refusal' in found || !found.found || found.bytes.byteLength > maxBytesRead) return null;
-    return Buffer.from(found.bytes).toString();
+    if ('refusal' in outcome || !outcome.found || outcome.bytes.byteLength > maxBytesRead) return null;
+    return Buffer.from(outcome.bytes).toString();
   };
 }
 

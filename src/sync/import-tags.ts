@@ -29,9 +29,9 @@ export async function importTags(work: ImportWork, glob: string): Promise<RunDoc
   const fresh: Tag[] = [];
   const documents: RunDocument[] = [];
   for (const tag of tags) {
-    const known = notes.find(tag);
-    if (known === null) fresh.push(tag);
-    else if (known.commit !== tag.commit) documents.push(refuse(connected, tag.commit, moved(tag, known.commit)));
+    const noted = notes.find(tag);
+    if (noted === null) fresh.push(tag);
+    else if (noted.commit !== tag.commit) documents.push(refuse(connected, tag.commit, moved(tag, noted.commit)));
   }
   const total = tags.length;
   let done = total - fresh.length;
@@ -121,9 +121,9 @@ async function openTag(
   if (label === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
   const snapshot = await refusable(() => registry.source.snapshot(remote, commit, signal));
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
-  const known = paths.at(commit);
+  const pathAt = paths.at(commit);
   const files = filesOf(await snapshot.entries());
-  const path = known === undefined ? paths.all.find((each) => files.has(each)) : known;
+  const path = pathAt === undefined ? paths.all.find((each) => files.has(each)) : pathAt;
   if (!path || !files.has(path))
     return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
   return { commit, tag: { name, label }, path, snapshot, files };

@@ -74,11 +74,11 @@ async function replacedBy(
   if (removed.length === 0 || isThere(history.slice(0, at), path)) return null;
   const nameOf = (each: string) => each.slice(each.lastIndexOf('/') + 1);
   const likely = removed.toSorted((a, b) => Number(nameOf(b) === nameOf(path)) - Number(nameOf(a) === nameOf(path)));
-  const own = await read(commit, path);
+  const atPath = await read(commit, path);
   let best: { path: string; share: number } | null = null;
-  for (const each of own === null ? [] : likely.slice(0, maxCompared)) {
+  for (const each of atPath === null ? [] : likely.slice(0, maxCompared)) {
     const text = await read(before, each);
-    const share = text === null ? 0 : shareOf(own!, text);
+    const share = text === null ? 0 : shareOf(atPath!, text);
     if (share >= 0.5 && share > (best?.share ?? 0)) best = { path: each, share };
   }
   return best?.path ?? null;

@@ -201,9 +201,9 @@ export function createSyncQueue(
 }
 
 function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const known = map.get(key) ?? make();
-  map.set(key, known);
-  return known;
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }
 
 async function readRepository(registry: Registry, org: string, id: string): Promise<Repository> {
@@ -248,8 +248,8 @@ async function perform(
     isRecorded ||= changed;
   } catch (error) {
     const stopped = 'The registry was shut down. The sync continues after the next start.';
-    const known = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
-    const detail = signal.aborted ? stopped : known;
+    const message = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
+    const detail = signal.aborted ? stopped : message;
     run = { ...run, state: 'failed', to: run.from, detail };
     const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail));
     isRecorded ||= isNews;

@@ -76,8 +76,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   }
 
   async function lookAtOwners(): Promise<void> {
-    const found = await queue.owners.lookAll((org, id) => queue.request(org, id, 'start'));
-    await Promise.all(found.map(({ done }) => done));
+    const failed = await queue.owners.lookAll((org, id) => queue.request(org, id, 'start'));
+    await Promise.all(failed.map(({ done }) => done));
   }
 
   const first = Promise.all([lookAtAll('start'), lookAtOwners()]).then(() => undefined);

@@ -36,10 +36,10 @@ export async function beforeFirst(
   const prepared = { ...syncing, registry: { ...registry, compiler } };
   const foreseen = await refusable(() => publishDocument(prepared, snapshot, document, { dryRun: true }));
   const label = 'outcome' in foreseen && foreseen.outcome === 'published' ? foreseen.version.label : null;
-  const found = label === null ? null : findRelease(tags, document.coordinate, label);
+  const release = label === null ? null : findRelease(tags, document.coordinate, label);
   // The tip itself is the release.
-  if (found === null || found.tag.commit === snapshot.origin.commit) return { syncing: prepared, release: null };
-  const { tag, pattern, count } = found;
+  if (release === null || release.tag.commit === snapshot.origin.commit) return { syncing: prepared, release: null };
+  const { tag, pattern, count } = release;
   const others = count === 1 ? '' : ` ${count} tags match ${JSON.stringify(pattern)}.`;
   const what = `Tag ${tag.name} names version ${label} too, at ${tag.commit.slice(0, 12)}.${others}`;
   const effect = `The branch takes the label ${label} first; what the tag contains then becomes a revision of it, if it differs.`;

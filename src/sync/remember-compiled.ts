@@ -21,8 +21,8 @@ export function rememberCompiled<C extends Compiler>(compiler: C, most: number):
       const asked = JSON.stringify({ ...input, ruleset: input.ruleset?.digest ?? null });
       const ids = new Map((await snapshot.entries()).map(({ path, id }) => [path, id]));
       const isSame = ({ path, blob }: Compiled['files'][number]) => (ids.get(path) ?? null) === blob;
-      const known = results.find((result) => result.asked === asked && result.compiled.files.every(isSame));
-      if (known !== undefined) return known.compiled;
+      const match = results.find((result) => result.asked === asked && result.compiled.files.every(isSame));
+      if (match !== undefined) return match.compiled;
       const compiled = await compiler.compile(input, load, turn);
       if (!hasDied(compiled.report)) results.unshift({ asked, compiled });
       results.splice(most);

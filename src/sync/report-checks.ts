@@ -100,9 +100,9 @@ const finished = new WeakMap<Registry, Map<string, Set<string>>>();
  * until another call has something to do, or null.
  */
 export async function reportChecks(registry: Registry, org: string, signal?: AbortSignal): Promise<number | null> {
-  const known = finished.get(registry) ?? new Map<string, Set<string>>();
-  finished.set(registry, known);
-  const before = known.get(org) ?? new Set<string>();
+  const finishedHere = finished.get(registry) ?? new Map<string, Set<string>>();
+  finished.set(registry, finishedHere);
+  const before = finishedHere.get(org) ?? new Set<string>();
   const over = new Set<string>();
   const waiting = new Map<string, { name: string; report: CheckReport }[]>();
   const oldest = registry.now().getTime() - window;
@@ -117,7 +117,7 @@ export async function reportChecks(registry: Registry, org: string, signal?: Abo
       over.add(name);
     else waiting.set(report.url, [...(waiting.get(report.url) ?? []), { name, report }]);
   }
-  known.set(org, over);
+  finishedHere.set(org, over);
   const queue = new PQueue({ concurrency: repositoriesAtOnce });
   const due = await queue.addAll(
     [...waiting.values()].map((reports) => () => reportInOrder(registry, reports, signal)),
@@ -209,14 +209,14 @@ async function send(
   { url, credential, checks, comment }: CheckReport,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const found = hostOf(registry, await urlNow(registry, org, url));
-  if (found === null) return null;
+  const host = hostOf(registry, await urlNow(registry, org, url));
+  if (host === null) return null;
   try {
     for (const check of checks) {
       if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
-      await found.host.reportCheck({ name: found.name, credential }, check);
+      await host.host.reportCheck({ name: host.name, credential }, check);
     }
-    if (comment !== undefined) await writeComment(registry, found, credential, comment);
+    if (comment !== undefined) await writeComment(registry, host, credential, comment);
     return null;
   } catch (error) {
     if (!isRegistryError(error)) throw error;

@@ -49,9 +49,9 @@ export async function syncDocument(
   const { path, coordinate } = document;
   const name = formatCoordinate(coordinate);
   await describeResource(syncing, document);
-  const known = documentAt(repository, path);
-  if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
-    return { path, state: known, result: null };
+  const recorded = documentAt(repository, path);
+  if (recorded !== null && recorded.resource === name && (await isUnchanged(registry, recorded, document, blobs))) {
+    return { path, state: recorded, result: null };
   }
   const started = registry.monotonic();
   let release: string | null = null;

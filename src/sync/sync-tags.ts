@@ -61,23 +61,23 @@ async function newAmong(
   documents: readonly Planned[],
   all: readonly Tag[],
 ): Promise<NewTag[]> {
-  const found: NewTag[] = [];
+  const newTags: NewTag[] = [];
   for (const document of documents) {
     const ruleset = await rulesetNow(registry, document);
     for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name)).slice(0, maxTags)) {
       const key = keyOf(document, tag);
-      const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
-      const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
+      const recorded = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
+      const isKnown = recorded?.commit === tag.commit || recorded?.moved === tag.commit;
       // A rejected tag may pass another ruleset or compiler. The limits may have changed as well; only
       // a person asks for that to be tried.
-      const refused = known?.refused;
+      const refused = recorded?.refused;
       const mayPass = refused?.isOverLimits === true && run.trigger === 'manual';
       const isRefusedStill =
         refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id && !mayPass);
-      if (!isKnown || !isRefusedStill) found.push({ document, tag, known });
+      if (!isKnown || !isRefusedStill) newTags.push({ document, tag, known: recorded });
     }
   }
-  return found;
+  return newTags;
 }
 
 function keyOf({ coordinate }: Planned, { name }: Tag): string {

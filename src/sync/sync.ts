@@ -211,9 +211,9 @@ function dated(
   at: string,
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
-    const known = documentAt(before, path);
-    const isAsBefore = known && isWell(known) === isWell(state);
-    return [path, { ...state, since: (isAsBefore ? known.since : undefined) ?? at }] as const;
+    const recorded = documentAt(before, path);
+    const isAsBefore = recorded && isWell(recorded) === isWell(state);
+    return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });
   return Object.fromEntries(entries);
 }

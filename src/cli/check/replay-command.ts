@@ -53,8 +53,8 @@ export function replayCommand(): Command {
 
 /** What is wrong with a candidate, one line for each problem. */
 function problemsIn({ problems, extra }: RegistryError): string[] {
-  const found = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
-  return found.map(formatProblem);
+  const blocking = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
+  return blocking.map(formatProblem);
 }
 
 /** The label in a coordinate of this ruleset. Throws `malformed`. */

@@ -17,13 +17,14 @@ export async function settingsFor(
   snapshot: Snapshot,
   entry: string,
 ): Promise<(SettingsDefaults & Pick<SettingsResource, 'exemptions'>) | null> {
-  const found = (await snapshot.read(foldersOf(entry).map((folder) => posix.join(folder, 'stele.yaml')))).find(
+  const settingsFile = (await snapshot.read(foldersOf(entry).map((folder) => posix.join(folder, 'stele.yaml')))).find(
     (file) => file.found,
   );
-  if (found === undefined) return null;
-  const { settings, report } = await compiler.readSettings(found, limits);
-  if (settings === null) throw new RegistryError('refused', `${found.path} is not valid:\n${formatReport(report)}`);
-  const path = posix.relative(posix.dirname(found.path), entry);
+  if (settingsFile === undefined) return null;
+  const { settings, report } = await compiler.readSettings(settingsFile, limits);
+  if (settings === null)
+    throw new RegistryError('refused', `${settingsFile.path} is not valid:\n${formatReport(report)}`);
+  const path = posix.relative(posix.dirname(settingsFile.path), entry);
   const named = settings.resources.find((one) => !isPathGlob(one.path) && posix.normalize(one.path) === path);
   const matches = (one: SettingsResource) =>
     isPathGlob(one.path) && createPathGlob(posix.normalize(one.path))(path) !== null;

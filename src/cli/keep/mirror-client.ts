@@ -106,8 +106,8 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
     },
     async resource(coordinate) {
       const path = `/v1/${coordinate.type}/${coordinate.slug}`;
-      const found = (await askJson(path)) as RemoteResource | null;
-      if (found === null) return null;
+      const resource = (await askJson(path)) as RemoteResource | null;
+      if (resource === null) return null;
       const versions: RemoteResource['versions'] = [];
       let pages = 0;
       for (let next: string | null = ''; next !== null;) {
@@ -122,7 +122,7 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
         for (const item of page.items) versions.push(versionOf(item));
         ({ next } = page);
       }
-      const { name, description, owner, topics, visibility, latest, createdAt } = found;
+      const { name, description, owner, topics, visibility, latest, createdAt } = resource;
       const ownership = { ...(owner && { owner }), ...(topics !== undefined && topics.length > 0 && { topics }) };
       return { name, description, ...ownership, visibility, latest, createdAt, versions: versions.reverse() };
     },

@@ -75,9 +75,9 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
     return comparison.reason === null ? comparison : null;
   };
-  const made = await derive(registry, 'compared', org, name, make, { of: [from.version, to.version] });
-  if (made === null) until.set(name, monotonic() + triedAgainAfter);
-  return made ?? kept ?? notCompared(overLimits);
+  const derived = await derive(registry, 'compared', org, name, make, { of: [from.version, to.version] });
+  if (derived === null) until.set(name, monotonic() + triedAgainAfter);
+  return derived ?? kept ?? notCompared(overLimits);
 }
 
 const overLimits = 'The documents cannot be compared within the limits.';

@@ -24,9 +24,9 @@ export async function compareForeseen(
   const before = comparedWith(foreseen.resource, foreseen.version);
   if (before === null) return null;
   const after = publishedAs(artifact);
-  const found = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
-  const bytes = encodeJson(found);
-  const { verdict, counts } = found;
+  const compared = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
+  const bytes = encodeJson(compared);
+  const { verdict, counts } = compared;
   return { changes: { from: before.label, verdict, counts, digest: digestOf(bytes) }, bytes };
 }
 

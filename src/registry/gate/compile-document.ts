@@ -68,8 +68,8 @@ export async function compileGated(
   const isBlocked = compiled.artifact === null && compiled.report.gate !== undefined;
   if (!isBlocked || ruleset === null || latest === undefined || !gateOf(registry, resource).ratchet) return compiled;
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
-  const known = await knownFindings(registry, resource, latest, ruleset, turn);
-  return compileDocument(registry, request, resource, ruleset, { known, ratchet: latest.manifest });
+  const accepted = await knownFindings(registry, resource, latest, ruleset, turn);
+  return compileDocument(registry, request, resource, ruleset, { known: accepted, ratchet: latest.manifest });
 }
 
 /** The report of a document that would be published under a label, after its changes are judged. */

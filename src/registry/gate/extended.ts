@@ -18,26 +18,26 @@ const maxLevels = 10;
  * none. Throws `refused` if one does not exist or the chain leads back to itself.
  */
 export async function resolveExtended(name: string, json: string, find: Find): Promise<Extended | null> {
-  const found: Record<string, Extended[string]> = {};
+  const extended: Record<string, Extended[string]> = {};
 
   async function visit(text: string, path: readonly string[]): Promise<void> {
     for (const base of coordinatesIn(text)) {
       const chain = [...path, base].join(' → ');
       if (path.some((one) => resourceOf(one) === resourceOf(base)))
         throw new RegistryError('refused', `The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
-      if (path.length > maxLevels || Object.keys(found).length >= maxExtends)
+      if (path.length > maxLevels || Object.keys(extended).length >= maxExtends)
         throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
-      if (Object.hasOwn(found, base)) continue;
-      found[base] = await find(base).catch((error: unknown) => {
+      if (Object.hasOwn(extended, base)) continue;
+      extended[base] = await find(base).catch((error: unknown) => {
         if (!isRegistryError(error, 'refused')) throw error;
         throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${error.message}`);
       });
-      await visit(found[base].json, [...path, base]);
+      await visit(extended[base].json, [...path, base]);
     }
   }
 
   await visit(json, [name]);
-  return Object.keys(found).length === 0 ? null : found;
+  return Object.keys(extended).length === 0 ? null : extended;
 }
 
 /** The coordinates that a ruleset extends, also in the files that were made part of it. */

@@ -16,10 +16,10 @@ export interface CurrentSettings extends OrganizationSettings {
 
 /** Reads the settings of an organization. */
 export async function readOrganization(registry: Registry, org: string): Promise<CurrentSettings> {
-  const found = await registry.refs.read<OrganizationSettings>(organizationRef(org));
+  const stored = await registry.refs.read<OrganizationSettings>(organizationRef(org));
   const configured = ruleOfConfiguration(registry, org);
-  const ruleset = configured ?? found?.value.ruleset ?? null;
-  return { ruleset, isConfigured: configured !== null, generation: found?.generation ?? 0 };
+  const ruleset = configured ?? stored?.value.ruleset ?? null;
+  return { ruleset, isConfigured: configured !== null, generation: stored?.generation ?? 0 };
 }
 
 /**

@@ -127,8 +127,8 @@ async function* usersOf(
 /** Whether a ruleset is this one, or extends it. */
 async function leadsTo(registry: Registry, org: string, attached: string, wanted: Coordinate): Promise<boolean> {
   if (isSame(attached, wanted)) return true;
-  const found = await resolveRuleset(registry, org, attached).catch(() => null);
-  return Object.keys(found?.extended ?? {}).some((base) => isSame(base, wanted));
+  const current = await resolveRuleset(registry, org, attached).catch(() => null);
+  return Object.keys(current?.extended ?? {}).some((base) => isSame(base, wanted));
 }
 
 function isSame(name: string, wanted: Coordinate): boolean {
@@ -159,14 +159,14 @@ async function replayOne(
   const had = new Set(now?.problems.map(keyOf));
   const has = new Set(then.problems.map(keyOf));
   const { problems } = await showReport(registry, principal, then);
-  const found = { current: now && findingsIn(now, ratchet), proposed: findingsIn(then, ratchet) };
+  const findings = { current: now && findingsIn(now, ratchet), proposed: findingsIn(then, ratchet) };
   return {
     version: formatCoordinate(coordinateOf(resource), { kind: 'version', version: version.label }),
     ruleset: attached,
     blockOn,
     ratchet,
-    ...found,
-    newlyBlocked: found.proposed.blocking > 0 && found.current?.blocking === 0,
+    ...findings,
+    newlyBlocked: findings.proposed.blocking > 0 && findings.current?.blocking === 0,
     added: then.problems.filter((problem) => !had.has(keyOf(problem))).length,
     removed: now?.problems.filter((problem) => !has.has(keyOf(problem))).length ?? 0,
     problems: problems.filter((problem) => !had.has(keyOf(problem))).slice(0, maxQuotes),
@@ -180,6 +180,8 @@ function keyOf(problem: Problem): string {
 
 /** With a ratchet, the ruleset's findings never block: the latest version has them all. */
 function findingsIn(report: Report, ratchet: boolean): Findings {
-  const own = report.problems.filter(({ severity, ofRuleset }) => severity === 'error' && ofRuleset !== true);
-  return { ...report.counts, blocking: ratchet ? own.length : blockingIn(report) };
+  const documentErrors = report.problems.filter(
+    ({ severity, ofRuleset }) => severity === 'error' && ofRuleset !== true,
+  );
+  return { ...report.counts, blocking: ratchet ? documentErrors.length : blockingIn(report) };
 }

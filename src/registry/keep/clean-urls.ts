@@ -63,8 +63,8 @@ export async function cleaningOf(entries: AsyncIterable<SealedEntry>): Promise<C
     const next = changes.flatMap((change): Change[] => {
       const name = renamed.get(change.name);
       if (name === null) return [];
-      const own = cleaned(change);
-      return name === undefined ? [own] : [{ ...own, name }];
+      const changed = cleaned(change);
+      return name === undefined ? [changed] : [{ ...changed, name }];
     });
     return next.length === changes.length && next.every((each, index) => each === changes[index]) ? changes : next;
   };

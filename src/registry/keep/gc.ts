@@ -169,9 +169,9 @@ async function markLive(registry: Registry): Promise<Set<string>> {
     summaries.forEach(add);
     const manifests: Digest[] = [];
     for (const { name, value } of records) {
-      const found = referencesOf(name, value);
-      found.objects.forEach(add);
-      manifests.push(...found.manifests);
+      const references = referencesOf(name, value);
+      references.objects.forEach(add);
+      manifests.push(...references.manifests);
     }
     for (let from = 0; from < manifests.length; from += atOnce) {
       const some = manifests.slice(from, from + atOnce);

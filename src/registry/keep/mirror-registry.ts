@@ -107,31 +107,31 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
   const refused = (detail: string): Mirrored => ({ resource, outcome: 'refused', versions: [], detail });
   if (parsed?.coordinate.org !== org) return refused(`It is not a resource of @${org}.`);
   const { coordinate } = parsed;
-  const found = await remote.resource(coordinate);
-  const problem = found && explainRemote(found);
+  const answer = await remote.resource(coordinate);
+  const problem = answer && explainRemote(answer);
   if (problem !== null) return refused(`Its description there cannot be taken over: ${problem}`);
   const local = (await registry.refs.readFresh<Resource>(resourceRef(coordinate)))?.value ?? null;
   if (local !== null && local.mirrorOf !== remote.url)
     return refused('This registry has a resource of its own with that name.');
-  if (found === null) return remove(registry, coordinate, local);
+  if (answer === null) return remove(registry, coordinate, local);
   const mayHavePurged = await watchPurges(registry);
   const manifests = new Map<Digest, Manifest>();
-  for (const { label, manifest, status } of found.versions) {
-    const known = local && findVersion(local, label);
-    if (known && known.manifest !== manifest) return refused(`Version ${label} has other bytes there than here.`);
+  for (const { label, manifest, status } of answer.versions) {
+    const version = local && findVersion(local, label);
+    if (version && version.manifest !== manifest) return refused(`Version ${label} has other bytes there than here.`);
     // Its bytes may be gone here, or be there for somebody else's version only.
-    if (known?.status.state === 'withdrawn' && status.state !== 'withdrawn')
+    if (version?.status.state === 'withdrawn' && status.state !== 'withdrawn')
       return refused(`Version ${label} was withdrawn here, which is final.`);
-    if (known || status.state === 'withdrawn' || manifests.has(manifest)) continue;
+    if (version || status.state === 'withdrawn' || manifests.has(manifest)) continue;
     const isOwn = local?.versions.some((own) => own.manifest === manifest && own.status.state !== 'withdrawn');
     manifests.set(
       manifest,
       isOwn ? await readManifestOf(registry, { manifest }) : await bring(registry, remote, coordinate, manifest),
     );
   }
-  const missing = local?.versions.find(({ label }) => !found.versions.some((each) => each.label === label));
+  const missing = local?.versions.find(({ label }) => !answer.versions.some((each) => each.label === label));
   if (missing) return refused(`Version ${missing.label} is here and no longer there.`);
-  return commit(registry, remote, coordinate, { found, manifests, mayHavePurged });
+  return commit(registry, remote, coordinate, { found: answer, manifests, mayHavePurged });
 }
 
 /** Marks a resource as deleted that can no longer be read there. */
@@ -194,10 +194,13 @@ async function commit(
     const local = current?.value ?? null;
     [added, withdrawn] = [[], []];
     const versions = found.versions.flatMap(({ status, ...version }): Version[] => {
-      const known = local && findVersion(local, version.label);
+      const localVersion = local && findVersion(local, version.label);
       const manifest = manifests.get(version.manifest);
-      if (known && status.state === 'withdrawn') withdrawn.push(version.manifest);
-      if (known) return [JSON.stringify(known.status) === JSON.stringify(status) ? known : { ...known, status }];
+      if (localVersion && status.state === 'withdrawn') withdrawn.push(version.manifest);
+      if (localVersion)
+        return [
+          JSON.stringify(localVersion.status) === JSON.stringify(status) ? localVersion : { ...localVersion, status },
+        ];
       added.push(version.label);
       // Of a version that was withdrawn there nobody has the bytes.
       return [{ ...version, status, content: manifest ? contentDigest(manifest) : version.manifest }];

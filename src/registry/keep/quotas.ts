@@ -67,22 +67,22 @@ export async function withRoom<T>(
   // The sums go on changing while the work runs. Keys also expire.
   const sums = await registry.refs.projected(org, usage);
   const keys = quotas.keys === null ? 0 : await countLiveKeys(registry, org);
-  let own: Added = {};
+  let reserved: Added = {};
   const take = (added: Added): void => {
-    others.delete(own);
+    others.delete(reserved);
     for (const name of quotaNames) {
       const [limit, more] = [quotas[name], added[name] ?? 0];
       if (limit === null || more === 0) continue;
       const soon = [...others].reduce((sum, each) => sum + (each[name] ?? 0), 0);
       if ((name === 'keys' ? keys : sums[name]) + soon + more > limit) throw exceeded(org, name, limit);
     }
-    own = { ...added };
-    others.add(own);
+    reserved = { ...added };
+    others.add(reserved);
   };
   try {
     return await work(take);
   } finally {
-    others.delete(own);
+    others.delete(reserved);
     if (others.size === 0) all.delete(org);
   }
 }

@@ -37,13 +37,13 @@ export function createWitnesses(): Witnesses {
   const byLog = new Map<string, Map<number, { digest: string; where: string }>>();
   return {
     add({ log, sequence, digest }, where) {
-      const known = byLog.get(log) ?? new Map<number, { digest: string; where: string }>();
-      byLog.set(log, known.set(sequence, { digest, where }));
+      const heads = byLog.get(log) ?? new Map<number, { digest: string; where: string }>();
+      byLog.set(log, heads.set(sequence, { digest, where }));
     },
     logs: () => byLog.keys(),
     against(log, { sequence, digest }) {
-      const known = byLog.get(log)?.get(sequence);
-      return known === undefined || known.digest === digest ? null : known.where;
+      const head = byLog.get(log)?.get(sequence);
+      return head === undefined || head.digest === digest ? null : head.where;
     },
     beyond(log, sequence) {
       let newest: { sequence: number; where: string } | null = null;

@@ -55,14 +55,14 @@ export async function rotateKey(
     resources,
     expiresAt,
   } = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org);
-  const made = await createKey(registry, { org, name, scopes: held, resources, expiresAt }, author);
+  const created = await createKey(registry, { org, name, scopes: held, resources, expiresAt }, author);
   const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
   await registry.refs.update<Key>(keyRef(id), (current) => {
     const key = usableKey(registry, current, org);
     if (key.expiresAt !== null && key.expiresAt <= end) return null;
     return { value: { ...key, expiresAt: end }, change: { ...author, action: 'rotate key' } };
   });
-  return made;
+  return created;
 }
 
 function usableKey(registry: Registry, found: Generation<Key> | null, org: string): Key {

@@ -8,15 +8,15 @@ const keysByOrganization: Projection<Map<string, Map<string, Key>>> = {
   change(view, name, _before, after) {
     if (!name.startsWith(keyRef(''))) return;
     const key = after as Key;
-    const own = view.get(key.org) ?? new Map<string, Key>();
-    view.set(key.org, own.set(key.id, key));
+    const keys = view.get(key.org) ?? new Map<string, Key>();
+    view.set(key.org, keys.set(key.id, key));
   },
 };
 
 /** The keys of an organization, oldest first. */
 export async function listKeys({ refs }: Pick<Registry, 'refs'>, org: string): Promise<Key[]> {
-  const own = (await refs.projected(null, keysByOrganization)).get(org)?.values() ?? [];
-  return [...own].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const keys = (await refs.projected(null, keysByOrganization)).get(org)?.values() ?? [];
+  return [...keys].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
 /** How many keys of an organization are neither revoked nor expired. */

@@ -55,11 +55,11 @@ export function createDurations({
 
   return {
     observe(method, route, status, seconds) {
-      const found = countsOf(method, route, status);
-      found.sum += seconds;
+      const counts = countsOf(method, route, status);
+      counts.sum += seconds;
       let index = 0;
       while (index < bounds.length && seconds > bounds[index]!) index++;
-      found.counts[index]!++;
+      counts.counts[index]!++;
     },
     metric: {
       name,

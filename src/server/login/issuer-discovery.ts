@@ -39,7 +39,7 @@ export function createDiscovery({
   timeout = 5,
 }: DiscoveryOptions): () => Promise<Configuration> {
   if (!isSecureUrl(issuer)) throw new RegistryError('malformed', `The issuer ${issuer} must be an https URL.`);
-  let known: { configuration: Configuration; at: number } | null = null;
+  let discovered: { configuration: Configuration; at: number } | null = null;
   let failure: { error: RegistryError; at: number } | null = null;
   let running: Promise<Configuration> | null = null;
 
@@ -58,7 +58,7 @@ export function createDiscovery({
           },
         );
         assertPlaces(configuration, client === null ? ['jwks_uri'] : places);
-        known = { configuration, at: monotonic() };
+        discovered = { configuration, at: monotonic() };
         failure = null;
         return configuration;
       } catch (error) {
@@ -68,7 +68,7 @@ export function createDiscovery({
           error: new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 }),
           at: monotonic(),
         };
-        if (known !== null) return known.configuration;
+        if (discovered !== null) return discovered.configuration;
         throw failure.error;
       }
     }
@@ -76,9 +76,9 @@ export function createDiscovery({
 
   return async () => {
     const time = monotonic();
-    if (known !== null && time - known.at < maxAge) return known.configuration;
+    if (discovered !== null && time - discovered.at < maxAge) return discovered.configuration;
     if (failure !== null && time - failure.at < pause) {
-      if (known !== null) return known.configuration;
+      if (discovered !== null) return discovered.configuration;
       throw failure.error;
     }
     running ??= look().finally(() => (running = null));

@@ -105,9 +105,9 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
 
   async function leave(request: Request, response: Response): Promise<void> {
     const session = await sessions.read(request);
-    const known = session && (await principalOf(session));
+    const principal = session && (await principalOf(session));
     if (session !== null) {
-      const actor = known === null ? 'anonymous' : formatPrincipal(known.principal);
+      const actor = principal === null ? 'anonymous' : formatPrincipal(principal.principal);
       await sessions.end(response, session, { actor, origin: request.ip ?? null });
     }
     response.redirect(303, `${url}/`);
@@ -134,8 +134,8 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     takesKeys: true,
     async readSession(request) {
       const session = await sessions.read(request);
-      const known = session && (await principalOf(session));
-      return known && { ...known, token: session!.token, expiresAt: session!.expiresAt };
+      const principal = session && (await principalOf(session));
+      return principal && { ...principal, token: session!.token, expiresAt: session!.expiresAt };
     },
     signInUrl(returnTo) {
       const target = resolveReturnTo(returnTo, url);

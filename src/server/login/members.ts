@@ -49,10 +49,10 @@ export function groupsIn({ organizations = {} }: LoginConfig, org: string): Grou
 
 /** The people of an organization, last seen first. */
 export async function listMembers({ refs }: Pick<Registry, 'refs'>, org: string): Promise<Member[]> {
-  const found: Member[] = [];
+  const listed: Member[] = [];
   for await (const name of refs.list(`members/${org}/`)) {
     const member = await refs.read<Member>(name);
-    if (member !== null) found.push(member.value);
+    if (member !== null) listed.push(member.value);
   }
-  return found.sort((a, b) => (a.signedInAt > b.signedInAt ? -1 : 1));
+  return listed.sort((a, b) => (a.signedInAt > b.signedInAt ? -1 : 1));
 }

@@ -93,9 +93,9 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
     if (job === null) throw refuse('token names no repository', { issuer, origin });
     const { subject, repository, ref, audiences, event, run } = job;
     const facts = { issuer, subject, repository, ref, event, run, audiences: audiences.join(' '), origin };
-    const found = findPublisher(publishers, job, url);
-    if ('reason' in found) throw refuse(`no trusted publisher matches: ${found.reason}`, facts);
-    const exchanged = await exchangeToken(registry, found.publisher, job, origin);
+    const match = findPublisher(publishers, job, url);
+    if ('reason' in match) throw refuse(`no trusted publisher matches: ${match.reason}`, facts);
+    const exchanged = await exchangeToken(registry, match.publisher, job, origin);
     if ('reason' in exchanged) throw refuse(exchanged.reason, facts);
     registry.log('info', 'token exchanged', { ...facts, organization: exchanged.key.org, key: exchanged.key.id });
     return exchanged;
@@ -115,12 +115,12 @@ function readIssuer(token: string): string {
 /** An issuer's public keys, cached for 10 minutes and fetched again for an unknown key id. */
 function createKeys(issuer: string, { monotonic, log }: Registry): () => Promise<JWTVerifyGetKey> {
   const discover = createDiscovery({ issuer, client: null, monotonic, log });
-  let known: { location: string; keys: JWTVerifyGetKey } | null = null;
+  let keySet: { location: string; keys: JWTVerifyGetKey } | null = null;
   return async () => {
     const location = (await discover()).serverMetadata().jwks_uri!;
-    if (known?.location !== location)
-      known = { location, keys: createRemoteJWKSet(new URL(location), { [customFetch]: askForKeys }) };
-    return known.keys;
+    if (keySet?.location !== location)
+      keySet = { location, keys: createRemoteJWKSet(new URL(location), { [customFetch]: askForKeys }) };
+    return keySet.keys;
   };
 }
 

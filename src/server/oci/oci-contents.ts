@@ -112,11 +112,11 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
     const seen = searched.get(place) ?? { manifests: new Set(), digests: new Set() };
     try {
       for (const manifest of left) {
-        const found = await ifWhole(at(granted, manifest));
-        if (found === null) continue;
+        const contents = await ifWhole(at(granted, manifest));
+        if (contents === null) continue;
         seen.manifests.add(manifest);
-        for (const each of [...found.blobs.keys(), found.report.descriptor.digest]) seen.digests.add(each);
-        if (holds(found, digest)) return found;
+        for (const each of [...contents.blobs.keys(), contents.report.descriptor.digest]) seen.digests.add(each);
+        if (holds(contents, digest)) return contents;
       }
       return null;
     } finally {
@@ -129,8 +129,8 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
   return {
     of,
     async holding(granted, digest) {
-      const found = await known(granted, digest);
-      if (found !== null || candidates(granted, digest).length === 0) return found;
+      const version = await known(granted, digest);
+      if (version !== null || candidates(granted, digest).length === 0) return version;
       const place = resourceRef(granted.resource);
       const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });
       if (queue.size >= maxWaiting) {

@@ -117,11 +117,11 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
     await asked.index.of(selected.granted).catch(() => undefined);
     return;
   }
-  const found = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
-  if (found?.report.descriptor.digest !== reference || !(await maySeeReport(asked, found.granted))) {
+  const version = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
+  if (version?.report.descriptor.digest !== reference || !(await maySeeReport(asked, version.granted))) {
     throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
   }
-  const { bytes, descriptor } = found.report;
+  const { bytes, descriptor } = version.report;
   await send(
     asked,
     granted,
@@ -134,12 +134,12 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
 async function sendBlob(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {
   const about = { digest, type: 'application/octet-stream', lifetime: 'pinned' } as const;
   if (digest === emptyDigest) return send(asked, granted, about, emptyBlob.byteLength, async () => emptyBlob);
-  const found = await asked.index.holding(granted, digest);
-  const size = found?.blobs.get(digest);
-  const isReport = [...(found?.blobs.keys() ?? [])].at(-1) === digest;
-  if (size === undefined || (isReport && !(await maySeeReport(asked, found!.granted))))
+  const version = await asked.index.holding(granted, digest);
+  const size = version?.blobs.get(digest);
+  const isReport = [...(version?.blobs.keys() ?? [])].at(-1) === digest;
+  if (size === undefined || (isReport && !(await maySeeReport(asked, version!.granted))))
     throw ociError('not_found', 'BLOB_UNKNOWN', `The repository has no blob ${digest}.`);
-  await send(asked, granted, about, size, () => openBlob(asked.registry, (found as Contents).granted, digest));
+  await send(asked, granted, about, size, () => openBlob(asked.registry, (version as Contents).granted, digest));
 }
 
 /**

@@ -40,13 +40,13 @@ export function createDiscovery(
     const { path } = request;
     nameRoute(request, patternOf(path));
     limit?.(request, response);
-    const found = discoveryDocument(place, await publicResources(), path);
-    if (found === null) throw new RegistryError('not_found', nothingHere);
+    const document = discoveryDocument(place, await publicResources(), path);
+    if (document === null) throw new RegistryError('not_found', nothingHere);
     const headers = {
       ...sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] }),
       ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),
     };
-    await sendPage({ request, response }, registry, bytesOf(found.text), { mediaType: found.mediaType, headers });
+    await sendPage({ request, response }, registry, bytesOf(document.text), { mediaType: document.mediaType, headers });
   });
   router.all(discoveryPattern, onlyGet);
   return router;

@@ -73,8 +73,8 @@ export function createFrontPages(site: Site, login?: Login): Router {
 
   /** Where the person has rights. An operator has them wherever there is something. */
   async function organizationsFor(principal: Principal): Promise<{ org: string; rights: string }[]> {
-    const known = principal.kind === 'operator' ? await organizationsIn(registry) : organizationsOf(principal);
-    return known.map((org) => ({ org, rights: grantsIn(principal, org).map(inWords).join('; ') }));
+    const organizations = principal.kind === 'operator' ? await organizationsIn(registry) : organizationsOf(principal);
+    return organizations.map((org) => ({ org, rights: grantsIn(principal, org).map(inWords).join('; ') }));
   }
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -103,7 +103,7 @@ function inWords({ scopes, resources }: Grant): string {
 
 /** The organizations that are configured or have a resource. */
 async function organizationsIn({ config, refs }: Registry): Promise<string[]> {
-  const found = new Set(Object.keys(config.organizations));
-  for await (const name of refs.list('resources/')) found.add(name.split('/')[1]!);
-  return [...found].toSorted();
+  const organizations = new Set(Object.keys(config.organizations));
+  for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
+  return [...organizations].toSorted();
 }

@@ -59,23 +59,23 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const { query } = splitTarget(request.url);
     const asked = readQuery(query);
     const isPage = !asked.hasFormat && prefersPage(request.headers.accept);
-    const found = await search.find(principal, asked, (all) =>
+    const results = await search.find(principal, asked, (all) =>
       isPage && asked.text === ''
         ? { items: [], next: null }
         : pageOf(all, query, ({ indexed }) => nameOf(indexed.coordinate)),
     );
     if (isPage) {
-      const headers = whenComplete(found, pageSharing(registry.config, { isPublic, by: 'reader' }));
-      return sendPage({ request, response }, registry, bytesOf(searchPage(site, { ...asked, ...found })), {
+      const headers = whenComplete(results, pageSharing(registry.config, { isPublic, by: 'reader' }));
+      return sendPage({ request, response }, registry, bytesOf(searchPage(site, { ...asked, ...results })), {
         headers,
       });
     }
-    const items = found.items.map((each) => searchResult(site, each, { isWhole: true }));
-    const { instead, ...rest } = found;
+    const items = results.items.map((each) => searchResult(site, each, { isWhole: true }));
+    const { instead, ...rest } = results;
     // Results differ by reader, so caches must not share them.
     const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { by: 'reader' });
     const body = { ...rest, items, didYouMean: instead };
-    await sendJson({ request, response, query }, body, whenComplete(found, shared));
+    await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
   router.get('/search/suggest.json', async (request, response) => {
     limit?.(request, response);
@@ -83,12 +83,12 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const { query } = splitTarget(request.url);
     const asked = readQuery(query);
     const choose = (all: readonly Found[]) => ({ items: all.slice(0, asked.text === '' ? 0 : suggested), next: null });
-    const found = await search.find(principal, asked, choose);
+    const results = await search.find(principal, asked, choose);
     const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
     const shared = sharing(registry.config, visibility, 'latest', { by: 'reader' });
-    const items = suggestionsOf(site, found.items, suggested);
-    const body = { query: asked.text, items, complete: found.complete, didYouMean: found.instead };
-    await sendJson({ request, response, query }, body, whenComplete(found, shared));
+    const items = suggestionsOf(site, results.items, suggested);
+    const body = { query: asked.text, items, complete: results.complete, didYouMean: results.instead };
+    await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
   router.get(/^\/search\/(.+\.json)$/, async (request, response) => {
     limit?.(request, response);

@@ -28,10 +28,10 @@ export async function sendReport(read: ReadRequest, granted: GrantedVersion, lif
   const { resource } = granted;
   if (wantsPage(read)) {
     const isForAll = await mayReadFindings(registry, anonymous, report);
-    const own = isForAll ? report : await showReport(registry, read.principal, report);
+    const shown = isForAll ? report : await showReport(registry, read.principal, report);
     const by = isForAll ? 'everyone' : 'reader';
-    return sendRecordPage(read, granted, await reportPage(site, granted, own), {
-      isPrivate: !isForAll && own === report,
+    return sendRecordPage(read, granted, await reportPage(site, granted, shown), {
+      isPrivate: !isForAll && shown === report,
       by,
     });
   }

@@ -35,8 +35,8 @@ export async function previewFolder(
     const registry = await openRegistryAt(there, site.org);
     return withProgress('Rendering', async () => {
       const sent = read && (await sendFolder(registry, site, read.files, {}));
-      const made = (await registry.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
-      return { ...made, report: withProblems(made.report, [...unread, ...(sent?.problems ?? [])]) };
+      const preview = (await registry.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
+      return { ...preview, report: withProblems(preview.report, [...unread, ...(sent?.problems ?? [])]) };
     });
   }
   return withRegistry(command, (registry) =>

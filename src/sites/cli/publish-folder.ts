@@ -40,9 +40,9 @@ export async function publishHere(
   const { replaceDrafts } = await import('../registry/replace-drafts.ts');
   const { publishSite } = await import('../registry/publish-site.ts');
   const author = operator;
-  const found = await findSite(registry, site);
+  const stored = await findSite(registry, site);
   const visibility: Visibility | undefined = isPublic ? 'public' : undefined;
-  if (found === null)
+  if (stored === null)
     await createSiteRecord(registry, site, { title: title ?? site.slug, ...(visibility && { visibility }) }, author);
   else if (title !== undefined) await changeSite(registry, site, { title }, author);
   const replaced = await replaceDrafts(registry, site, files, author);
@@ -61,7 +61,7 @@ export async function publishHere(
   });
   const report = withProblems(result.report, [...unread, ...replaced.problems]);
   const { url } = registry.config;
-  const common = { created: found === null, url: url && `${url}${siteAddress(site)}/`, report };
+  const common = { created: stored === null, url: url && `${url}${siteAddress(site)}/`, report };
   if (result.outcome === 'rejected' || result.outcome === 'checked')
     return { outcome: 'rejected', deployment: null, rendered: 0, ...common };
   return { outcome: result.outcome, deployment: result.deployment.label, rendered: result.rendered, ...common };
@@ -78,14 +78,14 @@ export async function checkHere(
   const { sortFiles } = await import('../registry/replace-drafts.ts');
   const { findSite } = await import('../registry/site-record.ts');
   const { settingsOf } = await import('../model/documentation-site.ts');
-  const found = (await findSite(registry, site))?.value ?? null;
+  const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
   const { kept, problems } = sortFiles(files, registry.config.limits.fileBytes);
   const bytes = new Map(kept.map((file) => [file.path, file.bytes]));
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
-    settings: found === null ? none : settingsOf(found),
-    blockOn: found?.blockOn ?? 'error',
+    settings: stored === null ? none : settingsOf(stored),
+    blockOn: stored?.blockOn ?? 'error',
     previous: null,
     reader,
     files: kept.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
@@ -107,23 +107,23 @@ export async function sendFolder(
   { title, public: isPublic }: FolderOptions,
 ): Promise<{ url: string; created: boolean; problems: Problem[] }> {
   const path = `/v1/sites/${slug}`;
-  const found = await registry.ask('GET', path);
-  const isNew = found.status === 404;
-  if (!isNew && found.status >= 400) throw refusalOf(found);
+  const remote = await registry.ask('GET', path);
+  const isNew = remote.status === 404;
+  if (!isNew && remote.status >= 400) throw refusalOf(remote);
   const given = { slug, title: title ?? slug, ...(isPublic && { visibility: 'public' }) };
   const { url } = isNew
     ? await registry.demand('POST', '/v1/sites', given)
     : title === undefined
-      ? found.body
+      ? remote.body
       : await registry.demand('PATCH', path, { title });
   const there = new Map<string, string>();
   for await (const file of registry.demandAll<{ path: string; digest: string }>(`${path}/files?`))
     there.set(file.path, file.digest);
   const problems: Problem[] = [];
   for (const { path: name, bytes } of files) {
-    const known = there.get(name);
+    const digest = there.get(name);
     there.delete(name);
-    if (known === digestOf(bytes)) continue;
+    if (digest === digestOf(bytes)) continue;
     const problem = await registry.sendFile(`${path}/files/`, name, bytes);
     if (problem !== null) problems.push(problem);
   }

@@ -158,8 +158,8 @@ async function list(command: Command, { registry: there, org }: SitesOptions): P
     (config) => config,
     async (registry) => {
       const { listReadableSites } = await import('../../registry/readable.ts');
-      const found = await listReadableSites(registry, { kind: 'operator', id: 'cli' }, org);
-      return found.map(({ value }) => ({
+      const sites = await listReadableSites(registry, { kind: 'operator', id: 'cli' }, org);
+      return sites.map(({ value }) => ({
         site: formatSite(value),
         title: value.title,
         visibility: value.visibility,

@@ -107,11 +107,11 @@ export function resolvePath(from: string, reference: string): string | null {
 
 /** The relative reference from a page to a path of the same site. */
 export function relativePath(from: string, to: string): string {
-  const own = folderOf(from).split('/').slice(0, -1);
+  const folders = folderOf(from).split('/').slice(0, -1);
   const other = to.split('/');
   let shared = 0;
-  while (shared < own.length && shared < other.length - 1 && own[shared] === other[shared]) shared++;
-  const up = '../'.repeat(own.length - shared);
+  while (shared < folders.length && shared < other.length - 1 && folders[shared] === other[shared]) shared++;
+  const up = '../'.repeat(folders.length - shared);
   const down = other.slice(shared).join('/');
   return up + down || './';
 }

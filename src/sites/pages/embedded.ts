@@ -118,8 +118,8 @@ export function operationHtml(html: string, anchor: string, href: string): strin
   const end = html.indexOf('</section>', start);
   if (start < 0 || end < 0) return null;
   const section = html.slice(start, end + '</section>'.length);
-  const own = `href="#${anchor}"`;
+  const anchorLink = `href="#${anchor}"`;
   return section.replaceAll(/href="#[^"]*"/g, (link) =>
-    link === own ? link : `href="${href}${link.slice('href="'.length)}`,
+    link === anchorLink ? link : `href="${href}${link.slice('href="'.length)}`,
   );
 }

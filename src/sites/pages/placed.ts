@@ -28,10 +28,10 @@ export function placeAtHost(site: Place, name: SiteName): Placed {
 
 /** The address at the first host name that the configuration gives the site. Null: it has none. */
 function addressAtHost({ registry, url }: Pick<Place, 'registry' | 'url'>, { org, slug }: SiteName): string | null {
-  const found = Object.entries(registry.config.sites.hosts).find(([, site]) => site.org === org && site.slug === slug);
-  if (found === undefined) return null;
+  const placed = Object.entries(registry.config.sites.hosts).find(([, site]) => site.org === org && site.slug === slug);
+  if (placed === undefined) return null;
   const { protocol, port } = new URL(url);
-  return `${protocol}//${found[0]}${port === '' ? '' : `:${port}`}/`;
+  return `${protocol}//${placed[0]}${port === '' ? '' : `:${port}`}/`;
 }
 
 /** A link to a path of the registry. */

@@ -61,9 +61,9 @@ function robots({ site }: GrantedSite, { url }: Placed): string {
  */
 function feed({ site, contents }: GrantedSite, { url }: Placed): string {
   const { title } = contents.settings;
-  const own = deploymentsOf(site).filter(({ followed }) => followed === undefined);
-  const numbers = new Map(own.map(({ label }, index) => [label, index + 1]));
-  const newest = own.toReversed().slice(0, deploymentsShown);
+  const deployments = deploymentsOf(site).filter(({ followed }) => followed === undefined);
+  const numbers = new Map(deployments.map(({ label }, index) => [label, index + 1]));
+  const newest = deployments.toReversed().slice(0, deploymentsShown);
   const repeated = (label: string) =>
     numbers.has(label) ? `Deployment ${numbers.get(label)}` : 'An earlier deployment';
   const entries = newest.flatMap(({ label, publishedAt, again }) => [

@@ -39,16 +39,16 @@ export function versionFolder({ settings }: DeploymentContents, path: string): s
 function navigationOf(contents: DeploymentContents, folder: string): Navigation {
   const all = made.get(contents) ?? new Map<string, Navigation>();
   made.set(contents, all);
-  const known = all.get(folder);
-  if (known !== undefined) return known;
+  const cached = all.get(folder);
+  if (cached !== undefined) return cached;
   const { settings } = contents;
   // A navigation that the site states may also link to pages outside all versions.
-  const own = settings.navigation === null ? [folder] : [folder, ''];
+  const folders = settings.navigation === null ? [folder] : [folder, ''];
   const pages =
     settings.versions.length === 0
       ? contents.pages
       : Object.fromEntries(
-          Object.entries(contents.pages).filter(([path]) => own.includes(versionFolder(contents, path))),
+          Object.entries(contents.pages).filter(([path]) => folders.includes(versionFolder(contents, path))),
         );
   const entries = settings.navigation === null ? treeOf(pages, folder, folder) : stated(pages, settings.navigation);
   const order = [...new Set(pagesIn(entries))];
@@ -74,11 +74,11 @@ function* trailsIn(entries: readonly NavigationEntry[], above: NavigationEntry[]
 /** Entries whose page is missing are left out, with their title kept for what is below them. */
 function stated(pages: DeploymentContents['pages'], items: readonly NavigationItem[]): NavigationEntry[] {
   return items.flatMap(({ title, page, href, items: inner = [] }) => {
-    const found = page !== undefined && Object.hasOwn(pages, page) ? page : null;
+    const current = page !== undefined && Object.hasOwn(pages, page) ? page : null;
     const below = stated(pages, inner);
-    if (found === null && href === undefined && below.length === 0) return [];
-    const name = title ?? (found === null ? '' : pages[found]!.facts.title);
-    return [{ title: name, page: found, href: found === null ? (href ?? null) : null, items: below }];
+    if (current === null && href === undefined && below.length === 0) return [];
+    const name = title ?? (current === null ? '' : pages[current]!.facts.title);
+    return [{ title: name, page: current, href: current === null ? (href ?? null) : null, items: below }];
   });
 }
 

@@ -94,15 +94,15 @@ export async function resultsPage(
   placed: Placed,
   { query, folder }: { query: string; folder: string },
 ): Promise<string> {
-  const own = versionFolder(granted.contents, folder);
-  const found = await searchSite(site.registry, granted, query, own);
-  const results = found.map(({ route, id, title, heading }) => ({
+  const inFolder = versionFolder(granted.contents, folder);
+  const answer = await searchSite(site.registry, granted, query, inFolder);
+  const results = answer.map(({ route, id, title, heading }) => ({
     href: `${placed.base}${route}${id === '' ? '' : `#${encodeURIComponent(id)}`}`,
     title,
     heading,
   }));
-  const html = found.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
-  return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: own });
+  const html = answer.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
+  return barePage(site, granted, placed, { heading: 'Search', html, query, results, folder: inFolder });
 }
 
 /** A page of the site's frame that is none of its own. `html`: safe. */

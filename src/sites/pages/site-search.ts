@@ -60,11 +60,11 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
     pages.push([routeOf(path), facts.title, named.map(({ id }) => [id, headings.get(id)!])]);
     const records: Map<string, number>[] = [new Map(), ...named.map(() => new Map<string, number>())];
     const add = (record: number, text: string, weight: number): void => {
-      const found = records[record]!;
+      const hit = records[record]!;
       for (const { term } of wordsOf(text)) {
-        const before = found.get(term);
-        if (before === undefined) found.set(term, weight);
-        else if (before < weights.most) found.set(term, Math.max(weight, before + weights.more));
+        const before = hit.get(term);
+        if (before === undefined) hit.set(term, weight);
+        else if (before < weights.most) hit.set(term, Math.max(weight, before + weights.more));
       }
     };
     add(0, facts.title, weights.title);

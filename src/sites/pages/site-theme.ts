@@ -41,8 +41,8 @@ function lighten(colour: string): string {
   const parts = partsOf(colour);
   for (let white = 0; white < 1; white += 0.05) {
     const mixed = parts.map((part) => Math.round(part + (255 - part) * white));
-    const found = `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
-    if (luminanceOf(found) >= readable) return found;
+    const color = `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+    if (luminanceOf(color) >= readable) return color;
   }
   return '#ffffff';
 }

@@ -56,22 +56,22 @@ export async function putDraft(
     );
   const { value: record } = await findEditable(registry, site);
   return withRoom(registry, site.org, async (take) => {
-    const known = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
-    take({ drafts: known ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (known?.size ?? 0)) });
+    const stored = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
+    take({ drafts: stored ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (stored?.size ?? 0)) });
     const { places, objects } = bundle([bytes]);
     const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
     const mendPurged = await watchPurges(registry);
     await store();
     const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
-    const made = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
-      const own = fileOf(record, current);
+    const updated = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
+      const draft = fileOf(record, current);
       // A deleted file is as absent as one that never was.
-      guard(own ? current! : { generation: 0 });
-      const isSame = own?.digest === file.digest && JSON.stringify(own.page) === JSON.stringify(page);
+      guard(draft ? current! : { generation: 0 });
+      const isSame = draft?.digest === file.digest && JSON.stringify(draft.page) === JSON.stringify(page);
       return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };
     });
     await mendPurged(store);
-    return { path, file: made!.value.file!, generation: made! };
+    return { path, file: updated!.value.file!, generation: updated! };
   });
 }
 
@@ -117,13 +117,13 @@ export async function listDrafts(registry: Registry, site: SiteName): Promise<Fo
   const record = (await findSite(registry, site))?.value;
   if (!record) return [];
   const prefix = draftRef(site, '');
-  const found: FoundDraft[] = [];
+  const drafts: FoundDraft[] = [];
   for await (const name of registry.refs.list(prefix)) {
     const generation = await registry.refs.read<Draft>(name);
     const file = fileOf(record, generation);
-    if (file !== null) found.push({ path: name.slice(prefix.length), file, generation: generation! });
+    if (file !== null) drafts.push({ path: name.slice(prefix.length), file, generation: generation! });
   }
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return drafts.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Takes a file out of the next deployment. Throws `not_found` if it is not there. */
@@ -158,9 +158,9 @@ export function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draf
  * `conflict` if they come from a repository.
  */
 export async function findEditable(registry: Registry, site: SiteName): Promise<Generation<DocumentationSite>> {
-  const found = await findSite(registry, site);
-  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
-  const { connection } = found.value;
-  if (connection === null) return found;
+  const stored = await findSite(registry, site);
+  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const { connection } = stored.value;
+  if (connection === null) return stored;
   throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
 }

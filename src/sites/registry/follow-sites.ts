@@ -35,10 +35,10 @@ async function followSite(registry: Registry, site: DocumentationSite): Promise<
   for (const [coordinate, { manifest, follows }] of Object.entries(contents.embeds)) {
     if (!follows) continue;
     // What cannot be read now stays as it is: readers see nothing of it.
-    const found = await resolveEmbed(registry, reader, coordinate);
-    if (found === null || found.embedded.manifest === manifest) continue;
-    embeds[coordinate] = found.embedded;
-    moved.push(`${coordinate} is ${found.embedded.label}`);
+    const resolved = await resolveEmbed(registry, reader, coordinate);
+    if (resolved === null || resolved.embedded.manifest === manifest) continue;
+    embeds[coordinate] = resolved.embedded;
+    moved.push(`${coordinate} is ${resolved.embedded.label}`);
   }
   if (moved.length === 0) return false;
   return publishEmbeds(registry, site, deployment, { ...contents, embeds }, `${moved.join(', ')}.`.slice(0, 500));

@@ -96,13 +96,13 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
       { org: input.org },
     );
     rendered += made.length;
-    for (const [index, { path, page, problems: found }] of made.entries()) {
+    for (const [index, { path, page, problems: parts }] of made.entries()) {
       if (page === null) {
-        problems.push(...found);
+        problems.push(...parts);
         continue;
       }
       const { source } = sources[index]!;
-      const entry = { source, facts: page.facts, ...(found.length > 0 && { problems: found }) };
+      const entry = { source, facts: page.facts, ...(parts.length > 0 && { problems: parts }) };
       pieces.push({ bytes: encodeJson(page.content), keep: (place) => void (pages[path] = { ...entry, ...place }) });
     }
   }
@@ -112,10 +112,10 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
   const inOrder = <T>(record: Record<string, T>) =>
     Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
   const { embeds, absent } = await resolveAll(registry, input.reader, pages);
-  const found = { settings, pages: inOrder(pages), files: inOrder(others), embeds };
+  const parts = { settings, pages: inOrder(pages), files: inOrder(others), embeds };
   const large = tooLarge(pages);
   if (large === null)
-    problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...found, absent }));
+    problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...parts, absent }));
   else problems.push(large);
   if (Object.keys(pages).length === 0)
     problems.push(problemAtFile('site-empty', 'index.md', 'The site has no pages. Send at least index.md.'));
@@ -124,7 +124,7 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
   const contents: DeploymentContents = {
     format: 1,
     renderer: compiler.renderer,
-    ...found,
+    ...parts,
     report: digestOf(reportBytes),
   };
   return { contents, built: buildDeployment(contents, reportBytes), bundles: objects, report, rendered };
@@ -140,12 +140,12 @@ async function resolveAll(
   const absent = new Set<string>();
   const wanted = operationsIn(pages);
   for (const coordinate of coordinatesIn(pages)) {
-    const found = await resolveEmbed(registry, reader, coordinate);
-    if (found === null) continue;
-    embeds[coordinate] = found.embedded;
+    const resolved = await resolveEmbed(registry, reader, coordinate);
+    if (resolved === null) continue;
+    embeds[coordinate] = resolved.embedded;
     const operations = wanted.get(coordinate);
     if (operations === undefined) continue;
-    for (const operation of await absentOperations(registry, found.granted, operations))
+    for (const operation of await absentOperations(registry, resolved.granted, operations))
       absent.add(`${coordinate} ${operation}`);
   }
   return { embeds, absent };

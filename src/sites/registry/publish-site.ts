@@ -70,17 +70,17 @@ export async function publishSite(registry: Registry, request: PublishSite): Pro
 /** Null if another deployment was published meanwhile. */
 async function publishOnce(registry: Registry, request: PublishSite): Promise<SitePublished | null> {
   const { site, reader } = request;
-  const found = await findSite(registry, site, { isFresh: true });
-  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
-  const before = currentOf(found.value);
+  const stored = await findSite(registry, site, { isFresh: true });
+  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const before = currentOf(stored.value);
   const previous = before && (await readContents(registry, before.manifest));
-  const settings = request.settings ?? settingsOf(found.value);
-  const { blockOn } = found.value;
-  const made = await makeDeployment(registry, { ...request, org: site.org, settings, blockOn, previous, reader });
-  const { report, rendered } = made;
+  const settings = request.settings ?? settingsOf(stored.value);
+  const { blockOn } = stored.value;
+  const deployment = await makeDeployment(registry, { ...request, org: site.org, settings, blockOn, previous, reader });
+  const { report, rendered } = deployment;
   if (isBlocking(report)) return { outcome: 'rejected', report };
   if (request.dryRun) return { outcome: 'checked', report };
-  const appended = await storeAndAppend(registry, request, made, before);
+  const appended = await storeAndAppend(registry, request, deployment, before);
   return appended && { ...appended, report, rendered };
 }
 
@@ -98,8 +98,8 @@ async function storeAndAppend(
   before: Deployment | null,
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment } | null> {
   if (before?.manifest === built.digest) {
-    const found = await findSite(registry, site, { isFresh: true });
-    return found && { outcome: 'unchanged', site: found.value, deployment: before };
+    const stored = await findSite(registry, site, { isFresh: true });
+    return stored && { outcome: 'unchanged', site: stored.value, deployment: before };
   }
   const size = [built.manifest, ...built.pieces, ...bundles].reduce((sum, { byteLength }) => sum + byteLength, 0);
   return withRoom(registry, site.org, async (take) => {
@@ -219,11 +219,11 @@ export async function publishAgain(
   author: Author,
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment }> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const found = await findSite(registry, site, { isFresh: true });
-    const earlier = found && deploymentsOf(found.value).find((deployment) => deployment.label === label);
-    if (!found || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
-    const before = currentOf(found.value);
-    if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: found.value, deployment: before };
+    const stored = await findSite(registry, site, { isFresh: true });
+    const earlier = stored && deploymentsOf(stored.value).find((deployment) => deployment.label === label);
+    if (!stored || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
+    const before = currentOf(stored.value);
+    if (before?.manifest === earlier.manifest) return { outcome: 'unchanged', site: stored.value, deployment: before };
     const { manifest, origin } = earlier;
     const appended = await append(registry, site, author, before, { manifest, origin, again: earlier.again ?? label });
     if (appended !== null) return appended;

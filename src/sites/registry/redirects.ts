@@ -48,7 +48,7 @@ function goalsOf(redirects: Redirects): Goals {
     const end = at === undefined || way.has(at) ? null : goals.has(at) ? goals.get(at)! : at;
     for (const page of way) goals.set(page, end);
   }
-  const made = { goals, anchors };
-  known.set(redirects, made);
-  return made;
+  const compiled = { goals, anchors };
+  known.set(redirects, compiled);
+  return compiled;
 }

@@ -77,25 +77,25 @@ export async function previewSite(registry: Registry, request: PreviewSite): Pro
   const { site, origin, reader, by } = request;
   const { previewDays } = registry.config.sites;
   if (previewDays === 0) throw new RegistryError('forbidden', 'The configuration turns previews of sites off.');
-  const found = await findSite(registry, site, { isFresh: true });
-  if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
-  const current = currentOf(found.value);
+  const stored = await findSite(registry, site, { isFresh: true });
+  if (stored === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
+  const current = currentOf(stored.value);
   const previous = current && (await readContents(registry, current.manifest));
-  const settings = request.settings ?? settingsOf(found.value);
-  const given = { ...request, org: site.org, settings, blockOn: found.value.blockOn, previous, reader };
-  const made = await makeDeployment(registry, given);
-  const { report, rendered } = made;
+  const settings = request.settings ?? settingsOf(stored.value);
+  const given = { ...request, org: site.org, settings, blockOn: stored.value.blockOn, previous, reader };
+  const deployment = await makeDeployment(registry, given);
+  const { report, rendered } = deployment;
   const fatal = report.problems.find(({ rule }) => rule === 'site-empty' || rule === 'site-limit');
   if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
-  const parts = await partsOf(registry, made, previous);
+  const parts = await partsOf(registry, deployment, previous);
   await sweepPreviews(registry);
-  const { id } = found.value;
+  const { id } = stored.value;
   const preview: SitePreview = {
     site,
     ...(id !== undefined && { id }),
     origin,
     by,
-    manifest: made.built.digest,
+    manifest: deployment.built.digest,
     parts,
   };
   const kept = await storeSitePreview(registry, preview, previewDays);
@@ -124,8 +124,8 @@ export async function storeSitePreview(
   days: number,
 ): Promise<{ token: string; expiresAt: string }> {
   const publishedAt = registry.now().toISOString();
-  const own = id === undefined ? {} : { site: id };
-  const deployment: Deployment = { label: 'preview', ...own, manifest, publishedAt, by, origin };
+  const ofSite = id === undefined ? {} : { site: id };
+  const deployment: Deployment = { label: 'preview', ...ofSite, manifest, publishedAt, by, origin };
   const stored: Stored = { site, deployment, parts: [...parts.keys()], ...(fresh && { fresh }) };
   return keepPreview(registry, site.org, days, encodeJson(stored), parts);
 }
@@ -150,19 +150,19 @@ export async function partsOf(
 ): Promise<Map<Digest, Uint8Array>> {
   const bundlesOf = ({ pages, files }: DeploymentContents) =>
     [...Object.values(pages), ...Object.values(files)].map(({ bundle }) => bundle);
-  const made = new Map([built.manifest, ...built.pieces, ...bundles].map((bytes) => [digestOf(bytes), bytes]));
+  const byDigest = new Map([built.manifest, ...built.pieces, ...bundles].map((bytes) => [digestOf(bytes), bytes]));
   const published = new Set(previous && bundlesOf(previous));
   let room = maxBytes;
-  for (const { byteLength } of made.values()) room -= byteLength;
+  for (const { byteLength } of byDigest.values()) room -= byteLength;
   for (const bundle of new Set(bundlesOf(contents))) {
     if (room < 0)
       throw new RegistryError('too_large', `The preview has more than ${maxBytes} bytes. Publish the site instead.`);
-    if (made.has(bundle) || published.has(bundle)) continue;
+    if (byDigest.has(bundle) || published.has(bundle)) continue;
     const bytes = await readObject(registry, bundle);
     room -= bytes.byteLength;
-    made.set(bundle, bytes);
+    byDigest.set(bundle, bytes);
   }
-  return made;
+  return byDigest;
 }
 
 /** A preview that its reader may see. `registry` is a view that has its bytes. */
@@ -188,7 +188,7 @@ export async function openSitePreview(
   // That of a document has no site.
   if (!found || !stored?.site) return null;
   const { site, deployment, parts, fresh } = stored as Stored;
-  const own = new Set(parts);
+  const partKeys = new Set(parts);
   const view: Registry = {
     ...registry,
     kept: registry.kept.contentsOnly(),
@@ -196,7 +196,7 @@ export async function openSitePreview(
     objects: {
       ...registry.objects,
       async get(digest, pack) {
-        const bytes = own.has(digest) ? await found.part(digest) : null;
+        const bytes = partKeys.has(digest) ? await found.part(digest) : null;
         if (bytes === null) return registry.objects.get(digest, pack);
         if (digestOf(bytes) !== digest)
           throw new RegistryError('corrupt', `Object ${digest} of a preview does not match its digest.`);
@@ -215,14 +215,14 @@ export async function openSitePreview(
 function withFresh(refs: Registry['refs'], site: SiteName, { from, record }: FreshSite): Registry['refs'] {
   const name = siteRef(site);
   const read: Registry['refs']['read'] = async <T>(asked: string) => {
-    const found = await refs.read<T>(asked);
-    if (asked !== name) return found;
-    const named = found?.value as DocumentationSite | undefined;
-    const own = named?.connection?.repository === from ? named : null;
-    const visibility = own?.visibility === 'private' ? 'private' : record.visibility;
-    const made = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
-    const value = { ...record, visibility, deletedAt: own?.deletedAt ?? null };
-    return { ...made, action: 'preview', value: value as T };
+    const generation = await refs.read<T>(asked);
+    if (asked !== name) return generation;
+    const named = generation?.value as DocumentationSite | undefined;
+    const connected = named?.connection?.repository === from ? named : null;
+    const visibility = connected?.visibility === 'private' ? 'private' : record.visibility;
+    const stamp = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
+    const value = { ...record, visibility, deletedAt: connected?.deletedAt ?? null };
+    return { ...stamp, action: 'preview', value: value as T };
   };
   return { ...refs, read, readFresh: read };
 }

@@ -70,8 +70,8 @@ function navigationFaults(navigation: readonly NavigationItem[]): string[] {
       if (item.href !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(item.href))
         return [`links to ${JSON.stringify(item.href.slice(0, 100))}, which is not a web address.`];
       if (item.title === undefined && item.page === undefined) return ['has an entry with neither a title nor a page.'];
-      const found = walk(item.items ?? [], depth + 1);
-      if (found.length > 0) return found;
+      const problem = walk(item.items ?? [], depth + 1);
+      if (problem.length > 0) return problem;
     }
     return [];
   };
@@ -105,8 +105,8 @@ export async function findSite(
   { isFresh = false } = {},
 ): Promise<Generation<DocumentationSite> | null> {
   const name = siteRef(site);
-  const found = await (isFresh ? refs.readFresh<DocumentationSite>(name) : refs.read<DocumentationSite>(name));
-  return found?.value.deletedAt === null ? found : null;
+  const stored = await (isFresh ? refs.readFresh<DocumentationSite>(name) : refs.read<DocumentationSite>(name));
+  return stored?.value.deletedAt === null ? stored : null;
 }
 
 /**
@@ -121,10 +121,10 @@ export async function createSiteRecord(
 ): Promise<Generation<DocumentationSite>> {
   assertSettings(given);
   const id = newId(registry);
-  const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
+  const stored = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
   // Nobody would see them, but they would keep their bytes.
-  if (found !== null && found.value.deletedAt !== null) await forgetDrafts(registry, site, author);
-  const made = await withRoom(registry, site.org, (take) =>
+  if (stored !== null && stored.value.deletedAt !== null) await forgetDrafts(registry, site, author);
+  const created = await withRoom(registry, site.org, (take) =>
     registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
       if (current !== null && current.value.deletedAt === null) {
         if (current.operation !== undefined && current.operation === author.operation) return null;
@@ -152,7 +152,7 @@ export async function createSiteRecord(
       return { value, change: { ...author, action: 'create' } };
     }),
   );
-  return made!;
+  return created!;
 }
 
 async function forgetDrafts(registry: Registry, site: SiteName, author: Author): Promise<void> {
@@ -218,8 +218,8 @@ export async function connectSite(
 ): Promise<void> {
   const { connection, ...change } = given;
   assertSettings(change);
-  const found = await findSite(registry, site);
-  if (found === null) await createSiteRecord(registry, site, change, author);
+  const stored = await findSite(registry, site);
+  if (stored === null) await createSiteRecord(registry, site, change, author);
   const { blockOn = 'error' } = change;
   await updateSite(
     registry,

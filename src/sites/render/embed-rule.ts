@@ -27,12 +27,12 @@ export function addEmbeds(markdown: MarkdownIt): void {
     (state, start, _end, silent) => {
       if (state.level > 0 || state.sCount[start]! - state.blkIndent >= 4) return false;
       const line = state.src.slice(state.bMarks[start]! + state.tShift[start]!, state.eMarks[start]!);
-      const found = line.startsWith('::') ? parseEmbedLine(line) : null;
-      if (found === null) return false;
+      const embed = line.startsWith('::') ? parseEmbedLine(line) : null;
+      if (embed === null) return false;
       if (silent) return true;
       const token = state.push('embed', '', 0);
       token.map = [start, start + 1];
-      token.meta = { ...found };
+      token.meta = { ...embed };
       state.line = start + 1;
       return true;
     },

@@ -72,9 +72,9 @@ export function openHighlight(): Highlight {
     langs: grammars,
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   });
-  const known = new Set(shiki.getLoadedLanguages());
+  const languages = new Set(shiki.getLoadedLanguages());
   return (code, language) => {
-    if (!known.has(language)) return null;
+    if (!languages.has(language)) return null;
     const options = { lang: language, theme: 'stele', tokenizeMaxLineLength: 2_000, tokenizeTimeLimit: 0 };
     const lines = shiki.codeToTokensBase(code.replace(/\n$/, ''), options);
     return `${lines.map(lineHtml).join('\n')}\n`;

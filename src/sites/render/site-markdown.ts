@@ -180,7 +180,8 @@ function addRules(markdown: MarkdownIt): void {
 }
 
 function codeHtml(code: string, language: string, highlight: Highlight | null): string {
-  const made = language === '' || code.length > maxHighlighted ? null : highlight?.(code, language.toLowerCase());
+  const highlighted =
+    language === '' || code.length > maxHighlighted ? null : highlight?.(code, language.toLowerCase());
   const label = language === '' ? '' : ` data-language="${escapeText(language)}"`;
-  return `<pre${label} tabindex="0"><code>${made ?? escapeText(code)}</code></pre>\n`;
+  return `<pre${label} tabindex="0"><code>${highlighted ?? escapeText(code)}</code></pre>\n`;
 }

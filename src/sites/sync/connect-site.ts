@@ -90,13 +90,13 @@ export async function connectedSites(
   { refs }: Pick<Registry, 'refs'>,
   { org, url, branch }: Pick<Repository, 'org' | 'url' | 'branch'>,
 ): Promise<ConnectedSite[]> {
-  const found: ConnectedSite[] = [];
+  const sites: ConnectedSite[] = [];
   for await (const name of refs.list(siteRef({ org, slug: '' }))) {
     const site = (await refs.read<DocumentationSite>(name))?.value;
     const from = site?.deletedAt === null ? site.connection : null;
-    if (from?.byHand && from.repository === url && from.branch === branch) found.push(site as ConnectedSite);
+    if (from?.byHand && from.repository === url && from.branch === branch) sites.push(site as ConnectedSite);
   }
-  return found;
+  return sites;
 }
 
 /** The repository that a site is published from, as its last sync left it. */

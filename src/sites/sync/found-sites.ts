@@ -55,9 +55,9 @@ export function settingsIn({ title, description, theme, navigation, redirects, v
 /** The files of a folder, with paths as in the site. Others than files are reported when they are read. */
 export function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], folder: string): SiteFiles {
   const start = folder === '' ? '' : `${folder}/`;
-  const own = entries.filter(({ path }) => path.startsWith(start));
+  const inFolder = entries.filter(({ path }) => path.startsWith(start));
   return {
-    files: own.map(({ path, id }) => ({ path: path.slice(start.length), source: id })),
+    files: inFolder.map(({ path, id }) => ({ path: path.slice(start.length), source: id })),
     async read(paths) {
       const read = await snapshot.read(paths.map((path) => start + path));
       return read.map((file) => (file.found ? file.bytes : file.problem));

@@ -34,7 +34,7 @@ export async function syncSites(
   const documents: RunDocument[] = [];
   const states: Record<string, SiteState> = {};
   let lost: string | null = null;
-  const found = await findSites(registry, repository, named);
+  const sites = await findSites(registry, repository, named);
   const at = registry.now().toISOString();
   const record = (
     site: FoundSite,
@@ -47,19 +47,19 @@ export async function syncSites(
     const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isWell;
     states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isWell ? null : detail };
     if (outcome === 'unchanged') return;
-    const own = formatSite(site.name);
-    const text = detail === null || detail.startsWith(own) ? detail : `${own}: ${detail}`;
+    const name = formatSite(site.name);
+    const text = detail === null || detail.startsWith(name) ? detail : `${name}: ${detail}`;
     documents.push({
       path: site.path,
       resource: null,
-      site: own,
+      site: name,
       outcome,
       label: null,
       report,
       detail: text,
     });
   };
-  for (const site of found) {
+  for (const site of sites) {
     syncing.signal.throwIfAborted();
     try {
       const { outcome, detail, report } = await syncSite(syncing, snapshot, site);
@@ -72,7 +72,7 @@ export async function syncSites(
   }
   for (const document of documents)
     registry.log(document.outcome === 'published' ? 'info' : 'warn', 'document', { run: run.id, ...document });
-  const hasSites = found.length > 0 || repository.sites !== undefined;
+  const hasSites = sites.length > 0 || repository.sites !== undefined;
   return { documents, change: hasSites ? { sites: states } : {}, lost };
 }
 

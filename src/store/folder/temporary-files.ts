@@ -51,8 +51,8 @@ export async function sweepTemporaryFiles(files: Files, folder: string, now: num
 }
 
 async function ageOf(files: Files, path: string, now: number): Promise<number> {
-  const found = await files.stat(path).catch(ignoring('ENOENT'));
-  return found === null ? 0 : now - found.mtimeMs;
+  const stats = await files.stat(path).catch(ignoring('ENOENT'));
+  return stats === null ? 0 : now - stats.mtimeMs;
 }
 
 /** Reports whether the file belongs to a dead process. False for other machines and containers. */

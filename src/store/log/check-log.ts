@@ -99,13 +99,13 @@ export async function checkLog(
 
 /** The numbers of the entries that are there, oldest first. */
 async function sequencesIn(bucket: Bucket, log: string, damaged: LogCheckListener['damaged']): Promise<number[]> {
-  const found: number[] = [];
+  const sequences: number[] = [];
   for await (const key of listAll(bucket, logFolder(log))) {
     const parsed = parseEntryKey(key);
     if (parsed === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
-    else found.push(parsed.sequence);
+    else sequences.push(parsed.sequence);
   }
-  return found.reverse();
+  return sequences.reverse();
 }
 
 /** Yields the entries after a number, oldest first, up to the first that is missing or damaged. */

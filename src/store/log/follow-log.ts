@@ -71,9 +71,9 @@ export function followLog(
     lookedAt = time;
     // What is appended while the list runs may not be in it.
     const reached = state.sequence;
-    const found = await newestSequence(bucket, log);
-    end = Math.max(end, found);
-    lost = lostOf(found, reached);
+    const newest = await newestSequence(bucket, log);
+    end = Math.max(end, newest);
+    lost = lostOf(newest, reached);
   }
 
   /** Reads on. Returns where it has to stop before the end. */

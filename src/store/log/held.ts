@@ -30,20 +30,20 @@ const whole = new WeakMap<Held, Generation<unknown>>();
 const values = new WeakMap<readonly HeldItem[], readonly unknown[]>();
 
 function valuesOf(items: readonly HeldItem[]): readonly unknown[] {
-  let made = values.get(items);
-  if (made === undefined) values.set(items, (made = items.map(({ value }) => value)));
-  return made;
+  let listed = values.get(items);
+  if (listed === undefined) values.set(items, (listed = items.map(({ value }) => value)));
+  return listed;
 }
 
 /** The newest generation with its whole value. */
 export function generationOf(held: Held): Generation<unknown> {
   if (held.list === null) return held.bare;
-  let made = whole.get(held);
-  if (made === undefined) {
-    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: valuesOf(held.items) } };
-    whole.set(held, made);
+  let value = whole.get(held);
+  if (value === undefined) {
+    value = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: valuesOf(held.items) } };
+    whole.set(held, value);
   }
-  return made;
+  return value;
 }
 
 /** The state after a change of a record and of its items, in the entry with this number and time. */
@@ -123,12 +123,12 @@ export function changesTo(
       before = old[next++]!.order;
       continue;
     }
-    const own = itemName(list, name, list.keyOf(item));
-    const known = old[next]?.name === own ? old[next++]! : null;
-    const order: string = known?.order ?? generateKeyBetween(before, old[next]?.order ?? null);
+    const itemKey = itemName(list, name, list.keyOf(item));
+    const oldItem = old[next]?.name === itemKey ? old[next++]! : null;
+    const order: string = oldItem?.order ?? generateKeyBetween(before, old[next]?.order ?? null);
     before = order;
-    if (known && isDeepStrictEqual(known.value, item)) continue;
-    changes.push({ name: own, owner: name, generation, last: known?.sequence ?? null, order, value: item });
+    if (oldItem && isDeepStrictEqual(oldItem.value, item)) continue;
+    changes.push({ name: itemKey, owner: name, generation, last: oldItem?.sequence ?? null, order, value: item });
   }
   if (next !== old.length) throw new TypeError(`Items of ${name} were removed or moved.`);
   return [...changes, { ...change, value: rest, list: list.field }];

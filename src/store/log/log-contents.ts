@@ -27,16 +27,16 @@ export async function readLogContents(bucket: Bucket, objects: Objects, log: str
 
 /** The objects that an index and those before it list. As many as can be read. */
 async function summariesOf(objects: Objects, newest: Digest | null): Promise<Digest[]> {
-  const found: Digest[] = [];
+  const digests: Digest[] = [];
   try {
     for (let digest = newest; digest !== null;) {
-      found.push(digest);
+      digests.push(digest);
       const { checkpoint, segments, older } = await readIndex(objects, digest);
-      for (const piece of [...(checkpoint?.frames ?? []), ...segments]) found.push(piece.digest);
+      for (const piece of [...(checkpoint?.frames ?? []), ...segments]) digests.push(piece.digest);
       digest = older;
     }
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
-  return found;
+  return digests;
 }

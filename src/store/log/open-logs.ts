@@ -54,13 +54,13 @@ export function createOpenLogs(openLog: (id: string) => Promise<Partition>, memo
   }
 
   function use(id: string): OpenLog {
-    const found = open.get(id) ?? begin(id);
+    const log = open.get(id) ?? begin(id);
     if (id !== newest) {
       open.delete(id);
       newest = id;
     }
-    open.set(id, found);
-    return found;
+    open.set(id, log);
+    return log;
   }
 
   return {

@@ -140,8 +140,8 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       throw error;
     });
     try {
-      const own = fence && logOf(fence.name) === id ? fence : undefined;
-      return await opened.update(name, decide, own);
+      const ownFence = fence && logOf(fence.name) === id ? fence : undefined;
+      return await opened.update(name, decide, ownFence);
     } catch (error) {
       if (isRegistryError(error, 'corrupt')) noteDamage(id, opened, error);
       throw error;

@@ -201,8 +201,8 @@ export async function openPartition(
     try {
       const decision = await decide(current);
       if (decision === null) return settle(() => resolve(current));
-      const made = changesTo(held, name, decision.value, { writeId: uniqueId(), ...decision.change });
-      const texts = made.map((change) => JSON.stringify(change));
+      const changes = changesTo(held, name, decision.value, { writeId: uniqueId(), ...decision.change });
+      const texts = changes.map((change) => JSON.stringify(change));
       const position = { sequence: draft.base + 1, at: draft.at };
       // Of decoded copies: the caller still holds the objects.
       const copies = texts.map((text) => JSON.parse(text) as Change);

@@ -92,10 +92,10 @@ export function createState(start: StateStart): State {
     get: (name) => records.get(name) ?? null,
     names(prefix, after) {
       const all = inOrder();
-      const found: string[] = [];
+      const names: string[] = [];
       const from = after !== undefined && after >= prefix ? positionOf(all, `${after}\0`) : positionOf(all, prefix);
-      for (let at = from; all[at]?.order.startsWith(prefix); at++) found.push(all[at]!.order);
-      return found;
+      for (let at = from; all[at]?.order.startsWith(prefix); at++) names.push(all[at]!.order);
+      return names;
     },
     apply(entry, bytes) {
       const current = (name: string): Held | null => records.get(name) ?? null;

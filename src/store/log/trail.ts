@@ -36,16 +36,16 @@ export function createTrail(bucket: Bucket, objects: Objects, partition: string,
 
   async function readAll(): Promise<Noted[]> {
     const end = state.sequence;
-    const found: Noted[] = [];
+    const entries: Noted[] = [];
     const intern = createIntern();
     const pace = createPacer();
     for await (const { entry, bytes } of readLog(bucket, objects, partition, state, end)) {
-      for (const note of notesOf(entry)) found.push(intern(note));
+      for (const note of notesOf(entry)) entries.push(intern(note));
       await pace(bytes);
     }
-    for (const entry of late) if (entry.sequence > end) found.push(...notesOf(entry));
-    notes = found;
-    return found;
+    for (const entry of late) if (entry.sequence > end) entries.push(...notesOf(entry));
+    notes = entries;
+    return entries;
   }
 
   return {
@@ -73,9 +73,9 @@ function notesOf({ at, changes }: SealedEntry): Noted[] {
 function createIntern(): (note: Noted) => Noted {
   const texts = new Map<string, string>();
   const once = (text: string): string => {
-    const found = texts.get(text);
-    if (found === undefined) texts.set(text, text);
-    return found ?? text;
+    const shared = texts.get(text);
+    if (shared === undefined) texts.set(text, text);
+    return shared ?? text;
   };
   return ({ name, actor, origin, action, ...rest }) => ({
     ...rest,
@@ -120,7 +120,8 @@ async function* readLog(
 
 /** The newest index and those before it, oldest first. */
 async function indexesOf(objects: Objects, { index: newest }: State): Promise<Index[]> {
-  const found: Index[] = [];
-  for (let digest = newest; digest !== null; digest = found[0]!.older) found.unshift(await readIndex(objects, digest));
-  return found;
+  const indexes: Index[] = [];
+  for (let digest = newest; digest !== null; digest = indexes[0]!.older)
+    indexes.unshift(await readIndex(objects, digest));
+  return indexes;
 }

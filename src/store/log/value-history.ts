@@ -26,15 +26,15 @@ export async function* historyOf(
 type Read = (sequence: number) => Promise<SealedEntry>;
 
 function createReader(bucket: Bucket, partition: string): Read {
-  const known = new LRUCache<number, SealedEntry>({ max: 16 });
+  const entries = new LRUCache<number, SealedEntry>({ max: 16 });
   return async (sequence) => {
-    const found = known.get(sequence);
-    if (found) return found;
+    const cached = entries.get(sequence);
+    if (cached) return cached;
     const key = entryKey(partition, sequence);
     const bytes = await bucket.get(key);
     if (bytes === null) throw corrupt(`${key} is gone.`);
     const entry = decodeEntry(bytes, sequence, key);
-    known.set(sequence, entry);
+    entries.set(sequence, entry);
     return entry;
   };
 }
@@ -56,18 +56,18 @@ async function before(read: Read, name: string, held: Held): Promise<Held | null
 }
 
 function recordIn(changes: SealedEntry['changes'], name: string, generation: number, sequence: number): RecordChange {
-  const found = changes.find((each) => !isItem(each) && each.name === name && each.generation === generation);
-  if (found === undefined || isItem(found))
+  const change = changes.find((each) => !isItem(each) && each.name === name && each.generation === generation);
+  if (change === undefined || isItem(change))
     throw corrupt(`Entry ${sequence} lacks generation ${generation} of ${name}.`);
-  return found;
+  return change;
 }
 
 /** An item as an earlier entry left it. */
 async function itemAt(read: Read, { name, owner, generation }: ItemChange, sequence: number): Promise<HeldItem> {
   const { changes } = await read(sequence);
-  const found = changes.findLast((each) => isItem(each) && each.name === name && each.generation < generation);
-  if (found === undefined || !isItem(found)) throw corrupt(`Entry ${sequence} lacks ${name} of ${owner}.`);
-  return { name, order: found.order, sequence, value: found.value };
+  const change = changes.findLast((each) => isItem(each) && each.name === name && each.generation < generation);
+  if (change === undefined || !isItem(change)) throw corrupt(`Entry ${sequence} lacks ${name} of ${owner}.`);
+  return { name, order: change.order, sequence, value: change.value };
 }
 
 function withItem(items: readonly HeldItem[], order: string, item: HeldItem | null): HeldItem[] {

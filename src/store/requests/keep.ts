@@ -54,11 +54,11 @@ export function createKeep(client: S3Client, bucket: string, folder: string, pat
 
   /** Reads back who wrote the key; null if nobody did yet. */
   async function outcomeOf(key: string, id: string): Promise<'created' | 'exists' | null> {
-    const found = await writerOf(key).catch((cause: unknown) => {
+    const writer = await writerOf(key).catch((cause: unknown) => {
       throw notConfirmed(cause);
     });
-    if (found === null) return null;
-    return found === id ? 'created' : 'exists';
+    if (writer === null) return null;
+    return writer === id ? 'created' : 'exists';
   }
 
   return {
@@ -116,7 +116,7 @@ export function createKeep(client: S3Client, bucket: string, folder: string, pat
     },
 
     async list(prefix, after, limit) {
-      const found: string[] = [];
+      const keys: string[] = [];
       let token: string | undefined;
       do {
         const page = await read((abortSignal) =>
@@ -124,16 +124,16 @@ export function createKeep(client: S3Client, bucket: string, folder: string, pat
             new ListObjectsV2Command({
               Bucket: bucket,
               Prefix: folder + prefix,
-              MaxKeys: Math.min(limit - found.length, 1000),
+              MaxKeys: Math.min(limit - keys.length, 1000),
               ...(token !== undefined ? { ContinuationToken: token } : after !== '' && { StartAfter: folder + after }),
             }),
             { abortSignal },
           ),
         );
-        for (const { Key } of page?.Contents ?? []) found.push(Key!.slice(folder.length));
+        for (const { Key } of page?.Contents ?? []) keys.push(Key!.slice(folder.length));
         token = page?.IsTruncated ? page.NextContinuationToken : undefined;
-      } while (token !== undefined && found.length < limit);
-      return found;
+      } while (token !== undefined && keys.length < limit);
+      return keys;
     },
 
     async delete(key) {

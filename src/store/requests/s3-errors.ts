@@ -49,8 +49,8 @@ export function failureOf(error: unknown): Failure {
 
 function reasonOf(error: unknown): string {
   const { name = '', $metadata } = error as Thrown;
-  const found = reasons.get(name);
-  if (found !== undefined) return found;
+  const reason = reasons.get(name);
+  if (reason !== undefined) return reason;
   const status = $metadata?.httpStatusCode ?? 0;
   if (status === 403) return 'permission denied';
   if (status === 507) return 'no space is left';

@@ -37,9 +37,9 @@ export function comparisonMarkdown(comparison: Comparison, most: number): string
   if (verdict === 'none') return 'Nothing changed.';
   const sections = verdicts.flatMap((each) => {
     if (counts[each] === 0) return [];
-    const found = changes.filter((change) => change.verdict === each);
-    const merged = mergeAlike(found).slice(0, most);
-    const rest = counts[each] - found.filter(({ message }) => merged.some((one) => one.message === message)).length;
+    const ofVerdict = changes.filter((change) => change.verdict === each);
+    const merged = mergeAlike(ofVerdict).slice(0, most);
+    const rest = counts[each] - ofVerdict.filter(({ message }) => merged.some((one) => one.message === message)).length;
     const lines = [...merged.map(describeChange), ...(rest > 0 ? [`- … and ${rest} more`] : [])];
     return [[`**${headings[each]}: ${counts[each]}**`, '', ...lines].join('\n')];
   });

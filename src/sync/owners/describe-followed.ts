@@ -48,8 +48,8 @@ export async function describeRepositories(
   org: string,
   hasNews: (org: string, id: string) => boolean = () => false,
 ): Promise<FollowedRepository[]> {
-  const own = (await listRepositories(registry)).filter((each) => each.org === org && !isUnfollowed(each));
-  const described = own.map((repository) => describe(repository, hasNews));
+  const repositories = (await listRepositories(registry)).filter((each) => each.org === org && !isUnfollowed(each));
+  const described = repositories.map((repository) => describe(repository, hasNews));
   return described.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
@@ -90,14 +90,14 @@ function howFollowed(
 
 /** The owners whose repositories an organization follows, in the order of the configuration. */
 export async function describeOwners(registry: Registry, organization: string): Promise<FollowedOwner[]> {
-  const own = ownersIn(registry).filter(({ org }) => org === organization);
+  const owners = ownersIn(registry).filter(({ org }) => org === organization);
   return Promise.all(
-    own.map(async ({ org, owner: { host, pattern } }): Promise<FollowedOwner> => {
+    owners.map(async ({ org, owner: { host, pattern } }): Promise<FollowedOwner> => {
       const id = ownerId(host, pattern);
-      const known = (await readAmong<Owner>(registry, ownerRef(org, id)))?.value;
+      const recorded = (await readAmong<Owner>(registry, ownerRef(org, id)))?.value;
       const fresh = { detail: null, lookedAt: null, listedAt: null, isComplete: true, followed: 0 };
-      if (known === undefined) return { id, host, pattern, state: 'new', ...fresh, skipped: [] };
-      const { org: _org, skipped, ...rest } = known;
+      if (recorded === undefined) return { id, host, pattern, state: 'new', ...fresh, skipped: [] };
+      const { org: _org, skipped, ...rest } = recorded;
       const names = Object.entries(skipped).map(([name, reason]) => ({ name, reason }));
       return { id, ...rest, skipped: names.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
     }),

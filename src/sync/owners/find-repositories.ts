@@ -94,9 +94,9 @@ async function followAll(
   };
   // Renamed ones first: another repository may have a former name by now.
   const inOrder = wanted.toSorted((one, other) => Number(Boolean(isRenamed(other))) - Number(Boolean(isRenamed(one))));
-  for (const found of inOrder) {
-    const { url } = found;
-    const hostId = hostIdOf(host, found);
+  for (const repository of inOrder) {
+    const { url } = repository;
+    const hostId = hostIdOf(host, repository);
     const given = {
       url,
       ...(hostId !== undefined && { hostId }),
@@ -110,13 +110,14 @@ async function followAll(
       gone: null,
     };
     const id = repositoryId(url, given.branch);
-    const known = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+    const recorded = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     // Two patterns may match the same repository. The first that found it keeps it.
-    if (known?.owner !== undefined && known.owner !== own && isConfigured(registry, org, known.owner)) continue;
+    if (recorded?.owner !== undefined && recorded.owner !== own && isConfigured(registry, org, recorded.owner))
+      continue;
     await follow(registry, org, given);
-    const former = isRenamed(found);
+    const former = isRenamed(repository);
     if (former && !(await goOn(registry, former, id))) continue;
-    if (former || known === undefined || known.gone || known.discover === null) news.push(id);
+    if (former || recorded === undefined || recorded.gone || recorded.discover === null) news.push(id);
   }
   return news;
 }
@@ -172,17 +173,17 @@ const reasons: Record<SkipReason | 'missing', string> = {
 
 /** Why an owner's list has a repository no longer: it asks the host where it is. */
 async function whereIs(registry: Registry, host: Host, repository: Repository, name: string): Promise<string> {
-  const known = idOn(host, repository);
+  const id = idOn(host, repository);
   const { credential } = repository;
-  const found = await host.findRepository({ name, credential }, known).catch((error: unknown) => {
+  const listed = await host.findRepository({ name, credential }, id).catch((error: unknown) => {
     if (!isRegistryError(error)) throw error;
     return null;
   });
-  if (found === null || found.name === name || (known !== null && found.id !== known)) return reasons.missing;
-  const hostId = hostIdOf(host, found);
+  if (listed === null || listed.name === name || (id !== null && listed.id !== id)) return reasons.missing;
+  const hostId = hostIdOf(host, listed);
   // The next look goes on with it, if it is one of the owner's.
-  if (known === null && hostId !== undefined) await noteId(registry, repository, hostId);
-  return `The repository is ${found.name} on its host now. It was published from under its former name; connect its resources to ${found.url} to go on with them there.`;
+  if (id === null && hostId !== undefined) await noteId(registry, repository, hostId);
+  return `The repository is ${listed.name} on its host now. It was published from under its former name; connect its resources to ${listed.url} to go on with them there.`;
 }
 
 async function record(registry: Registry, org: string, owner: OwnerConfig, found: Partial<Owner>): Promise<void> {

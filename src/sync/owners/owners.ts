@@ -43,8 +43,8 @@ export function createOwners(
   /** One look at a time for each owner. A second caller shares it. */
   function look(org: string, owner: OwnerConfig): Promise<string[]> {
     const key = keyOf(org, owner);
-    const known = running.get(key);
-    if (known !== undefined) return known;
+    const look = running.get(key);
+    if (look !== undefined) return look;
     lookedAt.set(key, registry.monotonic());
     const looking = findRepositories(registry, org, owner).finally(() => running.delete(key));
     running.set(key, looking);
@@ -80,17 +80,17 @@ export function createOwners(
     async lookDue() {
       const now = registry.now().getTime();
       for (const { org, owner } of ownersIn(registry)) {
-        const known = (await registry.refs.read<Owner>(refOf(org, owner)))?.value;
-        const age = known === undefined ? Infinity : now - Date.parse(known.lookedAt);
-        if (age >= (known?.state === 'failed' ? hour : day)) await lookAndSync(org, owner, 'timer').catch(fail);
+        const recorded = (await registry.refs.read<Owner>(refOf(org, owner)))?.value;
+        const age = recorded === undefined ? Infinity : now - Date.parse(recorded.lookedAt);
+        if (age >= (recorded?.state === 'failed' ? hour : day)) await lookAndSync(org, owner, 'timer').catch(fail);
       }
     },
     async hint(host, name, isAbout) {
       for (const { org, owner } of ownersIn(registry)) {
         const key = keyOf(org, owner);
         if (owner.host !== host.name || !covers(owner, name) || planned.has(key)) continue;
-        const known = (await registry.refs.read<Owner>(refOf(org, owner)))?.value;
-        const isLeftOut = known !== undefined && Object.hasOwn(known.skipped, name);
+        const recorded = (await registry.refs.read<Owner>(refOf(org, owner)))?.value;
+        const isLeftOut = recorded !== undefined && Object.hasOwn(recorded.skipped, name);
         if ((isLeftOut && !isAbout) || planned.has(key)) continue;
         planned.set(key, lookLater(org, owner, key).catch(fail));
       }
@@ -126,10 +126,10 @@ function covers({ owner }: OwnerConfig, name: string): boolean {
 
 /** Detaches the repositories of owners that the configuration no longer has. */
 async function leaveUnconfigured(registry: Registry): Promise<void> {
-  const known = new Set(ownersIn(registry).map(({ org, owner }) => keyOf(org, owner)));
+  const configured = new Set(ownersIn(registry).map(({ org, owner }) => keyOf(org, owner)));
   for (const repository of await listRepositories(registry)) {
     const { org, owner, gone } = repository;
-    if (owner === undefined || known.has(`${org}/${owner}`) || gone) continue;
+    if (owner === undefined || configured.has(`${org}/${owner}`) || gone) continue;
     await leave(
       registry,
       repository,

@@ -74,9 +74,9 @@ function continued(former: Repository, successor: Repository, formerId: string):
   const hookSecrets = [...(successor.hookSecrets ?? []), ...(former.hookSecrets ?? [])];
   const tags = { ...former.tags, ...successor.tags };
   const both = { formerId, hookSecrets, tags };
-  const own = trustedCommit(successor);
+  const trusted = trustedCommit(successor);
   // It was synced under its new name, and what the former one had was a conflict. Everything is read again.
-  if (own !== null) return { ...successor, ...both, commit: null, trusted: own };
+  if (trusted !== null) return { ...successor, ...both, commit: null, trusted: trusted };
   const { commit, documents, sites, diverged, syncedAt } = former;
   const isReadAlike = former.discover === successor.discover && former.versions === successor.versions;
   return {

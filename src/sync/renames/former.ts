@@ -36,14 +36,14 @@ export async function goOnFromFormer(
   const on = hostOf(registry, url);
   if (on === null || repository.commit !== null || trustedCommit(repository) !== null || repository.formerId)
     return repository;
-  const known = (await listRepositories(registry)).filter(
+  const repositories = (await listRepositories(registry)).filter(
     (each) => each.org === org && each.url !== url && each.hostId?.startsWith(`${on.host.name}:`),
   );
-  if (known.length === 0) return repository;
+  if (repositories.length === 0) return repository;
   const name = repositoryRef(org, repositoryId(url, branch));
   try {
     const hostId = repository.hostId ?? (await learnId(registry, repository, on));
-    const former = hostId && formerOf(on.host, { ...repository, hostId }, known);
+    const former = hostId && formerOf(on.host, { ...repository, hostId }, repositories);
     if (!former) return repository;
     await adopt(registry, former, repository, signal);
     return (await registry.refs.readFresh<Repository>(name))!.value;
@@ -74,9 +74,9 @@ async function learnId(
   repository: Repository,
   { host, name }: { host: Host; name: string },
 ): Promise<string | undefined> {
-  const found = await host.findRepository({ name, credential: repository.credential }, null);
+  const listed = await host.findRepository({ name, credential: repository.credential }, null);
   // A former name, which leads to a repository that has another one now.
-  const hostId = found?.name === name ? hostIdOf(host, found) : undefined;
+  const hostId = listed?.name === name ? hostIdOf(host, listed) : undefined;
   if (hostId !== undefined) await noteId(registry, repository, hostId);
   return hostId;
 }

@@ -50,14 +50,14 @@ export function createRenames(
     const { host, name } = on;
     // Those of an owner are found by its list.
     if (repository.owner !== undefined) return owners.hint(host, name, true);
-    const known = idOn(host, repository);
-    const found = await host.findRepository({ name, credential }, known);
-    const hostId = found === null ? undefined : hostIdOf(host, found);
+    const id = idOn(host, repository);
+    const listed = await host.findRepository({ name, credential }, id);
+    const hostId = listed === null ? undefined : hostIdOf(host, listed);
     // A host that finds by names alone may have another one there, of which the guard judges.
-    if (found === null || hostId === undefined || (known !== null && found.id !== known)) return;
-    if (found.name === name) return noteId(registry, repository, hostId);
+    if (listed === null || hostId === undefined || (id !== null && listed.id !== id)) return;
+    if (listed.name === name) return noteId(registry, repository, hostId);
     await noteId(registry, repository, hostId);
-    const successor = await findSuccessor({ ...repository, hostId }, host, name, found);
+    const successor = await findSuccessor({ ...repository, hostId }, host, name, listed);
     if (successor === null) return;
     await adopt(registry, repository, successor, stop.signal);
     await request(org, repositoryId(successor.url, branch), 'hook');
@@ -74,8 +74,8 @@ export function createRenames(
     const url = renamedUrl(host, repository.url, found);
     if (url === null) return null;
     const ref = repositoryRef(org, repositoryId(url, branch));
-    const known = (await registry.refs.readFresh<Repository>(ref))?.value;
-    if (known !== undefined && known.renamed === undefined) return known;
+    const recorded = (await registry.refs.readFresh<Repository>(ref))?.value;
+    if (recorded !== undefined && recorded.renamed === undefined) return recorded;
     if (owners.covers(host, org, found.name)) {
       await owners.hint(host, found.name, true);
       return null;
