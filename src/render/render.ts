@@ -33,6 +33,8 @@
 //                 also of tags; with names: of schemas
 //   count         <span>: how many operations a tag has
 //   table         <div> around a <table> of a description, which scrolls in it
+//   later         <details>: fields of a named schema for which there is no room, by their number; in it a link to the schema,
+//                 in whose place a script puts them
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //
@@ -53,6 +55,7 @@ import { jsonSchemaMarkdown } from './schema/json-schema-markdown.ts';
 import { createOnce } from './once.ts';
 import { apiNavigation, jsonSchemaNavigation, rulesetNavigation } from './navigation.ts';
 import { requirementsOf } from './openapi/operation-view.ts';
+import { longestReference } from './openapi/api-pages.ts';
 import { listLimit } from './openapi/list-operations.ts';
 import type { Page } from './page.ts';
 import { rulesOf } from './ruleset/rules.ts';
@@ -61,7 +64,7 @@ import { rulesetMarkdown } from './ruleset/ruleset-markdown.ts';
 import { createSchemas, definitionsOf } from './schema/schemas.ts';
 
 /** The length in characters after which each remaining part gets one line. */
-const budget = 12 * 1024 * 1024;
+const budget = 14 * 1024 * 1024;
 
 /**
  * Renders a published document. Null if it is not a document of its kind. Pure; no document makes it
@@ -88,37 +91,45 @@ function renderApi(document: JsonObject, imageOf: FindImage, bytes: number): Ren
   const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security, ...api.headings];
   const operations = api.groups.flatMap((group) => group.operations);
   const ids = new Set(['security', 'webhooks', 'schemas', ...[...placed, ...operations].map(({ anchor }) => anchor)]);
-  const page: Page = {
+  const descriptions = createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings);
+  const newPage = (): Page => ({
     document,
     schemas: createSchemas(document, 'openapi', bytes),
-    descriptions: createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings),
-    inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
+    descriptions,
+    inlineRows: 0,
     once: createOnce(),
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
-  };
-  const { html, isCut, pages } = apiHtml(page, api, budget);
+  });
+  const count = operations.length + api.webhooks.length;
+  const rows = rowsFor(count, inlineRows.onePage);
+  let page = newPage();
+  let made = apiHtml(page, api, longestReference, () => rows);
+  // Too long for one page: each section is a page, and has rows of its own.
+  if (made.isCut) {
+    page = newPage();
+    const most = rowsFor(count, inlineRows.pages);
+    made = apiHtml(page, api, budget, (some) => Math.max(rows, Math.min(most, rowsFor(some, inlineRows.section))));
+  }
+  const { html, isCut, pages } = made;
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: apiMarkdown(
-      { ...page, schemas: createSchemas(document, 'openapi', bytes), once: createOnce() },
-      api,
-      budget,
-    ),
+    markdown: apiMarkdown(newPage(), api, budget),
     truncated: isCut || api.isCut || page.schemas.left < 0,
     pages,
   };
 }
 
 /**
- * Rows of named schemas in all operations of a page. With more, large documents would get pages that
- * are slow to load and to lay out; the rest is a link to the schema's section.
+ * Rows of named schemas in all operations of a reference that is one page, of one that has several,
+ * and of one section of the latter. With more, large documents would get pages that are slow to load
+ * and to lay out; the rest is folded behind links to the schemas.
  */
-const inlineRows = 12_000;
+const inlineRows = { onePage: 12_000, pages: 24_000, section: 4_000 };
 
-function inlineRowsFor(operations: number): number {
-  return Math.min(600, Math.floor(inlineRows / Math.max(1, operations)));
+function rowsFor(operations: number, rows: number): number {
+  return Math.min(600, Math.ceil(rows / Math.max(1, operations)));
 }
 
 function renderSchema(document: JsonObject, imageOf: FindImage, bytes: number): Rendered {

@@ -24,6 +24,7 @@ whenNear('.operation', prepare);
 whenNear('.description pre code, .schema pre code', colour);
 addFieldLinks();
 addUnfoldAll();
+addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 goToField();
 addEventListener('hashchange', goToField);
 
@@ -69,6 +70,50 @@ function prepare(operation) {
   }
   const code = samples.querySelector(':scope > pre > code');
   if (code !== null) addRequest(samples, code);
+}
+
+const pages = new Map();
+
+/** Puts the fields of a schema into the fold that links to it. They are on this page, or on another one of a long document. */
+async function showLater(fold) {
+  const link = fold.querySelector(':scope > a');
+  if (!fold.open || link === null) return;
+  fold.classList.remove('later');
+  const url = new URL(link.href);
+  const address = url.href.slice(0, -url.hash.length);
+  const isHere = document.getElementById(url.hash.slice(1))?.matches('.schema');
+  try {
+    if (!isHere && !pages.has(address)) pages.set(address, load(address));
+    const section = (isHere ? document : await pages.get(address)).getElementById(url.hash.slice(1)).cloneNode(true);
+    section.querySelector('h3').remove();
+    for (const each of section.querySelectorAll('a[href^="#"]')) each.href = address + each.getAttribute('href');
+    for (const type of section.querySelectorAll('.type')) addLater(type);
+    fold.append(...section.childNodes);
+    link.remove();
+  } catch {
+    // The link stays, and leads there.
+    pages.delete(address);
+  }
+}
+
+async function load(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(response.statusText);
+  return new DOMParser().parseFromString(await response.text(), 'text/html');
+}
+
+/** A fold for the fields of a schema that is only named here. */
+function addLater(type) {
+  const link = type.querySelector('a');
+  const row = type.parentElement;
+  if (link === null || row.querySelector('ul, details') !== null) return;
+  const fold = document.createElement('details');
+  fold.className = 'later';
+  fold.append(
+    Object.assign(document.createElement('summary'), { textContent: link.textContent }),
+    link.cloneNode(true),
+  );
+  row.append(fold);
 }
 
 /** A button that opens the form for a request. It is a page of its own, loaded when somebody asks for it first. */

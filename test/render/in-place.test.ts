@@ -186,14 +186,38 @@ test('several examples of a response are tabs in that of their status', () => {
   ]);
 });
 
-test('where a page has many operations, what is large is a link', () => {
+test('where a page has many operations, what is large and inside is a fold that links to its fields', () => {
   const wide = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, text]));
   const schemas = { Wide: { properties: wide }, Small: { properties: { id: text } } };
   const request = { properties: { wide: ref('Wide'), small: ref('Small') } };
   expect(fields(operationOf(schemas, request)).length).toBe(63);
   const html = operationOf(schemas, request, text, 300);
   expect(fields(html)).toEqual(['wide', 'small', 'id']);
-  expect(html).toContain('<code>wide</code> <span class="type"><a href="#schema/Wide">Wide</a></span></li>');
+  expect(html).toContain(
+    '<code>wide</code> <span class="type"><a href="#schema/Wide">Wide</a></span><details class="later"><summary>60 fields</summary><a href="#schema/Wide">Wide</a></details></li>',
+  );
+});
+
+test('a body and the first answer have their own fields, however many operations there are', () => {
+  const wide = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, text]));
+  expect(fields(operationOf({ Wide: { properties: wide } }, ref('Wide'), ref('Wide'), 300)).length).toBe(120);
+});
+
+test('each page of a long reference has rows of its own', () => {
+  const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`field${at}`, text]));
+  const description = 'word '.repeat(4000);
+  const paths = Object.fromEntries(
+    Array.from({ length: 300 }, (_, at) => {
+      const operation = { requestBody: json({ properties: { wide: ref('Wide') } }), description, responses: {} };
+      return [`/p${at}`, { post: { ...operation, tags: [`Tag ${at % 30}`] } }];
+    }),
+  );
+  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
+  const { html, pages } = renderDocument(
+    published({ ...document, components: { schemas: { Wide: { properties: wide } } } }),
+  )!;
+  expect(pages!.parts).toHaveLength(31);
+  expect(fields(/<section class="operation".*?<\/section>/s.exec(html)![0]).length).toBe(31);
 });
 
 test.each([

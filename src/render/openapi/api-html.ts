@@ -18,9 +18,14 @@ const start = '<div class="reference">';
 
 /**
  * The reference of an API as HTML, with the pages that a long one is divided into. `isCut`: whether
- * parts were shortened.
+ * parts were shortened. `rowsOf`: rows of named schemas for each of so many operations of a section.
  */
-export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean; pages: Pages | null } {
+export function apiHtml(
+  page: Page,
+  api: Api,
+  budget: number,
+  rowsOf: (operations: number) => number,
+): { html: Html; isCut: boolean; pages: Pages | null } {
   const long = createLong(budget, lengthOf);
   const intro = introHtml(page, api);
   long.add(() => intro);
@@ -36,10 +41,11 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
     add(section.anchor, whole, short);
   };
   const addOperations = (operations: readonly PlacedOperation[]) => {
+    const part = { ...page, inlineRows: rowsOf(operations.length) };
     for (const { operation, anchor } of operations)
       add(
         anchor,
-        () => operationHtml(page, operation, anchor),
+        () => operationHtml(part, operation, anchor),
         () => operationLine(operation, anchor),
       );
   };

@@ -172,7 +172,9 @@ function bodyHtml(page: Page, { body }: OperationView, room: Room, isReceived = 
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
   const hides = isReceived ? 'writeOnly' : 'readOnly';
-  const media = onceIn(page, room, body.from, `body ${hides}`, () => mediaHtml(page, body.media, room, 0.5, hides));
+  const media = onceIn(page, room, body.from, `body ${hides}`, () =>
+    mediaHtml(page, body.media, room, 0.5, hides, leastRows),
+  );
   return markup`<h4>Request body${flag}${onlyTypeHtml(body.media)}</h4>
     ${page.descriptions.block(body.description, 5)}${media}`;
 }
@@ -190,15 +192,19 @@ function onlyTypeHtml(media: readonly Media[]): Html {
   return type === undefined || others.length > 0 ? nothing : markup` <code class="of">${type.slice(0, 200)}</code>`;
 }
 
-/** Bodies, which may use this part of the room for named schemas. */
-function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides']): Html {
+/** Rows that a body and the first answer have at least: what a reader has come for is never behind a link. */
+const leastRows = 150;
+
+/** Bodies, which may use this part of the room for named schemas. `least`: rows of each that it has in any case. */
+function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides'], least = 0): Html {
   const share = { ...shareOf(room, part), hides };
   const html = joinHtml(
     all.map(({ types, schema, itemSchema }) => {
       const isOnly = all.length === 1 && types.length === 1;
       const names = isOnly ? [] : types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
-      const whole = schema === undefined ? nothing : treeHtml(page, schema, share);
-      const items = itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share)}`;
+      const whole = schema === undefined ? nothing : treeHtml(page, schema, share, least);
+      const items =
+        itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share, least)}`;
       return markup`<div class="media">${names}${whole}${items}</div>`;
     }),
   );
@@ -206,9 +212,9 @@ function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, 
   return html;
 }
 
-function treeHtml(page: Page, schema: unknown, share: Room): Html {
-  const room = roomFor(share.named, share.hides);
-  const html = wholeSchemaHtml(page, schema, room);
+function treeHtml(page: Page, schema: unknown, share: Room, least: number): Html {
+  const room = { ...roomFor(share.named, share.hides), follows: share.follows };
+  const html = wholeSchemaHtml(page, schema, room, least);
   share.named = room.named;
   return html;
 }
@@ -250,7 +256,7 @@ function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room
       ({ name, target, description: text }) =>
         markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${page.descriptions.line(text).html}</p>`,
     );
-  const parts = markup`${rest}${list}${mediaHtml(page, media, room, part, 'writeOnly')}${linked}`;
+  const parts = markup`${rest}${list}${mediaHtml(page, media, room, part, 'writeOnly', isOpen ? leastRows : 0)}${linked}`;
   if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;
   const summary = markup`<summary>${start}</summary>`;
   return isOpen

@@ -19,15 +19,17 @@ const choicesListed = 8;
 /** What a tree, or a part of it, may still show. */
 export interface Room {
   rows: number;
-  /** Rows of named schemas. At 0 there is a link to the schema instead. */
+  /** Rows of named schemas. Where these are used up, a fold has the number of rows and a link to the schema. */
   named: number;
+  /** Whether named schemas stand in their places at all. Otherwise they are links. */
+  follows: boolean;
   /** Fields with this keyword are left out: a request has no read-only ones. */
   hides: 'readOnly' | 'writeOnly' | null;
 }
 
 /** Room for one tree. */
 export function roomFor(named: number, hides: Room['hides'] = null): Room {
-  return { rows: rowsOfTree, named, hides };
+  return { rows: rowsOfTree, named, follows: named > 0, hides };
 }
 
 /**
@@ -35,14 +37,17 @@ export function roomFor(named: number, hides: Room['hides'] = null): Room {
  * examples.
  */
 export function schemaHtml(page: Page, schema: unknown): Html {
-  const view = viewSchema(page.schemas, schema);
+  const view = { ...viewSchema(page.schemas, schema), folded: 0 };
   const type = typeHtml(page, view);
   return markup`${lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`}${below(page, view, 0, roomFor(0))}`;
 }
 
-/** A schema with its type and everything below, in which named schemas stand in their places. */
-export function wholeSchemaHtml(page: Page, schema: unknown, room: Room): Html {
-  const view = viewWithin(page, schema, undefined, room);
+/**
+ * A schema with its type and everything below, in which named schemas stand in their places. `least`:
+ * rows of its first level that it has in any case.
+ */
+export function wholeSchemaHtml(page: Page, schema: unknown, room: Room, least = 0): Html {
+  const view = viewWithin(page, schema, undefined, room, least);
   return markup`${typeHtml(page, view)}${below(page, view, 0, room, true)}`;
 }
 
@@ -51,15 +56,27 @@ function typeHtml(page: Page, view: SchemaView): Html {
   return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
 }
 
+/** A schema, and how many rows of it are folded behind a link for want of room. */
+interface ViewWithin extends SchemaView {
+  folded: number;
+}
+
 /** Follows a named schema if there is room for its rows. */
-function viewWithin(page: Page, schema: unknown, via: ReadonlySet<string> | undefined, room: Room): SchemaView {
-  if (room.named <= 0) return viewSchema(page.schemas, schema, via);
+function viewWithin(
+  page: Page,
+  schema: unknown,
+  via: ReadonlySet<string> | undefined,
+  room: Room,
+  least = 0,
+): ViewWithin {
+  if (!room.follows) return { ...viewSchema(page.schemas, schema, via), folded: 0 };
   const view = viewSchema(page.schemas, schema, via, true);
-  if (!view.isFollowed) return view;
+  if (!view.isFollowed) return { ...view, folded: 0 };
   const rows = view.groups.reduce((sum, group) => sum + group.rows.length + group.more, 1);
-  if (rows > room.named + 8) return viewSchema(page.schemas, schema, via);
+  if (rows > Math.max(least, room.named > 0 ? room.named + 8 : 0))
+    return { ...viewSchema(page.schemas, schema, via), folded: rows - 1 };
   room.named -= rows;
-  return view;
+  return { ...view, folded: 0 };
 }
 
 /**
@@ -163,8 +180,16 @@ function constraintsHtml({ constraints }: SchemaView): Html {
   return markup` <span class="limits">${joinHtml(each, markup`, `)}</span>`;
 }
 
+/** The fields of a named schema for which there is no room. Scripts put them in the place of the link. */
+function foldedHtml(page: Page, { type, folded }: ViewWithin): Html {
+  const name = type.find((part) => typeof part !== 'string')?.schema;
+  const anchor = name === undefined ? undefined : page.anchors.schemas.get(name);
+  if (folded === 0 || anchor === undefined) return nothing;
+  return markup`<details class="later"><summary>${countOf(folded)}</summary><a href="#${anchor}">${nameText(name!, 300)}</a></details>`;
+}
+
 /** `isShown`: whether the members are shown at once, and not folded. */
-function below(page: Page, view: SchemaView, depth: number, room: Room, isShown = depth === 0): Html {
+function below(page: Page, view: ViewWithin, depth: number, room: Room, isShown = depth === 0): Html {
   const weights = view.groups.map(({ rows }) => rows.reduce((sum, row) => sum + weightOf(row), 0));
   let waiting = weights.reduce((sum, weight) => sum + weight, 0);
   const groups = view.groups.map((group, at) => {
@@ -174,7 +199,7 @@ function below(page: Page, view: SchemaView, depth: number, room: Room, isShown 
     giveBack(room, share);
     return html;
   });
-  return markup`${page.descriptions.brief(view.description)}${valuesHtml(view)}${groups}${examplesHtml(
+  return markup`${page.descriptions.brief(view.description)}${valuesHtml(view)}${groups}${foldedHtml(page, view)}${examplesHtml(
     view.examples.map((value) => ({ name: '', value })),
   )}`;
 }
@@ -262,11 +287,11 @@ function plainItems(
   page: Page,
   [row, ...others]: readonly SchemaRow[],
   via: ReadonlySet<string>,
-  { named }: Room,
+  { follows }: Room,
 ): Html | null {
   if (row === undefined || others.length > 0 || row.label === null) return null;
   if (!('text' in row.label) || row.label.text !== eachItem) return null;
-  const view = viewSchema(page.schemas, row.schema, via, named > 0);
+  const view = viewSchema(page.schemas, row.schema, via, follows);
   if (view.groups.length > 0 || view.title !== '' || view.flags.length > 0) return null;
   const limits = constraintsHtml(view);
   return markup`${page.descriptions.brief(view.description)}${
