@@ -71,6 +71,12 @@ const xml = [
   '</p:pet>',
 ].join('\n');
 
+test('a body of any type is JSON where its schema is one of JSON', () => {
+  const schema = { type: 'object', properties: { id: { type: 'integer' } } };
+  expect(bodyOf({ '*/*': { schema } })).toEqual({ kind: 'json', type: 'application/json', value: { id: 1 } });
+  expect(bodyOf({ '*/*': { schema: { type: 'string', format: 'binary' } } })).toMatchObject({ kind: 'file' });
+});
+
 test('XML has the names, attributes, prefixes and wrappers of its schema', () => {
   const schema = { $ref: '#/components/schemas/Pet' };
   expect(bodyOf({ 'application/xml': { schema } })).toEqual({ kind: 'text', type: 'application/xml', text: xml });

@@ -15,7 +15,8 @@ import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
 import { samplesHtml, statusHtml } from './sample-html.ts';
 import { baseOf } from './sample-request.ts';
-import { flagHtml, giveBack, roomFor, rowHtml, shareOf, wholeSchemaHtml, type Room } from '../schema/schema-html.ts';
+import { giveBack, roomFor, shareOf, type Room } from '../schema/room.ts';
+import { flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
 import { nameText, shorten } from '../plain-text.ts';
 
 /** One complete operation with its anchor. */

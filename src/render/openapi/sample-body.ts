@@ -37,7 +37,10 @@ export function sampleBody(schemas: Schemas, { body }: OperationView): SampleBod
   return null;
 }
 
-function bodyOf(schemas: Schemas, media: Media, type: string): SampleBody {
+function bodyOf(schemas: Schemas, media: Media, written: string): SampleBody {
+  // Of all types the one that such a schema is about.
+  const isAny = written === '*/*' && typeOfFile(dereference(schemas.document, media.schema) ?? {}) === null;
+  const type = isAny ? 'application/json' : written;
   const example = media.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value))?.value;
   if (isXml(type) || isText(type)) {
     const text = typeof example === 'string' ? example : bodyText(schemas, media, type, example);

@@ -87,12 +87,13 @@ function isToken(name: string): boolean {
 }
 
 /** The value of a parameter; its name where the document says nothing of it. */
-function parameterValue(schemas: Schemas, { name, schema, examples }: Parameter): unknown {
+function parameterValue(schemas: Schemas, { name, place, schema, examples }: Parameter): unknown {
   const example = examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
   const value = example === undefined ? sampleOf(schemas, schema) : example.value;
   if (typeof value === 'object' && value !== null) return value;
   const text = textOf(value);
-  return text === '' || text === 'string' ? name : text.slice(0, 500);
+  if (text !== '' && text !== 'string') return text.slice(0, 500);
+  return place === 'header' && /(?:key|id)$/i.test(name) ? sampleOf(schemas, { type: 'string', format: 'uuid' }) : name;
 }
 
 /** curl names the type of forms by itself. */

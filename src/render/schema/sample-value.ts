@@ -1,105 +1,185 @@
-import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
 import { dereference } from '../local-reference.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { patternSample } from './pattern-sample.ts';
+import { resolveSchema } from './resolve-schema.ts';
 import type { Schemas } from './schemas.ts';
 
-const deepest = 4;
+// Depth of optional members, and of those that a valid value needs.
+const deepest = { optional: 4, required: 16 };
 const maxMembers = { request: 12, response: 40 };
-const maxSchemas = 200;
+// Schemas that are read for a sample; past these, for required members only.
+const maxSchemas = { optional: 200, required: 1000 };
+const maxItems = 12;
 
 /** What a sample is of: a request has what is required and no read-only members. */
 type Side = 'request' | 'response';
 
-/** How many more schemas to read. */
+/** How many schemas were read. */
 interface Progress {
-  left: number;
+  read: number;
   side: Side;
 }
 
 /**
- * An example value for a schema: its own example, otherwise one made from its types. Small for any
- * schema.
+ * An example value for a schema: its own example, otherwise one made from its types, with the
+ * members and items that a valid value needs. Small for any schema.
  */
 export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request'): unknown {
-  return sample(schemas, schema, 0, { left: maxSchemas, side });
+  return sample(schemas, schema, 0, { read: 0, side });
 }
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
-  const found = progress.left-- > 0 ? dereference(schemas.document, schema) : null;
-  if (found === null) return null;
-  for (const key of ['example', 'default', 'const']) if (isSmall(found[key])) return found[key];
-  for (const key of ['examples', 'enum']) {
-    const [first] = listOf(found[key]);
-    if (isSmall(first)) return first;
-  }
-  const [alternative] = [...listOf(found['oneOf']), ...listOf(found['anyOf'])];
-  if (alternative !== undefined && found['properties'] === undefined)
-    return depth >= deepest ? null : sample(schemas, alternative, depth + 1, progress);
-  const type = [found['type']].flat().find((name) => name !== 'null');
-  const first = listOf(found['prefixItems']).slice(0, 12);
-  if (type === 'array' || (type === undefined && (first.length > 0 || isObject(found['items'])))) {
-    if (depth >= deepest) return [];
-    const items = first.length > 0 ? first : [found['items']];
-    return items.map((item) => sample(schemas, item, depth + 1, progress));
-  }
+  if (!isObject(schema) || progress.read++ > maxSchemas.required || depth > deepest.required) return null;
+  const { found, marks } = readOf(schemas, schema);
+  const given = writtenIn(found);
+  if (given !== undefined) return given;
+  const type = typeOf(found);
+  if (type === 'null') return null;
+  if (type === 'array') return itemsOf(schemas, found, depth, progress);
   if (type === 'string') return textSample(found);
   if (type === 'integer' || type === 'number') return numberSample(found, type);
   if (type === 'boolean') return true;
-  const members = membersOf(schemas, found, depth, progress);
-  if (members.length > 0) return Object.fromEntries(members);
-  const { additionalProperties: others } = found;
-  if (isObject(others) && depth < deepest) return { key: sample(schemas, others, depth + 1, progress) };
-  return type === 'object' ? {} : null;
+  const members = { ...Object.fromEntries(membersOf(schemas, found, depth, progress)), ...marks };
+  if (Object.keys(members).length > 0 || type === 'object') return members;
+  return null;
 }
 
-function membersOf(
-  schemas: Schemas,
-  schema: Record<string, unknown>,
-  depth: number,
-  progress: Progress,
-): [string, unknown][] {
-  if (depth >= deepest) return [];
-  const inherited = listOf(schema['allOf'])
-    .slice(0, 12)
-    .flatMap((part) => Object.entries(objectSample(schemas, part, depth + 1, progress)));
-  const required = new Set(listOf(schema['required']));
+/** Whether there is room for what a value is valid without. */
+function hasRoom(depth: number, { read }: Progress): boolean {
+  return depth < deepest.optional && read < maxSchemas.optional;
+}
+
+/**
+ * A schema with its first alternative that is not null. `marks`: members that tell which alternative
+ * it is.
+ */
+function readOf(schemas: Schemas, schema: JsonObject): { found: JsonObject; marks: JsonObject } {
+  const read = (one: JsonObject) => resolveSchema(schemas, one, new Set(), true).value;
+  let found = read(schema);
+  const marks: JsonObject = {};
+  for (let hops = 0; hops < 4; hops++) {
+    const { oneOf, anyOf, discriminator, ...beside } = found;
+    const chosen = [oneOf, anyOf].flatMap((list) => listOf(list).find((one) => !isNull(schemas, one)) ?? []);
+    if (chosen.length === 0) break;
+    const { propertyName, mapping } = objectOf(discriminator);
+    const reference = textOf(objectOf(chosen[0])['$ref']);
+    const name = reference.slice(reference.lastIndexOf('/') + 1);
+    const value = entriesOf(mapping).find(([, target]) => target === reference || target === name)?.[0];
+    found = read({ ...beside, allOf: [...listOf(beside['allOf']), ...chosen] });
+    const own = objectOf(objectOf(found['properties'])[textOf(propertyName)]);
+    if (name !== '' && textOf(propertyName) !== '' && own['enum'] === undefined && own['const'] === undefined)
+      marks[textOf(propertyName)] = value ?? name;
+  }
+  return { found, marks };
+}
+
+function isNull({ document }: Schemas, schema: unknown): boolean {
+  const { type, enum: values } = dereference(document, schema) ?? {};
+  return type === 'null' || (Array.isArray(values) && values.every((value) => value === null));
+}
+
+/** The value that the document gives, if it is small and of the schema's type. */
+function writtenIn(schema: JsonObject): unknown {
+  const values = listOf(schema['enum']);
+  const given = [schema['const'], schema['example'], listOf(schema['examples'])[0], schema['default']];
+  const isOne = (value: unknown) =>
+    value !== null && isSmall(value) && fits(schema, value) && (values.length === 0 || values.includes(value));
+  return given.find(isOne) ?? values.find((value) => value !== null && isSmall(value)) ?? values[0];
+}
+
+function fits(schema: JsonObject, value: unknown): boolean {
+  const type = typeOf(schema);
+  if (type === 'array') return Array.isArray(value) && value.length >= Number(schema['minItems'] ?? 0);
+  if (type === 'object' || isObject(value))
+    return isObject(value) && listOf(schema['required']).every((name) => Object.hasOwn(value, String(name)));
+  if (type === 'integer') return Number.isInteger(value);
+  return type === undefined || typeof value === type;
+}
+
+/** The type of a schema that is not null, or what its keywords say. */
+function typeOf(schema: JsonObject): unknown {
+  const types = [schema['type']].flat();
+  const type = types.find((name) => name !== 'null') ?? types[0];
+  if (type !== undefined) return type;
+  if (isObject(schema['properties'])) return 'object';
+  return isObject(schema['items']) || listOf(schema['prefixItems']).length > 0 ? 'array' : undefined;
+}
+
+function itemsOf(schemas: Schemas, schema: JsonObject, depth: number, progress: Progress): unknown[] {
+  const first = listOf(schema['prefixItems']).slice(0, maxItems);
+  if (first.length > 0) return first.map((item) => sample(schemas, item, depth + 1, progress));
+  const least = Math.min(Number(schema['minItems'] ?? 0) || 0, maxItems);
+  if (least === 0 && (!hasRoom(depth, progress) || schema['maxItems'] === 0)) return [];
+  const one = sample(schemas, schema['items'], depth + 1, progress);
+  const values = isObject(schema['items']) ? listOf(readOf(schemas, schema['items']).found['enum']) : [];
+  const others = Array.from({ length: Math.max(0, least - 1) }, (_, at) => another(one, at + 1, values));
+  return [one, ...others];
+}
+
+/** An item beside the first, which is another value where that is easy. */
+function another(one: unknown, at: number, values: readonly unknown[]): unknown {
+  if (values.length > at) return values[at];
+  if (values.length > 0 || typeof one === 'boolean') return one;
+  return typeof one === 'number' ? one + at : typeof one === 'string' ? `${one}${at + 1}` : one;
+}
+
+function membersOf(schemas: Schemas, schema: JsonObject, depth: number, progress: Progress): [string, unknown][] {
   const { side } = progress;
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
-  const all = entriesOf(schema['properties']).filter(
-    ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
+  const all = new Map(
+    entriesOf(schema['properties']).filter(
+      ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
+    ),
   );
-  const needed = all.filter(([name]) => required.has(name));
-  const own = (side === 'request' && needed.length > 0 ? needed : all).slice(0, maxMembers[side]);
-  return [
-    ...inherited,
-    ...own.map(([name, one]): [string, unknown] => [name, sample(schemas, one, depth + 1, progress)]),
-  ];
+  const known = objectOf(schema['properties']);
+  const names = listOf(schema['required']).filter((name) => typeof name === 'string');
+  const needed = [...new Set(names)].filter((name) => all.has(name) || !Object.hasOwn(known, name)).slice(0, 100);
+  const wanted = !hasRoom(depth, progress) || (side === 'request' && needed.length > 0) ? [] : [...all.keys()];
+  const chosen = [...new Set([...needed, ...wanted.slice(0, maxMembers[side])])];
+  // In the order of the document.
+  const order = [...all.keys()].filter((name) => chosen.includes(name));
+  const { additionalProperties: others } = schema;
+  const missing = chosen.filter((name) => !all.has(name));
+  const inherited = listOf(schema['allOf']).slice(0, maxItems);
+  const own = [...order, ...missing].map((name): [string, unknown] => {
+    const one = all.get(name) ?? (isObject(others) ? others : { type: 'string' });
+    return [name, sample(schemas, one, depth + 1, progress)];
+  });
+  if (own.length === 0 && inherited.length === 0 && isObject(others) && hasRoom(depth, progress))
+    own.push(['key', sample(schemas, others, depth + 1, progress)]);
+  return [...inherited.flatMap((part) => entriesOf(sample(schemas, part, depth + 1, progress))), ...own];
 }
 
-function objectSample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): Record<string, unknown> {
-  const value = sample(schemas, schema, depth, progress);
-  return isObject(value) ? value : {};
-}
-
-function textSample({ format, minLength, maxLength }: Record<string, unknown>): string {
+function textSample({ format, pattern, minLength, maxLength }: JsonObject): string {
   const known = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
-  const text = known ?? 'string';
   const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0;
+  const matching = known === undefined ? patternSample(textOf(pattern)) : null;
+  if (matching && matching.length >= least) return matching;
+  const text = known ?? 'string';
   const long = text.padEnd(least, text);
   return typeof maxLength === 'number' && maxLength >= 0 && known === undefined ? long.slice(0, maxLength) : long;
 }
 
 /** 1, or the number next to it within the limits. */
 function numberSample(
-  { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Record<string, unknown>,
+  { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject,
   type: string,
 ): number {
-  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : type === 'integer' ? 1 : 0.5;
   const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-  if (isNumber(exclusiveMinimum)) return exclusiveMinimum + step;
-  if (isNumber(minimum)) return exclusiveMinimum === true ? minimum + step : minimum;
-  if (isNumber(exclusiveMaximum) && exclusiveMaximum <= 1) return exclusiveMaximum - step;
-  if (isNumber(maximum) && maximum < 1) return exclusiveMaximum === true ? maximum - step : maximum;
-  return isNumber(multipleOf) && multipleOf > 0 ? multipleOf : 1;
+  const multiple = isNumber(multipleOf) && multipleOf > 0 ? multipleOf : null;
+  const step = multiple ?? (type === 'integer' ? 1 : 0.5);
+  const least = isNumber(exclusiveMinimum)
+    ? exclusiveMinimum + step
+    : isNumber(minimum)
+      ? minimum + (exclusiveMinimum === true ? step : 0)
+      : -Infinity;
+  const most = isNumber(exclusiveMaximum)
+    ? exclusiveMaximum - step
+    : isNumber(maximum)
+      ? maximum - (exclusiveMaximum === true ? step : 0)
+      : Infinity;
+  const near = Math.max(Math.min(multiple ?? 1, most), least);
+  return multiple === null ? near : Math.ceil(near / multiple) * multiple;
 }
 
 /** Whether an example is short enough for a sample. */
