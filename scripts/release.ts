@@ -12,7 +12,7 @@
  * repository get the release's commit and tag. Nothing is pushed or published: the last lines say how.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { $, argv, echo, tmpdir } from 'zx';
@@ -21,6 +21,13 @@ import { buildImage, findImageBuilder } from './release/image.ts';
 import { nextVersion } from './release/next-version.ts';
 import { provenanceOf, type Artifact } from './release/provenance.ts';
 import { tryTarball } from './release/try-tarball.ts';
+
+/** Files that name the image of the package's version. */
+const deployed = [
+  'helm/Chart.yaml',
+  'kubernetes/single/kustomization.yaml',
+  'kubernetes/bucket/kustomization.yaml',
+].map((file) => `deploy/${file}`);
 
 const root = process.cwd();
 const isDry = argv['dry-run'] === true;
@@ -95,14 +102,19 @@ async function assertReleasable(tag: string, builder: string | null): Promise<vo
 /** Commits and tags the version and its changelog in the clone. Answers what is new in it, in Markdown. */
 async function commitRelease(version: string, tag: string): Promise<string> {
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+  const { version: before } = await manifestIn(clone);
   await there`npm version --no-git-tag-version --ignore-scripts ${version}`;
+  for (const file of deployed) {
+    const place = join(clone, file);
+    if (existsSync(place)) await writeFile(place, (await readFile(place, 'utf8')).replaceAll(before, version));
+  }
   const path = join(clone, 'CHANGELOG.md');
   const { text, notes } = releaseChangelog(await readFile(path, 'utf8'), version, startedOn.slice(0, 10));
   await writeFile(path, text);
   const name = (await here({ nothrow: true })`git config user.name`).stdout.trim() || 'Stele release';
   const email = (await here({ nothrow: true })`git config user.email`).stdout.trim() || 'release@localhost';
   const author = ['-c', `user.name=${name}`, '-c', `user.email=${email}`];
-  await there`git ${author} commit --quiet --message ${`release: ${version}`} package.json package-lock.json CHANGELOG.md`;
+  await there`git ${author} commit --quiet --message ${`release: ${version}`} --all`;
   await there`git ${author} tag --annotate --message ${`Stele ${version}`} ${tag}`;
   return notes;
 }

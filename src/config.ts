@@ -64,6 +64,8 @@ export interface Config {
   connections: number;
   /** Seconds in which a server that is to stop still answers, and reports that it is not ready. */
   drain: number;
+  /** A listener of its own for `/metrics`; null: programs on this machine ask the server itself. */
+  metrics: { port: number; host: string } | null;
   /** Days for which kinds of records that expire are kept after their last change. */
   retention: Partial<Record<string, number>>;
   /** Hours. An interval of 0: garbage is collected only by `stele gc`. */
@@ -92,6 +94,7 @@ export type UserConfig = DeepPartial<
     | 'organizations'
     | 'sync'
     | 'sites'
+    | 'metrics'
   >
 > & {
   store?: UserStore;
@@ -101,6 +104,7 @@ export type UserConfig = DeepPartial<
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
+  metrics?: { port: number; host?: string };
   sites?: { hosts?: Record<string, string>; previewDays?: number };
   templates?: string;
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: UserPurge };

@@ -9,7 +9,8 @@ import { affordableConnections } from './server/connections.ts';
 import { createConsole } from './console/console.ts';
 import type { Peers } from './server/rate/counts.ts';
 import type { Dev } from './server/dev.ts';
-import { listen, type App } from './server/listen.ts';
+import { listen, type App, type Listening } from './server/listen.ts';
+import { listenForMetrics } from './server/metrics-listener.ts';
 import type { AnswerEarly } from './server/hits/early.ts';
 import { isOnThisMachine } from './server/login/secure-url.ts';
 import type { Login } from './server/server-context.ts';
@@ -55,6 +56,7 @@ export async function openServer(
   let isReady = true;
   let open: () => App;
   let login: Login | null;
+  let metrics: Listening | null = null;
   let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
   // With port 0, the public URL is known only after listening.
   const connections = affordableConnections(registry.config.connections);
@@ -91,6 +93,8 @@ export async function openServer(
     };
     open = () => createApp(whole);
     app = open();
+    const { metrics: own } = registry.config;
+    if (own !== null) metrics = await listenForMetrics(own, () => app.metrics, registry.log);
   } catch (error) {
     await listening.close(0);
     throw error;
@@ -110,6 +114,7 @@ export async function openServer(
     async close(deadline) {
       drain();
       await listening.close(deadline);
+      await metrics?.close(0);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { readWorkerPlace } from '../config/environment.ts';
 import { isLocalUrl } from '../config/organization-config.ts';
 import { openDeliveries } from '../events/deliveries.ts';
 import { openPurger } from '../events/purge-caches.ts';
@@ -48,17 +49,24 @@ export async function serve(asked: Asked, { port, host }: { port: string; host: 
   collectLater();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
-  const first = await asked.configure('');
+  const configure = async (edition: string) => withOwnMetrics(await asked.configure(edition), readWorkerPlace());
+  const first = await configure('');
   const worker = joinWorkers();
   const stopped = worker?.stopped ?? untilStopped();
   const announce = worker?.announce ?? asked.announce;
   const address = { port: Number(port), host };
   try {
     for (let config: Config | null = first; config !== null;)
-      config = await serveOnce(config, { ...asked, announce }, address, stopped, worker?.peers);
+      config = await serveOnce(config, { ...asked, configure, announce }, address, stopped, worker?.peers);
   } finally {
     worker?.leave();
   }
+}
+
+/** Each worker has figures of its own, at the port after that of the one before. */
+function withOwnMetrics(config: Config, place: number): Config {
+  const { metrics } = config;
+  return metrics === null ? config : { ...config, metrics: { ...metrics, port: metrics.port + place } };
 }
 
 /**

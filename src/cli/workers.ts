@@ -43,11 +43,11 @@ export async function runWorkers(
   }
 
   /** Runs one worker, and the ones that take its place. `ready` is called when the first one answers. */
-  async function keep(args: readonly string[], ready: (url: string) => void): Promise<void> {
+  async function keep(place: number, ready: (url: string) => void): Promise<void> {
     let hasAnswered = false;
     while (!isStopping) {
-      cluster.setupPrimary({ args: [...process.argv.slice(2), ...args] });
-      const worker = cluster.fork();
+      cluster.setupPrimary({ args: [...process.argv.slice(2), ...(place === 0 ? [] : ['--answer-only'])] });
+      const worker = cluster.fork({ STELE_WORKER: String(place) });
       workers.add(worker);
       worker.on('message', (message: Message) => {
         if ('uses' in message)
@@ -71,9 +71,9 @@ export async function runWorkers(
 
   for (const signal of stopSignals) process.on(signal, stop);
   try {
-    const waits = Array.from({ length: count }, (_, index) => {
+    const waits = Array.from({ length: count }, (_, place) => {
       const { promise, resolve } = Promise.withResolvers<string>();
-      return { answers: promise, ends: keep(index === 0 ? [] : ['--answer-only'], resolve) };
+      return { answers: promise, ends: keep(place, resolve) };
     });
     // A worker that never answers ends instead.
     const announced = Promise.all(waits.map(({ answers }) => answers)).then(([url]) => announce(url!));

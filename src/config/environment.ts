@@ -72,6 +72,11 @@ export function readEnvironment(): {
   return { port: process.env.PORT, key: process.env.STELE_KEY, data: process.env.STELE_DATA };
 }
 
+/** The place of this process among the workers that share a port: 0 for the first, and where there is no other. */
+export function readWorkerPlace(): number {
+  return Number(process.env['STELE_WORKER'] ?? 0);
+}
+
 /**
  * Lets this process work on so many files at once, unless the environment says how many. To be
  * called before the first file is opened. A thread for files waits as long as the disk takes to

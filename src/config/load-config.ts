@@ -76,6 +76,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     embedOrigins: given.embedOrigins,
     connections: given.connections,
     drain: given.drain,
+    metrics: given.metrics ? { host: '127.0.0.1', ...given.metrics } : null,
     retention: given.retention,
     gc: given.gc,
     log: given.log,

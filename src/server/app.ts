@@ -76,7 +76,7 @@ export function createApp(given: ServerContext): App {
 
   const receive: RequestListener = (request, response) => enter(request, response, choose);
   const early = hits && observer.isQuiet ? observeHits(hits, observer, context.registry.log) : null;
-  return Object.assign(receive, { early });
+  return Object.assign(receive, { early, metrics });
 }
 
 /** What goes wrong here is logged, and the request answered as usual. */

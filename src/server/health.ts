@@ -5,7 +5,7 @@ import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
 import { principalOf } from './authenticate.ts';
-import { isLocal } from './metrics-access.ts';
+import { isLocal } from './local-request.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 

@@ -2,11 +2,12 @@ import { createServer, STATUS_CODES, type RequestListener, type Server, type Ser
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
+import type { Metrics } from './metrics.ts';
 import { answerEarly, type AnswerEarly } from './hits/early.ts';
 import { requestFault } from './request-faults.ts';
 
 /** Answers requests, some of them before Node makes a response object for them. */
-export type App = RequestListener & { early?: AnswerEarly | null };
+export type App = RequestListener & { early?: AnswerEarly | null; metrics?: Metrics };
 
 export interface Listening {
   /** `http://host:port`, as reachable on this machine. */
@@ -117,7 +118,7 @@ export async function listen(
 }
 
 const reasons = new Map([
-  ['EADDRINUSE', 'the port is in use. Choose another one with --port'],
+  ['EADDRINUSE', 'the port is in use. Choose another one with --port, or metrics.port'],
   ['EACCES', 'this user may not use the port'],
   ['EADDRNOTAVAIL', 'this machine does not have that address'],
   ['ENOTFOUND', 'the name does not exist'],

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Registry } from '../registry/registry.ts';
-import { principalOf } from './authenticate.ts';
-import { assertMayReadMetrics } from './metrics-access.ts';
+import { RegistryError } from '../model/errors.ts';
+import { isLocal } from './local-request.ts';
 import type { Metrics } from './metrics.ts';
+import { nothingHere } from './nothing-here.ts';
 import { requestIdOf } from './request-id.ts';
 import { onlyGet } from './methods.ts';
 
@@ -16,7 +17,7 @@ export interface Observer {
   isQuiet: boolean;
   /** Counts a request that was answered at once. `startedAt` is from `performance.now()`. */
   count(method: string, route: string, status: number, startedAt: number): void;
-  /** `/metrics`. */
+  /** `/metrics` for programs on this machine, unless it has a listener of its own. No key opens it: it is about all organizations. */
   router: Router;
 }
 
@@ -25,7 +26,7 @@ export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/metrics', async (request, response) => {
-    assertMayReadMetrics(request, principalOf(request), config.proxies);
+    if (config.metrics !== null || !isLocal(request, config.proxies)) throw new RegistryError('not_found', nothingHere);
     const text = await metrics.render();
     response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).send(text);
   });

@@ -151,7 +151,7 @@ test('a port that is taken', async () => {
   const { port } = server.address() as AddressInfo;
   expect(await start('serve', '--port', String(port))).toMatchObject({
     code: 3,
-    stderr: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port.\n`,
+    stderr: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port, or metrics.port.\n`,
   });
   server.close();
 });

@@ -102,13 +102,16 @@ describe('deployed', () => {
     const path = join(home, 'registry.config.ts');
     await writeFile(
       path,
-      readFileSync(new URL('registry.config.ts', folder), 'utf8').replace("'stele'", JSON.stringify(source)),
+      readFileSync(new URL('registry.config.ts', folder), 'utf8').replace(
+        "'@stele-registry/stele'",
+        JSON.stringify(source),
+      ),
     );
     const config = await loadConfig(path, null);
     expect(config).toMatchObject({ proxies: 1, store: { kind: 's3', credentials: null } });
     const secret = 'STELE_SECRET_KEY';
     expect(JSON.stringify(config.secretKey)).toContain(secret);
-    for (const name of ['compose.yaml', 'kubernetes/stele.yaml'])
+    for (const name of ['compose.yaml', 'kubernetes/bucket/registry.config.yaml'])
       expect(readFileSync(new URL(name, folder), 'utf8')).toContain(secret);
   });
 });

@@ -32,7 +32,7 @@ test('probes, metrics and what clients look for at the root of a host are answer
     expect(await get(target), target).toMatchObject({ status: 200 });
   expect((await get('/v2/acme/apis/pay/tags/list')).status).toBe(200);
   // This Host is not one of loopback.
-  expect((await get('/metrics')).status).toBe(401);
+  expect((await get('/metrics')).status).toBe(404);
 });
 
 test('a build below a path finds its pages', async () => {

@@ -89,7 +89,7 @@ test('a port that is taken is refused', async () => {
   const { port } = other.address() as { port: number };
   await expect(listen(() => undefined, { host: '127.0.0.1', port })).rejects.toMatchObject({
     code: 'unavailable',
-    message: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port.`,
+    message: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port, or metrics.port.`,
   });
   other.close();
 });

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
-import { anonymous } from '../../src/model/access.ts';
 import { openRegistry } from '../../src/open.ts';
 import { createKey, type NewKey } from '../../src/registry/keys.ts';
-import { assertMayReadMetrics } from '../../src/server/metrics-access.ts';
+import { isLocal } from '../../src/server/local-request.ts';
+import { listenForMetrics } from '../../src/server/metrics-listener.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { freePort } from '../servers/ports.ts';
 import { exchange, parseAnswer } from './http.ts';
 import { openServed, type Served } from './served.ts';
 
@@ -45,27 +46,40 @@ describe('metrics', () => {
     ['Via', '127.0.0.1', 'Via: 1.1 proxy'],
     ['X-Real-IP', '127.0.0.1', 'X-Real-IP: 127.0.0.1'],
   ])('do not answer what came through a proxy: %s', async (_, host, ...fields) => {
-    expect(await statusOf(direct, host, ...fields)).toBe(401);
+    expect(await statusOf(direct, host, ...fields)).toBe(404);
   });
 
   test('do not answer another machine that calls the registry localhost', () => {
-    const asked = (remoteAddress: string) => {
-      const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
-      return () => assertMayReadMetrics(request, anonymous, 0);
-    };
-    for (const own of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(asked(own)).not.toThrow();
-    for (const other of ['192.0.2.7', '2001:db8::1', '::ffff:192.0.2.7']) expect(asked(other)).toThrow('need a key');
+    const asked = (remoteAddress: string) =>
+      isLocal({ socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage, 0);
+    for (const own of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(asked(own)).toBe(true);
+    for (const other of ['192.0.2.7', '2001:db8::1', '::ffff:192.0.2.7']) expect(asked(other)).toBe(false);
   });
 
-  test('answer no connection without a key where proxies are configured', async () => {
-    expect(await statusOf(behindProxy, '127.0.0.1')).toBe(401);
+  test('answer no connection where proxies are configured', async () => {
+    expect(await statusOf(behindProxy, '127.0.0.1')).toBe(404);
   });
 
-  test('answer a key with the scope admin for a whole organization, and no other', async () => {
-    for (const served of [direct, behindProxy]) {
-      expect(await statusOf(served, 'registry.test', await bearer(served, {}))).toBe(200);
-      expect(await statusOf(served, 'registry.test', await bearer(served, { scopes: ['publish'] }))).toBe(403);
-      expect(await statusOf(served, 'registry.test', await bearer(served, { resources: ['apis/*'] }))).toBe(403);
+  test('answer no key: they are about all organizations, and an administrator is one of a single one', async () => {
+    for (const served of [direct, behindProxy])
+      expect(await statusOf(served, 'registry.test', await bearer(served, {}))).toBe(404);
+  });
+
+  test('have a listener of their own where one is configured, and nothing else has them then', async () => {
+    const metrics = { host: '127.0.0.1', port: await freePort() };
+    await using served = await openServed({ metrics });
+    expect(await statusOf(served, '127.0.0.1')).toBe(404);
+
+    const current = createMetrics({ counts: () => ({ running: 2, waiting: 0 }) });
+    const listening = await listenForMetrics(metrics, () => current, served.registry.log);
+    try {
+      const answer = await fetch(`${listening.url}/metrics`);
+      expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+      expect(await answer.text()).toContain('stele_syncs{state="running"} 2\n');
+      expect((await fetch(`${listening.url}/`)).status).toBe(404);
+      expect((await fetch(`${listening.url}/metrics`, { method: 'POST' })).status).toBe(405);
+    } finally {
+      await listening.close(0);
     }
   });
 });
