@@ -121,6 +121,6 @@ export async function openServer(
 
 /** A handler that is created at its first request. */
 function atFirstRequest(create: () => RequestHandler): RequestHandler {
-  let made: RequestHandler | null = null;
-  return (request, response, next) => (made ??= create())(request, response, next);
+  let handler: RequestHandler | null = null;
+  return (request, response, next) => (handler ??= create())(request, response, next);
 }

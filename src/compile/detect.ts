@@ -29,9 +29,9 @@ export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
 export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
     const parsed = parseFile(path, bytes, limits);
-    const found = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
-    if (found === null) return [];
-    return [{ path, ...found, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];
+    const kind = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
+    if (kind === null) return [];
+    return [{ path, ...kind, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];
   });
 }
 

@@ -76,13 +76,13 @@ export function sayOtherKind(text: string, value: unknown): string | null {
 
 function nameOtherKind(text: string, value: unknown): string | null {
   if (isObject(value)) {
-    const found = others.find(
+    const kind = others.find(
       ({ member, root }) => member !== undefined && Object.hasOwn(value, member) && (root?.(value) ?? true),
     );
-    if (found !== undefined) {
-      const version = found.hasVersion === true ? value[found.member!] : undefined;
+    if (kind !== undefined) {
+      const version = kind.hasVersion === true ? value[kind.member!] : undefined;
       const isShown = (typeof version === 'string' && /^[\w.+-]{1,30}$/.test(version)) || typeof version === 'number';
-      return isShown ? `${found.name} ${version}` : found.name;
+      return isShown ? `${kind.name} ${version}` : kind.name;
     }
   }
   const start = beginningOf(text);

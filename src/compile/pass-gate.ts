@@ -19,11 +19,11 @@ export function passGate(
   if (ruleset === null) return createReport(problems);
   const { blockOn, exemptions, today, ratchet } = gate;
   const { left, exempted, expired, unused } = exempt(findings, [...exemptions, ...ignored], today);
-  const known = knownAmong(left, gate.known ?? []);
+  const accepted = knownAmong(left, gate.known ?? []);
   const marked = left.map((finding): Problem => ({
     ...finding,
     ofRuleset: true,
-    ...(known.has(finding) && { known: true as const }),
+    ...(accepted.has(finding) && { known: true as const }),
   }));
   const about = [...expired.map(expiredProblem), ...unused.map(unusedProblem)];
   const report = createReport([...problems, ...marked, ...about]);

@@ -31,26 +31,26 @@ function createFinder({ value }: ParsedFile): (change: Change) => string {
     const isBundled = root === 'components' && !followPointer(value, joinPointer('', root, kind, name)).found;
     if (!isBundled || path === '') return pointer;
     const operation = joinPointer('', 'paths', path, method.toLowerCase());
-    const known = references.get(operation) ?? referencesIn(value, operation);
-    references.set(operation, known);
-    return known.get(name) ?? operation;
+    const targets = references.get(operation) ?? referencesIn(value, operation);
+    references.set(operation, targets);
+    return targets.get(name) ?? operation;
   };
 }
 
 /** The first reference below a node to each name in other files. */
 function referencesIn(root: unknown, base: string): Map<string, string> {
-  const found = new Map<string, string>();
+  const byPointer = new Map<string, string>();
   const node = followPointer(root, base);
   const waiting: [unknown, string][] = node.found ? [[node.value, base]] : [];
   for (const [value, pointer] of waiting) {
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, child] of Object.entries(value)) {
       const name = key === '$ref' && typeof child === 'string' ? nameOf(child) : null;
-      if (name !== null && !found.has(name)) found.set(name, joinPointer(pointer, key));
+      if (name !== null && !byPointer.has(name)) byPointer.set(name, joinPointer(pointer, key));
       waiting.push([child, joinPointer(pointer, key)]);
     }
   }
-  return found;
+  return byPointer;
 }
 
 /** What a bundle calls the target of a reference into another file. */

@@ -25,13 +25,13 @@ export function chainProblem(file: ParsedFile, pointer: string, text: string): P
  * Results are cached.
  */
 export function createFollow(files: KindInput['files']): (reference: Reference) => Reference | null {
-  const known = new Map<string, Reference | null>();
+  const targets = new Map<string, Reference | null>();
   return (reference) => {
     const key = keyOf(reference);
-    const found = known.get(key);
+    const found = targets.get(key);
     if (found !== undefined) return found;
     const next = follow(reference, files);
-    known.set(key, next);
+    targets.set(key, next);
     return next;
   };
 }
@@ -106,15 +106,15 @@ export function findLongChain(
     for (const key in node) {
       const child = (node as Record<string, unknown>)[key];
       if (typeof child !== 'object' || isLeftOut(key, child)) continue;
-      const found = visit(child, file, () => joinPointer(pointer(), key));
-      if (found) return found;
+      const problem = visit(child, file, () => joinPointer(pointer(), key));
+      if (problem) return problem;
     }
     return null;
   }
 
   for (const file of files.values()) {
-    const found = isParsed(file) ? visit(file.value, file, () => '') : null;
-    if (found) return found;
+    const problem = isParsed(file) ? visit(file.value, file, () => '') : null;
+    if (problem) return problem;
   }
   return null;
 }

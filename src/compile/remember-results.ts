@@ -31,9 +31,9 @@ export function rememberResults<C extends Compiler>(
       const [entry] = await load([input.entry]);
       if (!entry?.found) return compiler.compile(input, load, turn);
       const key = keyOf(input, turn?.org ?? '', entry.bytes.byteLength);
-      const known = results.get(key);
-      const again = known && (await readAgain(known, entry, load));
-      if (again) return withFiles(known.compiled, again);
+      const remembered = results.get(key);
+      const again = remembered && (await readAgain(remembered, entry, load));
+      if (again) return withFiles(remembered.compiled, again);
       const read = new Map<string, SnapshotFile>([[entry.path, entry]]);
       const compiled = await compiler.compile(
         input,
@@ -96,7 +96,7 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
   for (const { byteLength, buffer } of bytesOf({ read, compiled }))
     needed.set(buffer, (needed.get(buffer) ?? 0) + byteLength);
   const copies = new Map<Uint8Array, Uint8Array>();
-  const own = (bytes: Uint8Array): Uint8Array => {
+  const copyOf = (bytes: Uint8Array): Uint8Array => {
     if (needed.get(bytes.buffer)! >= mostly * bytes.buffer.byteLength) return bytes;
     const copy = copies.get(bytes) ?? Buffer.allocUnsafeSlow(bytes.byteLength);
     if (!copies.has(bytes)) copy.set(bytes);
@@ -105,11 +105,11 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
   };
   const ownArtifact = ({ representations, ...about }: Artifact): Artifact => ({
     ...about,
-    representations: representations.map((made) => ({ ...made, bytes: own(made.bytes) })),
+    representations: representations.map((made) => ({ ...made, bytes: copyOf(made.bytes) })),
   });
-  const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: own(file.bytes) }));
+  const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: copyOf(file.bytes) }));
   return {
-    read: read.map((file) => (file.found ? { ...file, bytes: own(file.bytes) } : file)),
+    read: read.map((file) => (file.found ? { ...file, bytes: copyOf(file.bytes) } : file)),
     compiled: { ...compiled, artifact: compiled.artifact && ownArtifact(compiled.artifact), files },
   };
 }
@@ -117,12 +117,12 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
 /** The bytes of a result, each once. */
 function bytesOf({ read, compiled }: Remembered): Set<Uint8Array> {
   const files = [...read.map((file) => (file.found ? file.bytes : null)), ...compiled.files.map(({ bytes }) => bytes)];
-  const made = compiled.artifact?.representations.map(({ bytes }) => bytes) ?? [];
-  return new Set([...files.filter((bytes) => bytes !== null), ...made]);
+  const representations = compiled.artifact?.representations.map(({ bytes }) => bytes) ?? [];
+  return new Set([...files.filter((bytes) => bytes !== null), ...representations]);
 }
 
 function sizeOf({ read, compiled: { artifact, report } }: Remembered): number {
   const files = read.reduce((sum, file) => sum + (file.found ? file.bytes.byteLength : 200), 0);
-  const made = artifact?.representations.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) ?? 0;
-  return 1000 + files + made + report.problems.length * 500;
+  const total = artifact?.representations.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) ?? 0;
+  return 1000 + files + total + report.problems.length * 500;
 }

@@ -142,18 +142,18 @@ async function artifactOf(
 
 /** The type to compile the document as, or the problem if it has none. */
 function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Problem {
-  const found = kindOf(entry.value);
-  const other = found === null ? sayOtherKind(entry.text, entry.value) : null;
+  const kind = kindOf(entry.value);
+  const other = kind === null ? sayOtherKind(entry.text, entry.value) : null;
   if (other !== null) return problemAt(entry, '', 'kind-unknown', other);
   if (type === null) {
-    if (found !== null) return found.type;
+    if (kind !== null) return kind.type;
     const message =
       'Unknown kind of document. An OpenAPI document has "openapi" or "swagger" at its root, a JSON Schema has a "$schema" that names a draft, and a ruleset has "rules" or "extends".';
     return problemAt(entry, '', 'kind-unknown', message);
   }
-  if (found !== null && found.type !== type)
-    return problemAt(entry, '', 'kind-mismatch', `The document is ${types[found.type].noun}, not ${types[type].noun}.`);
-  if (found === null && type === 'apis')
+  if (kind !== null && kind.type !== type)
+    return problemAt(entry, '', 'kind-mismatch', `The document is ${types[kind.type].noun}, not ${types[type].noun}.`);
+  if (kind === null && type === 'apis')
     return problemAt(
       entry,
       '',

@@ -14,17 +14,17 @@ export function shownImages(
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
   isUsed: (path: string) => boolean,
 ): string[] {
-  const found = new Set<string>();
+  const images = new Set<string>();
   for (const [path, file] of files) {
     if (!isUsed(path)) continue;
     if (!/!\[|<img\s/i.test(file.text ?? '')) continue;
     for (const text of isParsed(file) ? textsOf(file.value) : [file.text!]) {
       for (const [, markdown, html] of text.matchAll(written))
-        for (const each of imagePaths(markdown ?? html!, path)) if (!files.has(each)) found.add(each);
-      if (found.size >= maxImages * 2) break;
+        for (const each of imagePaths(markdown ?? html!, path)) if (!files.has(each)) images.add(each);
+      if (images.size >= maxImages * 2) break;
     }
   }
-  return [...found].slice(0, maxImages * 2);
+  return [...images].slice(0, maxImages * 2);
 }
 
 /** The strings in a value. What aliases share is read once. */

@@ -93,8 +93,8 @@ const refOf = (number: number) => `refs/pull/${number}/head`;
 /** Forgejo sends its signature in both headers. Each one present must be valid. */
 async function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): Promise<boolean> {
   const given = [headers['x-gitea-signature'], headers['x-forgejo-signature']].filter((value) => value !== undefined);
-  const found = await Promise.all(given.map((signature) => isHmacOf(signature, body, secrets)));
-  return found.length > 0 && !found.includes(false);
+  const matches = await Promise.all(given.map((signature) => isHmacOf(signature, body, secrets)));
+  return matches.length > 0 && !matches.includes(false);
 }
 
 /** Parses a delivery of Gitea or Forgejo (https://docs.gitea.com/usage/webhooks). */

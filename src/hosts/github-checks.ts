@@ -57,11 +57,11 @@ export async function writeCheckRun(
     const state = index === batches - 1 ? endOf(check.state) : endOf('running');
     const some = annotations.slice(index * batch, (index + 1) * batch).map(toAnnotation);
     const fields = { ...target, ...state, ...linkOf(check, 'details_url'), output: { ...output, annotations: some } };
-    const made =
+    const response =
       run === null
         ? await checks.create({ ...fields, name: check.name, head_sha: check.commit })
         : await checks.update({ ...fields, check_run_id: run });
-    run = made.data.id;
+    run = response.data.id;
   }
 }
 

@@ -88,8 +88,8 @@ export function createSpeakers(settings: HostSettings): Speakers {
     { appId, privateKey }: ApiCredential & { kind: 'app' },
     signal: AbortSignal,
   ): Promise<number> {
-    const known = installations.get(key);
-    if (known !== undefined) return known;
+    const installation = installations.get(key);
+    if (installation !== undefined) return installation;
     const app = await clientOf(`app ${appId}`, { appId, privateKey });
     const { owner, repo } = ownerOf(name);
     const request = { signal };

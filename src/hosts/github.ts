@@ -73,8 +73,8 @@ export function createGitHub(settings: HostSettings): Host {
       return inTime('GitHub', second, async (signal) => {
         const { client } = (await speakers.find(repository, signal))!;
         const token = await speakers.ask(repository, async () => {
-          const known = (await client.auth({ type: 'installation' })) as Token;
-          if (Date.parse(known.expiresAt) - Date.now() > rest) return known.token;
+          const token = (await client.auth({ type: 'installation' })) as Token;
+          if (Date.parse(token.expiresAt) - Date.now() > rest) return token.token;
           return ((await client.auth({ type: 'installation', refresh: true })) as Token).token;
         });
         return { kind: 'token', username: 'x-access-token', token };

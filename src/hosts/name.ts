@@ -13,8 +13,8 @@ export function asRepositoryName(text: string): string | null {
  * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
-  const found = asRepositoryName(pathOn(base, url)?.path ?? '');
-  return found !== null && (isNested || found.split('/').length === 2) ? found : null;
+  const name = asRepositoryName(pathOn(base, url)?.path ?? '');
+  return name !== null && (isNested || name.split('/').length === 2) ? name : null;
 }
 
 /**

@@ -37,14 +37,14 @@ export function repositoriesIn(host: string, list: unknown): readonly unknown[] 
 
 /** Asks for the list at the first path, and if that does not exist, for the one at the second. */
 export function askEither(ask: Ask, owner: HostOwner, paths: readonly [string, string], signal: AbortSignal) {
-  let known: string | null = null;
+  let ownerName: string | null = null;
   return async (query: string): Promise<Answer> => {
     const request = (path: string, isDone?: (status: number) => boolean) =>
       ask(asRepository(owner), { method: 'GET', path: `${path}?${query}`, ...(isDone && { isDone }) }, signal);
-    if (known !== null) return request(known);
+    if (ownerName !== null) return request(ownerName);
     const first = await request(paths[0], (status) => status === 404);
-    known = first.status === 404 ? paths[1] : paths[0];
-    return first.status === 404 ? request(known) : first;
+    ownerName = first.status === 404 ? paths[1] : paths[0];
+    return first.status === 404 ? request(ownerName) : first;
   };
 }
 

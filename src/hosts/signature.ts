@@ -38,8 +38,8 @@ export async function isHmacOf(
 export function isOneOf(text: string, secrets: readonly string[]): boolean {
   const digest = (value: string) => createHmac('sha256', 'one of').update(value).digest();
   const given = digest(text);
-  const found = secrets.map((secret) => secret !== '' && timingSafeEqual(digest(secret), given));
-  return found.includes(true);
+  const matches = secrets.map((secret) => secret !== '' && timingSafeEqual(digest(secret), given));
+  return matches.includes(true);
 }
 
 /** Whether one of the secrets fits; an empty one does not. Always tries all of them. */
@@ -47,9 +47,9 @@ export async function fitsSome(
   secrets: readonly string[],
   fits: (secret: string) => Promise<boolean>,
 ): Promise<boolean> {
-  let found = false;
-  for (const secret of secrets) if (secret !== '' && (await fits(secret))) found = true;
-  return found;
+  let isMatch = false;
+  for (const secret of secrets) if (secret !== '' && (await fits(secret))) isMatch = true;
+  return isMatch;
 }
 
 /** The value after `sha256=`, or undefined. */

@@ -98,6 +98,6 @@ export interface PullCheck {
  * only its git ref.
  */
 export function pullRef(org: string, repository: string, { number, ref }: Pick<PullCheck, 'number' | 'ref'>): string {
-  const own = number === null ? `group-${hexOf(digestOf(ref)).slice(0, 16)}` : String(number);
-  return `pulls/${org}/${repository}/${own}`;
+  const id = number === null ? `group-${hexOf(digestOf(ref)).slice(0, 16)}` : String(number);
+  return `pulls/${org}/${repository}/${id}`;
 }

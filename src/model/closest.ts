@@ -7,8 +7,9 @@ export function closest(written: string, names: Iterable<string>): string {
   let best: { name: string; distance: number } | null = null;
   for (const name of names) {
     if (Math.abs(name.length - written.length) > limit) continue;
-    const found = distance(written.toLowerCase(), name.toLowerCase());
-    if (found <= limit && (best === null || found < best.distance)) best = { name, distance: found };
+    const distanceToName = distance(written.toLowerCase(), name.toLowerCase());
+    if (distanceToName <= limit && (best === null || distanceToName < best.distance))
+      best = { name, distance: distanceToName };
   }
   return best === null ? '' : ` Did you mean ${JSON.stringify(best.name)}?`;
 }

@@ -105,20 +105,20 @@ export function findingKey({ rule, pointer, message }: Pick<Problem, 'rule' | 'p
  */
 export function knownAmong(findings: readonly Problem[], keys: readonly string[]): Set<Problem> {
   const exact = new Set(keys);
-  const known = new Set(findings.filter((one) => one.rule !== findingsCut && exact.has(findingKey(one))));
-  if (known.size === findings.length) return known;
-  for (const finding of known) exact.delete(findingKey(finding));
+  const matching = new Set(findings.filter((one) => one.rule !== findingsCut && exact.has(findingKey(one))));
+  if (matching.size === findings.length) return matching;
+  for (const finding of matching) exact.delete(findingKey(finding));
   const moved = new Map<string, number>();
   for (const key of exact) moved.set(withoutPlaces(key), (moved.get(withoutPlaces(key)) ?? 0) + 1);
   for (const finding of findings) {
-    if (known.has(finding) || finding.rule === findingsCut) continue;
+    if (matching.has(finding) || finding.rule === findingsCut) continue;
     const key = withoutPlaces(findingKey(finding));
     const left = moved.get(key) ?? 0;
     if (left === 0) continue;
     moved.set(key, left - 1);
-    known.add(finding);
+    matching.add(finding);
   }
-  return known;
+  return matching;
 }
 
 /** The key of a finding without what moves: places in lists, but not status codes, and names in `{…}`. */

@@ -11,9 +11,9 @@ export function matchesGlob(pattern: string, text: string): boolean {
   let position = first.length;
   const end = text.length - last.length;
   for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, position);
-    if (found < 0 || found + part.length > end) return false;
-    position = found + part.length;
+    const index = text.indexOf(part, position);
+    if (index < 0 || index + part.length > end) return false;
+    position = index + part.length;
   }
   return true;
 }

@@ -54,8 +54,8 @@ const semver =
  * Drops build metadata (SemVer §10).
  */
 export function parseSemanticVersion(label: string): SemanticVersion | null {
-  const known = parsed.get(label);
-  if (known !== undefined) return known;
+  const cached = parsed.get(label);
+  if (cached !== undefined) return cached;
   const version = parse(label);
   // The labels of a resource are parsed again at each of its publishes.
   if (parsed.size >= 100_000) parsed.clear();
@@ -222,7 +222,7 @@ const compared = 64;
 const maxMisfits = 32;
 
 /** By the first item. Each publish makes a new list, which begins with the items of the one before. */
-const known = new WeakMap<Labelled, Places>();
+const placesOf = new WeakMap<Labelled, Places>();
 
 /**
  * The index of the item with this label, ignoring case, or -1. Items of a list are only ever added
@@ -245,15 +245,15 @@ export function placeOfLabel(list: readonly Labelled[], label: string): number {
 /** Where the labels of a list stand; null: another list was read, and the two differ in more than their ends. */
 function placesIn(list: readonly Labelled[]): Map<string, number> | null {
   const end = list.length - compared;
-  let found = known.get(list[0]!);
-  const isFit = found !== undefined && list[found.length - 1] === found.last;
-  if (!isFit && found !== undefined && ++found.misfits < maxMisfits) return null;
-  if (!isFit || found === undefined) found = { places: new Map(), length: 0, last: list[0]!, misfits: 0 };
+  let places = placesOf.get(list[0]!);
+  const isFit = places !== undefined && list[places.length - 1] === places.last;
+  if (!isFit && places !== undefined && ++places.misfits < maxMisfits) return null;
+  if (!isFit || places === undefined) places = { places: new Map(), length: 0, last: list[0]!, misfits: 0 };
   // Not the newest, which were compared: what is foreseen and does not come to be is among them.
-  for (; found.length < end; found.length++) {
-    found.last = list[found.length]!;
-    found.places.set(foldLabel(found.last.label), found.length);
+  for (; places.length < end; places.length++) {
+    places.last = list[places.length]!;
+    places.places.set(foldLabel(places.last.label), places.length);
   }
-  known.set(list[0]!, found);
-  return found.places;
+  placesOf.set(list[0]!, places);
+  return places.places;
 }

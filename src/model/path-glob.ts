@@ -67,9 +67,9 @@ export function highestPlaceholder(template: string): number {
 function matchNames(patterns: readonly string[], names: readonly string[]): string[] | null {
   const taken: string[] = [];
   for (const [index, pattern] of patterns.entries()) {
-    const found = matchName(pattern, names[index]!);
-    if (found === null) return null;
-    taken.push(...found);
+    const match = matchName(pattern, names[index]!);
+    if (match === null) return null;
+    taken.push(...match);
   }
   return taken;
 }
@@ -84,10 +84,10 @@ function matchName(pattern: string, name: string): string[] | null {
   const taken: string[] = [];
   let from = first.length;
   for (const part of parts.slice(1, -1)) {
-    const found = name.indexOf(part, from);
-    if (found < 0 || found + part.length > end) return null;
-    taken.push(name.slice(from, found));
-    from = found + part.length;
+    const index = name.indexOf(part, from);
+    if (index < 0 || index + part.length > end) return null;
+    taken.push(name.slice(from, index));
+    from = index + part.length;
   }
   return [...taken, name.slice(from, end)];
 }

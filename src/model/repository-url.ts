@@ -23,10 +23,10 @@ export function withoutCredential(text: string): string {
 
 /** The credentials in the URLs of a text, each with its `@`. */
 export function credentialsIn(text: string): string[] {
-  const own = scpWithPassword.exec(text)?.[0];
+  const match = scpWithPassword.exec(text)?.[0];
   return [
     ...[...text.matchAll(userinfo)].map(([, , , info]) => `${info}@`),
-    ...(own === undefined ? [] : [own]),
+    ...(match === undefined ? [] : [match]),
   ].filter((found) => found !== '@' && withoutCredential(text) !== text);
 }
 

@@ -238,10 +238,10 @@ function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publish
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
   const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : dateOf(past);
   const read = readerOf(versions, past);
-  const own = read(past.label);
+  const ordered = read(past.label);
   const isHigher = ({ label }: Version): boolean => {
     const other = read(label);
-    return own !== null && other !== null && compareSemanticVersions(other, own) > 0;
+    return ordered !== null && other !== null && compareSemanticVersions(other, ordered) > 0;
   };
   const index = versions.findIndex((each) => dateOf(each) > date || (dateOf(each) === date && isHigher(each)));
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);

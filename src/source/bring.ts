@@ -73,6 +73,6 @@ export async function bringBlobs({ mirror, call }: Bringing, blobs: readonly str
 
 async function absentOf(mirror: Mirror, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
   if (ids.length === 0) return [];
-  const known = await mirror.look(ids, signal);
-  return [...new Set(ids)].filter((id) => !known.has(id));
+  const objects = await mirror.look(ids, signal);
+  return [...new Set(ids)].filter((id) => !objects.has(id));
 }

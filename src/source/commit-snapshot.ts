@@ -37,24 +37,24 @@ const maxObjectBytes = 64 * 2 ** 20;
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
   const { repository, target, mirror, limits, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
-  const known = new Map<string, ObjectInfo>();
+  const objects = new Map<string, ObjectInfo>();
 
   /** Finds out which of these objects are in the mirror. */
   async function look(ids: readonly string[], signal: AbortSignal, isFresh = false): Promise<void> {
-    const found = await mirror.look(ids, signal, isFresh);
-    for (const id of ids) known.delete(id);
-    for (const [id, info] of found) known.set(id, info);
+    const looked = await mirror.look(ids, signal, isFresh);
+    for (const id of ids) objects.delete(id);
+    for (const [id, info] of looked) objects.set(id, info);
   }
 
   /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
   function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
     async function attempt(count: number): Promise<T> {
-      if (count > 1) known.clear();
-      if (!known.has(target.commit)) await look([target.commit], call.signal, count > 1);
-      if (!known.has(target.commit)) {
+      if (count > 1) objects.clear();
+      if (!objects.has(target.commit)) await look([target.commit], call.signal, count > 1);
+      if (!objects.has(target.commit)) {
         await mirror.fetchCommit(await call.connect(), target);
         await look([target.commit], call.signal);
-        if (!known.has(target.commit)) throw new Error('The mirror lost what was fetched.');
+        if (!objects.has(target.commit)) throw new Error('The mirror lost what was fetched.');
       }
       return work();
     }
@@ -69,7 +69,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readCommit({ signal }: Call): Promise<Commit> {
     const refusal = `${target.commit} in ${repository} is not a commit.`;
-    if (known.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
+    if (objects.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
     const bytes = (await mirror.readObjects([target.commit], signal, maxObjectBytes)).get(target.commit);
     const commit = bytes && parseCommit(bytes);
     if (!commit) throw new Error(`Commit ${target.commit} cannot be read.`);
@@ -89,7 +89,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   async function bringBlobs(call: Call, ids: readonly string[]): Promise<void> {
-    const absent = (): string[] => ids.filter((id) => !known.has(id));
+    const absent = (): string[] => ids.filter((id) => !objects.has(id));
     if (absent().length > 0) await look(absent(), call.signal);
     if (absent().length === 0) return;
     const wanted = absent();
@@ -100,7 +100,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readBlobs(call: Call, ids: readonly string[]): Promise<Map<string, Buffer>> {
     const contents = new Map<string, Buffer>();
-    for (const batch of batches(ids, (id) => known.get(id)?.size ?? 0)) {
+    for (const batch of batches(ids, (id) => objects.get(id)?.size ?? 0)) {
       for (const [id, bytes] of await mirror.readObjects(batch, call.signal)) {
         contents.set(id, bytes);
       }
@@ -110,16 +110,16 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
     const list = createLister(call);
-    const found: Found[] = [];
-    for (const path of paths) found.push(await findPath(root, path, list));
-    const ids = [...new Set(found.flatMap((each) => (each.found ? [each.blob] : [])))];
+    const files: Found[] = [];
+    for (const path of paths) files.push(await findPath(root, path, list));
+    const ids = [...new Set(files.flatMap((each) => (each.found ? [each.blob] : [])))];
     await bringBlobs(call, ids);
-    const sizeOf = (id: string): number => known.get(id)?.size ?? 0;
+    const sizeOf = (id: string): number => objects.get(id)?.size ?? 0;
     const contents = await readBlobs(
       call,
       ids.filter((id) => sizeOf(id) <= limits.fileBytes),
     );
-    return found.map((each) => {
+    return files.map((each) => {
       if (!each.found) return each;
       const { path, blob } = each;
       const bytes = contents.get(blob);

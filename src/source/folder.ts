@@ -62,8 +62,8 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
       const files: SnapshotFile[] = [];
       const listed = listOnce(list);
       for (const path of paths) {
-        const found = await findPath('', path, listed);
-        files.push(found.found ? await readFile(root, path, limits.fileBytes) : found);
+        const entry = await findPath('', path, listed);
+        files.push(entry.found ? await readFile(root, path, limits.fileBytes) : entry);
       }
       return files;
     },
@@ -76,15 +76,15 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
  * devices.
  */
 async function listFolder(root: string, folder: string): Promise<TreeEntry[]> {
-  const found: (TreeEntry & { key: Buffer })[] = [];
+  const entries: (TreeEntry & { key: Buffer })[] = [];
   for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
     const { name } = entry;
     if (name.toLowerCase() === '.git' || name.includes('\ufffd')) continue;
     const id = folder === '' ? name : `${folder}/${name}`;
     const kind = await kindOf(entry, join(root, id));
-    if (kind !== null) found.push({ name, kind, id, key: Buffer.from(kind === 'folder' ? `${name}/` : name) });
+    if (kind !== null) entries.push({ name, kind, id, key: Buffer.from(kind === 'folder' ? `${name}/` : name) });
   }
-  return found.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ name, kind, id }) => ({ name, kind, id }));
+  return entries.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ name, kind, id }) => ({ name, kind, id }));
 }
 
 async function kindOf(entry: Dirent, path: string): Promise<TreeEntry['kind'] | null> {

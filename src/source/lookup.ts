@@ -9,10 +9,10 @@ export type ListTree = (tree: string) => Promise<TreeEntry[]>;
 
 /** Lists each folder once, because a batch of thousands of files is in few folders. */
 export function listOnce(list: ListTree): ListTree {
-  const known = new Map<string, ReturnType<ListTree>>();
+  const lists = new Map<string, ReturnType<ListTree>>();
   return (folder) => {
-    const listed = known.get(folder) ?? list(folder);
-    known.set(folder, listed);
+    const listed = lists.get(folder) ?? list(folder);
+    lists.set(folder, listed);
     return listed;
   };
 }

@@ -161,8 +161,8 @@ export function openSource(options: SourceOptions): Source {
       const parentsOf = (id: string) => knownParents(mirror, id, call.signal);
       // True for most pushes.
       if (commit === ancestor || (await parentsOf(commit)).includes(ancestor)) return 'descendant';
-      const known = { id: ancestor, parents: await parentsOf(ancestor) };
-      return traceAncestry(await call.connect(), { commit, ref: remote.ref }, known, mirrors);
+      const start = { id: ancestor, parents: await parentsOf(ancestor) };
+      return traceAncestry(await call.connect(), { commit, ref: remote.ref }, start, mirrors);
     },
 
     watchable(remote) {

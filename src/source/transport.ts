@@ -121,8 +121,8 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   }
 
   async function redirectTarget(folder: string): Promise<URL | null> {
-    const found = await header(folder, 'location');
-    return found === undefined ? null : URL.parse(found, url);
+    const location = await header(folder, 'location');
+    return location === undefined ? null : URL.parse(location, url);
   }
 
   const hasCredential = credential !== null;

@@ -13,11 +13,11 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * one walk through the bundle.
  */
 export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[] {
-  const found: Advice[] = [];
+  const findings: Advice[] = [];
   const note: Note = (rule, pointer, message, on = 'value') => {
-    if (found.length < maxFindings) found.push({ rule, pointer, message, on });
+    if (findings.length < maxFindings) findings.push({ rule, pointer, message, on });
   };
-  if (!isObject(bundle)) return found;
+  if (!isObject(bundle)) return findings;
   const document: Document = {
     root: bundle,
     version,
@@ -32,7 +32,7 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[
   adviseNames(document);
   adviseSchemas(bundle, version, note);
   adviseSchemaObjects(bundle, version, note);
-  return found;
+  return findings;
 }
 
 interface Document {
@@ -104,10 +104,10 @@ function adviseOperation(
     else ids.set(id, pointer);
   }
   adviseSecurity(document, operation, pointer);
-  const own = parametersOf(document, operation, pointer);
-  document.looks += shared.length + own.length;
-  const replaced = new Set(own.map(keyOf));
-  const all = [...shared.filter((one) => !replaced.has(keyOf(one))), ...own];
+  const declared = parametersOf(document, operation, pointer);
+  document.looks += shared.length + declared.length;
+  const replaced = new Set(declared.map(keyOf));
+  const all = [...shared.filter((one) => !replaced.has(keyOf(one))), ...declared];
   if (placeholders !== null) {
     const given = new Set(all.filter((one) => one.in === 'path').map(({ name }) => name));
     for (const name of placeholders)
@@ -118,9 +118,9 @@ function adviseOperation(
           `The path has {${name}}, but no parameter in "path" has this name.`,
           'key',
         );
-    const known = new Set(placeholders);
+    const names = new Set(placeholders);
     for (const one of all)
-      if (one.in === 'path' && !known.has(one.name))
+      if (one.in === 'path' && !names.has(one.name))
         note('path-parameter-unused', one.pointer, `The path "${path}" has no {${one.name}}.`);
   }
   if (version !== '2.0') return;
@@ -146,8 +146,8 @@ function parametersOf(document: Document, holder: Record<string, unknown>, point
   const { root, listed } = document;
   const list = holder['parameters'];
   if (!Array.isArray(list)) return [];
-  const known = listed.get(holder);
-  if (known !== undefined) return known;
+  const names = listed.get(holder);
+  if (names !== undefined) return names;
   const parameters = list.flatMap((item: unknown, index) => {
     const at = joinPointer(pointer, 'parameters', index);
     const value = resolve(root, item, at)?.value;

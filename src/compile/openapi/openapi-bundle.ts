@@ -161,7 +161,7 @@ function prototypeReferences(
   { files }: KindInput,
   { used }: Tree,
 ): { file: string; pointer: string; text: string; member: '/$ref' }[] {
-  const found: { file: string; pointer: string; text: string; member: '/$ref' }[] = [];
+  const references: { file: string; pointer: string; text: string; member: '/$ref' }[] = [];
   for (const path of used) {
     const file = files.get(path);
     if (file === undefined || !isParsed(file) || !prototypeName.test(file.text)) continue;
@@ -169,12 +169,12 @@ function prototypeReferences(
       if (typeof node !== 'object' || node === null) return;
       const { $ref } = node as { $ref?: unknown };
       if (typeof $ref === 'string' && prototypeName.test($ref))
-        found.push({ file: path, pointer, text: $ref, member: '/$ref' });
+        references.push({ file: path, pointer, text: $ref, member: '/$ref' });
       for (const [key, child] of Object.entries(node)) visit(child, joinPointer(pointer, key));
     };
     visit(file.value, '');
   }
-  return found;
+  return references;
 }
 
 /**
@@ -182,14 +182,14 @@ function prototypeReferences(
  * once and counted each time. A part inside itself cannot be written.
  */
 function measure(bundle: unknown, limits: CompileLimits): { rule: string; message: string } | null {
-  const known = new Map<object, { nodes: number; depth: number; bytes: number }>();
+  const sizes = new Map<object, { nodes: number; depth: number; bytes: number }>();
   const open = new Set<object>();
   let circular = false;
 
   function visit(node: unknown): { nodes: number; depth: number; bytes: number } {
     if (typeof node === 'string') return { nodes: 1, depth: 0, bytes: node.length };
     if (typeof node !== 'object' || node === null || circular) return { nodes: 1, depth: 0, bytes: 4 };
-    const seen = known.get(node);
+    const seen = sizes.get(node);
     if (seen) return seen;
     if (open.has(node)) {
       circular = true;
@@ -205,7 +205,7 @@ function measure(bundle: unknown, limits: CompileLimits): { rule: string; messag
     }
     total.depth++;
     open.delete(node);
-    known.set(node, total);
+    sizes.set(node, total);
     return total;
   }
 

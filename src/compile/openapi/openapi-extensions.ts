@@ -44,9 +44,13 @@ export function bundleExtensions(
     const { rule, message } = judgeReference(from, $ref, files);
     const target = resolveReference(from, $ref);
     if (rule === null && target.ok) {
-      const found = followPointer(tree.documentOf(target.path).parsed, target.fragment ?? '');
-      const isLoop = found.found && typeof found.value === 'object' && found.value !== null && open.has(found.value);
-      if (found.found && !isLoop) return found.value;
+      const referenced = followPointer(tree.documentOf(target.path).parsed, target.fragment ?? '');
+      const isLoop =
+        referenced.found &&
+        typeof referenced.value === 'object' &&
+        referenced.value !== null &&
+        open.has(referenced.value);
+      if (referenced.found && !isLoop) return referenced.value;
     }
     const file = files.get(from);
     if (file !== undefined && isParsed(file) && problems.length < maxFindings) {

@@ -14,21 +14,21 @@ const shortest = maxFindings * 10;
  */
 export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   if (entry.text.length < shortest) return null;
-  const found: Problem[] = [];
-  const known = new Map<string, boolean>();
+  const problems: Problem[] = [];
+  const checked = new Map<string, boolean>();
 
   function isMissing(reference: string): boolean {
-    const before = known.get(reference);
+    const before = checked.get(reference);
     if (before !== undefined) return before;
     const missing = isPlainFragment(reference)
       ? !followPointer(entry.value, reference.slice(1)).found
       : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing';
-    known.set(reference, missing);
+    checked.set(reference, missing);
     return missing;
   }
 
   function visit(node: unknown, pointer: () => string): void {
-    if (typeof node !== 'object' || node === null || found.length >= maxFindings) return;
+    if (typeof node !== 'object' || node === null || problems.length >= maxFindings) return;
     const { $ref, discriminator } = node as { $ref?: unknown; discriminator?: unknown };
     if (typeof $ref === 'string' && isMissing($ref)) add(() => `${pointer()}/$ref`, $ref);
     const mapping = isObject(discriminator) && isObject(discriminator['mapping']) ? discriminator['mapping'] : {};
@@ -40,18 +40,18 @@ export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   }
 
   function add(pointerOf: () => string, reference: string): void {
-    if (found.length >= maxFindings) return;
+    if (problems.length >= maxFindings) return;
     const pointer = pointerOf();
     const { rule, message } = judgeReference(entry.path, reference, files);
     const severity = severityOf(pointer, reference);
     const counts = severity === 'error' || pointer.includes('/discriminator/mapping/');
     if (rule !== null && severity !== null && counts)
-      found.push(problemAt(entry, pointer, rule, message, { severity }));
+      problems.push(problemAt(entry, pointer, rule, message, { severity }));
   }
 
   visit(entry.value, () => '');
-  if (found.length < maxFindings) return null;
-  if (found.some(({ severity }) => severity === 'error')) return found;
+  if (problems.length < maxFindings) return null;
+  if (problems.some(({ severity }) => severity === 'error')) return problems;
   const message = `At least ${maxFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
-  return [problemAt(entry, '', 'limit-references', message), ...found];
+  return [problemAt(entry, '', 'limit-references', message), ...problems];
 }

@@ -14,9 +14,11 @@ export function mendNames(bundle: Record<string, unknown>, authored: unknown): v
   for (const group of groups) {
     const holder = isSwagger ? bundle : asObject(bundle['components']);
     const members = asObject(holder[group]);
-    const known = asObject((isSwagger ? asObject(authored) : asObject(asObject(authored)['components']))[group]);
+    const authoredNames = asObject(
+      (isSwagger ? asObject(authored) : asObject(asObject(authored)['components']))[group],
+    );
     const broken = Object.keys(members).filter(
-      (name) => !Object.hasOwn(known, name) && !/^[A-Za-z0-9._-]+$/.test(name),
+      (name) => !Object.hasOwn(authoredNames, name) && !/^[A-Za-z0-9._-]+$/.test(name),
     );
     if (broken.length === 0) continue;
     const freeName = createFreeName(new Set(Object.keys(members)));

@@ -83,18 +83,18 @@ const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
 
 /** The objects with an `$id`, by it; of several, the first. */
 function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
-  const known = identified.get(entry);
-  if (known !== undefined) return known;
-  const found = new Map<string, object>();
+  const identifiers = identified.get(entry);
+  if (identifiers !== undefined) return identifiers;
+  const objects = new Map<string, object>();
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     const { $id } = node as { $id?: unknown };
-    if (typeof $id === 'string' && !found.has($id)) found.set($id, node);
+    if (typeof $id === 'string' && !objects.has($id)) objects.set($id, node);
     for (const child of Object.values(node)) visit(child);
   };
   visit(entry.value);
-  identified.set(entry, found);
-  return found;
+  identified.set(entry, objects);
+  return objects;
 }
 
 /**
@@ -164,8 +164,8 @@ export function findReferenceLoop(
   for (const path of from) {
     const file = files.get(path);
     if (file === undefined || !isParsed(file)) continue;
-    const found = visit(file.value, path, []);
-    if (found) return found;
+    const problem = visit(file.value, path, []);
+    if (problem) return problem;
   }
   return null;
 
@@ -181,8 +181,8 @@ export function findReferenceLoop(
       return { file: path, pointer: `${pointer}/$ref`, text: reference };
     }
     for (const [key, child] of Object.entries(node)) {
-      const found = visit(child, path, [...tokens, key]);
-      if (found) return found;
+      const problem = visit(child, path, [...tokens, key]);
+      if (problem) return problem;
     }
     return null;
   }

@@ -106,8 +106,8 @@ function versionOf(entry: ParsedFile, validation: Validation): Version {
       pointer,
       message: `The OpenAPI version ${stated} is not supported. Use 3.0.x, 3.1.x or 3.2.x, or set validation to lenient: then it is checked as 3.2.`,
     };
-  const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
-  return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${known}.` };
+  const versions = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
+  return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${versions}.` };
 }
 
 /** The newest version of each minor one, for those who write only that. */

@@ -58,14 +58,14 @@ async function lintWithRedocly(
     const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
-  const known = await builtIn;
+  const builtInRules = await builtIn;
   const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
   // Rules that are not there must not count as passed.
   const missing = extended
-    .filter((base) => !known.presets.has(base as string))
+    .filter((base) => !builtInRules.presets.has(base as string))
     .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = passOverFitting(await configOf(ruleset, known));
+  const config = passOverFitting(await configOf(ruleset, builtInRules));
   const tree = createTree({ files });
   const found = await lintDocument({
     document: tree.documentOf(entry.path),

@@ -40,7 +40,7 @@ const refused: readonly [members: RegExp, why: string][] = [
  */
 const maxRules = 2000;
 
-const own = new Set(['title', 'description', 'version', 'extends', '$schema']);
+const ownMembers = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
 /**
  * Checks a Redocly ruleset beyond its schema. `broken`: pointers that already have a schema error.
@@ -51,7 +51,7 @@ export async function checkRedoclyRuleset(
   broken: ReadonlySet<string>,
   find: FindRuleset = () => null,
 ): Promise<Problem[]> {
-  const known = await builtIn;
+  const builtInRules = await builtIn;
   const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
   const count = blocks.reduce((sum, [, rules]) => sum + (isObject(rules) ? countRules(rules) : 0), 0);
   if (count > maxRules) {
@@ -60,16 +60,16 @@ export async function checkRedoclyRuleset(
   }
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
   problems.push(...checkApis(entry, ruleset['apis']));
-  problems.push(...checkExtends(entry, ruleset['extends'], known, find));
+  problems.push(...checkExtends(entry, ruleset['extends'], builtInRules, find));
   for (const [block, rules] of blocks) {
     for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
-      problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, known));
+      problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, builtInRules));
   }
   const isRefused = problems.some(({ severity }) => severity === 'error');
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
     problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset has no rules. Add "rules" or "extends".'));
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  return isWhole ? [...problems, ...(await tryRules(entry, ruleset, known))] : problems;
+  return isWhole ? [...problems, ...(await tryRules(entry, ruleset, builtInRules))] : problems;
 }
 
 function countRules(rules: Record<string, unknown>): number {
@@ -82,7 +82,7 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
   const name = JSON.stringify(key);
   const why = refused.find(([members]) => members.test(key))?.[1];
   if (why !== undefined) return [problemAt(entry, at, 'ruleset-refused', `${name} ${why}`, { on: 'key' })];
-  if (own.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return [];
+  if (ownMembers.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return [];
   if (otherMembers.has(key))
     return [
       problemAt(entry, at, 'ruleset-ignored', `${name} is not about rules and is ignored.`, {

@@ -44,16 +44,16 @@ export async function checkSpectralRuleset(
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
-  const known = namesIn(ruleset, find);
+  const names = namesIn(ruleset, find);
   const paths = createPathCheck(aliases);
   const options = createOptionsCheck(entry);
-  problems.push(...checkPart(entry, '', ruleset, { paths, options, known, find }));
+  problems.push(...checkPart(entry, '', ruleset, { paths, options, known: names, find }));
   parts.forEach((part, at) => {
     const more = namesIn(part, find);
-    const own = { paths, options, known: known && more && new Set([...known, ...more]), find };
+    const within = { paths, options, known: names && more && new Set([...names, ...more]), find };
     const base = joinPointer('/overrides', at);
     problems.push(
-      ...checkPart(entry, base, part, own),
+      ...checkPart(entry, base, part, within),
       ...checkFiles(entry, joinPointer(base, 'files'), part['files']),
     );
   });
@@ -224,7 +224,7 @@ interface PathCheck {
 
 function createPathCheck(aliases: Aliases): PathCheck {
   let left = maxPathText;
-  const known = new Map<string, string | null>();
+  const patterns = new Map<string, string | null>();
 
   function read(path: string): void {
     for (const expanded of expandAliases(path, aliases, null)) {
@@ -236,14 +236,14 @@ function createPathCheck(aliases: Aliases): PathCheck {
 
   function problemOf(path: string): string | null {
     if (left < 0) return null;
-    const before = known.get(path);
+    const before = patterns.get(path);
     if (before !== undefined) return before;
     // What cannot be read costs time too.
     left -= leastPathText;
     const failure = failureOf(() => read(path));
     const shown = JSON.stringify(path.slice(0, 200));
     const problem = failure === null ? null : `${shown} is not a path expression that can be evaluated: ${failure}.`;
-    known.set(path, problem);
+    patterns.set(path, problem);
     return problem;
   }
 

@@ -54,8 +54,8 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
   let problems: Problem[] = [];
   let bundle = inlined?.ruleset ?? null;
   for (const file of [entry, ...(inlined?.used ?? [])]) {
-    const found = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
-    problems.push(...(file === entry ? found : found.map((one) => asExtended(one))));
+    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
+    problems.push(...(file === entry ? checked : checked.map((one) => asExtended(one))));
   }
   const contained = [...containedRulesets(entry).take(maxBases + 1)];
   if (contained.length > maxBases)

@@ -27,8 +27,8 @@ let key: Promise<string> | undefined;
 
 /** A folder beside the compiled code of this process; null if it keeps none. */
 export function besideOwnCode(): string | null {
-  const own = getCompileCacheDir();
-  return own === undefined ? null : join(dirname(own), 'sandbox');
+  const folder = getCompileCacheDir();
+  return folder === undefined ? null : join(dirname(folder), 'sandbox');
 }
 
 /** Opens the cache in a folder; null for none. `fills`: writes what is missing, in the background. */

@@ -14,9 +14,9 @@ export function readReport(value: unknown): Report | null {
   const { blocking } = value;
   const gate = value['gate'] === undefined ? undefined : readGate(value['gate']);
   const exempted = value['exempted'] === undefined ? undefined : readAll(value['exempted'], readExempted);
-  const known = value['known'] === undefined ? undefined : readAll(value['known'], (key) => (isText(key) ? key : null));
+  const keys = value['known'] === undefined ? undefined : readAll(value['known'], (key) => (isText(key) ? key : null));
   if (gate === null || exempted === null || !(blocking === undefined || isCount(blocking))) return null;
-  if (known === null || (known?.length ?? 0) > maxKnownFindings) return null;
+  if (keys === null || (keys?.length ?? 0) > maxKnownFindings) return null;
   return {
     problems,
     counts: { error, warning, info },
@@ -24,6 +24,6 @@ export function readReport(value: unknown): Report | null {
     ...(blocking !== undefined && { blocking }),
     ...(gate && { gate }),
     ...(exempted && { exempted }),
-    ...(known && { known }),
+    ...(keys && { known: keys }),
   };
 }

@@ -32,10 +32,10 @@ export async function renderAll(
     ...split(groups.get(true) ?? []).map((each) => renderBatch(code, each, limits, turn)),
     ...split(groups.get(false) ?? []).map((each) => renderBatch(plain, each, limits, turn)),
   ]);
-  const made = new Map(done.flat().map((page) => [page.path, page]));
+  const byPath = new Map(done.flat().map((page) => [page.path, page]));
   return pages.map(({ path, bytes }) => {
     const tooLarge = fileTooLarge(path, bytes.byteLength, limits);
-    return made.get(path) ?? { path, page: null, problems: [tooLarge] };
+    return byPath.get(path) ?? { path, page: null, problems: [tooLarge] };
   });
 }
 

@@ -70,9 +70,9 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
       const batches = splitBatches(candidates);
-      const found = await Promise.all(batches.map((batch) => detectBatch(run, batch, limits, turn)));
+      const detected = await Promise.all(batches.map((batch) => detectBatch(run, batch, limits, turn)));
       const asked = new Set(candidates.map(({ path }) => path));
-      return found.flat().filter(({ path }) => asked.delete(path));
+      return detected.flat().filter(({ path }) => asked.delete(path));
     },
 
     async ignored(patterns, paths, limits, turn = {}) {

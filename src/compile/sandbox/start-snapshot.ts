@@ -24,7 +24,7 @@ export function openStartSnapshot(
   root: string | null,
   { makesNow, trade }: { makesNow: boolean; trade: Trade },
 ): StartSnapshot {
-  let found: string | null = null;
+  let snapshot: string | null = null;
   let missed: string | null = null;
   let isMaking = false;
 
@@ -52,9 +52,9 @@ export function openStartSnapshot(
     async find() {
       if (root === null || !isBuilt) return null;
       // Without it sandboxes start all the same, only later.
-      found ??= await look(root).catch(() => null);
+      snapshot ??= await look(root).catch(() => null);
       // Another version of the program deletes it.
-      return found !== null && existsSync(found) ? found : null;
+      return snapshot !== null && existsSync(snapshot) ? snapshot : null;
     },
     close: make,
   };
@@ -70,8 +70,8 @@ async function failedLately(file: string): Promise<boolean> {
 
 /** Whether only this user can have written it. */
 async function isOurs(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  return found !== null && (found.mode & 0o022) === 0 && found.uid === (process.getuid?.() ?? found.uid);
+  const stats = await stat(path).catch(() => null);
+  return stats !== null && (stats.mode & 0o022) === 0 && stats.uid === (process.getuid?.() ?? stats.uid);
 }
 
 /** Changes with the program, with Node and with what V8 knows of the processor. */

@@ -35,17 +35,17 @@ type Twins = { i: number; j: number } | null;
 function findTwins(items: readonly unknown[]): Twins {
   const scalars = new Map<unknown, number>();
   const objects = new Map<unknown, number>();
-  let found: Twins = null;
+  let twins: Twins = null;
   for (let i = 0; i < items.length; i++) {
     const item = items[i];
     const isObject = typeof item === 'object' && item !== null;
     const last = isObject ? objects : scalars;
     const key = isObject ? JSON.stringify(item, sorted) : item;
     const j = last.get(key);
-    if (j !== undefined) found = { i, j };
+    if (j !== undefined) twins = { i, j };
     last.set(key, i);
   }
-  return found;
+  return twins;
 }
 
 /** For scalar items ajv searches from the end and reports the pair in reverse order. */

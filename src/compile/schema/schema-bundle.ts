@@ -65,9 +65,9 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   const editsOf = (file: ParsedFile) => edits.get(file) ?? edits.set(file, new Map()).get(file)!;
   const place = (file: ParsedFile, pointer: string): string => {
     if (file === entry) return pointer;
-    const own = names.get(file)!;
-    const root = ancestors(pointer).find((one) => own.has(one))!;
-    return joinPointer('', dialect.definitionsKeyword, own.get(root)!) + pointer.slice(root.length);
+    const name = names.get(file)!;
+    const root = ancestors(pointer).find((one) => name.has(one))!;
+    return joinPointer('', dialect.definitionsKeyword, name.get(root)!) + pointer.slice(root.length);
   };
   for (const { target, file, pointer, keyword, text, scope } of links) {
     if (target === null) continue;
@@ -81,8 +81,8 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   }
   const schemas = [...names].flatMap(([file, own]) =>
     [...own].map(([pointer, name]) => {
-      const found = followPointer(file.value, pointer);
-      return [name, edit(found.found ? found.value : true, pointer, editsOf(file))] as const;
+      const target = followPointer(file.value, pointer);
+      return [name, edit(target.found ? target.value : true, pointer, editsOf(file))] as const;
     }),
   );
   return withDefinitions(edit(entry.value, '', editsOf(entry)), dialect, schemas);

@@ -62,9 +62,9 @@ export type CheckMeta = (dialect: Dialect, schema: unknown) => ErrorObject[];
 export function createCheckMeta(): CheckMeta {
   const compiled = new Map<DialectName, ValidateFunction>();
   return (dialect, schema) => {
-    const known = compiled.get(dialect.name);
+    const validator = compiled.get(dialect.name);
     const validate =
-      known ??
+      validator ??
       createAjv(dialect, { allErrors: true, code: { ...options.code, process: appendErrors } }).getSchema(dialect.uri)!;
     compiled.set(dialect.name, validate);
     return errorsOf(validate, schema);
@@ -143,8 +143,8 @@ function forAjv(value: unknown): unknown {
     const isForeign =
       (extensions.has(key) && typeof child === 'boolean') ||
       (key === 'enum' && Array.isArray(child) && child.length === 0);
-    const made = isForeign ? undefined : forAjv(child);
-    if (made !== child) changes.set(key, made);
+    const edited = isForeign ? undefined : forAjv(child);
+    if (edited !== child) changes.set(key, edited);
   }
   if (changes.size === 0) return value;
   const members = Object.entries(value).map(([key, child]) => [key, changes.has(key) ? changes.get(key) : child]);

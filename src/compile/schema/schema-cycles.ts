@@ -19,8 +19,8 @@ interface Step {
 export function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
   const steps = new Map<string, Step[]>();
   const add = (from: string, step: Step) => {
-    const known = steps.get(from);
-    if (known) known.push(step);
+    const next = steps.get(from);
+    if (next) next.push(step);
     else steps.set(from, [step]);
   };
   for (const link of links)

@@ -103,17 +103,17 @@ export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unk
   // Most schemas have none.
   if (!hasApplicator(schema)) return [];
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
-  const found: Subschema[] = [];
+  const schemas: Subschema[] = [];
   for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
     if (!Object.hasOwn(schema, keyword) || (alone && keyword !== 'definitions')) continue;
     const value = schema[keyword];
     const isList = Array.isArray(value) && (shape === 'list' || shape === 'schema-or-list');
     if (isList || (shape === 'map' && isObject(value))) {
       for (const [key, child] of Object.entries(value as object))
-        if (isSchema(child)) found.push({ path: joinPointer('', keyword, key), schema: child });
-    } else if (shape.startsWith('schema') && isSchema(value)) found.push({ path: `/${keyword}`, schema: value });
+        if (isSchema(child)) schemas.push({ path: joinPointer('', keyword, key), schema: child });
+    } else if (shape.startsWith('schema') && isSchema(value)) schemas.push({ path: `/${keyword}`, schema: value });
   }
-  return found;
+  return schemas;
 }
 
 const applicatorNames: ReadonlySet<string> = new Set(applicators.map(([keyword]) => keyword));
@@ -137,12 +137,12 @@ export function referencesOf(
   dialect: Dialect,
   schema: Readonly<Record<string, unknown>>,
 ): [ReferenceKeyword, string][] {
-  const found: [ReferenceKeyword, string][] = [];
+  const references: [ReferenceKeyword, string][] = [];
   for (const [keyword] of referenceKeywordsOf.get(dialect.name)!) {
     const text = schema[keyword];
-    if (typeof text === 'string') found.push([keyword, text]);
+    if (typeof text === 'string') references.push([keyword, text]);
   }
-  return found;
+  return references;
 }
 
 export type ReferenceKeyword = '$ref' | '$recursiveRef' | '$dynamicRef';

@@ -17,8 +17,8 @@ export function withDefinitions(
 
 /** The names of the definitions in a file. */
 export function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
-  const own = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
-  return new Set(isObject(own) ? Object.keys(own) : []);
+  const definitions = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
+  return new Set(isObject(definitions) ? Object.keys(definitions) : []);
 }
 
 /** Copies plain data. `edits`, by pointer, replaces a string, or with null removes a member. */

@@ -133,10 +133,10 @@ function groupBelow(
 ): Map<string, ErrorObject[]> {
   const groups = new Map<string, ErrorObject[]>();
   /** The groups that a place belongs to: each place is looked up once, however deep it is. */
-  const known = new Map<string, readonly ErrorObject[][]>();
+  const byPlace = new Map<string, readonly ErrorObject[][]>();
 
   function groupsOf(at: string): readonly ErrorObject[][] {
-    const found = known.get(at);
+    const found = byPlace.get(at);
     if (found !== undefined) return found;
     let all = at === '' ? [] : groupsOf(parentOf(at).slice(0, -1));
     if (places.has(at)) {
@@ -144,7 +144,7 @@ function groupBelow(
       groups.set(at, own);
       all = [...all, own];
     }
-    known.set(at, all);
+    byPlace.set(at, all);
     return all;
   }
 
@@ -248,9 +248,9 @@ function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[
   const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
   for (const { union, ...finding } of findings) {
     const key = `${finding.on} ${finding.pointer}${union || isChoice(finding.message) ? '' : ` ${finding.message}`}`;
-    const known = merged.get(key);
-    if (known === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
-    else if (!known.messages.includes(finding.message)) known.messages.push(finding.message);
+    const merge = merged.get(key);
+    if (merge === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
+    else if (!merge.messages.includes(finding.message)) merge.messages.push(finding.message);
   }
   return [...merged.values()].map(({ pointer, on, doubtful, messages }) => ({
     pointer,

@@ -47,9 +47,9 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   const children = new WeakMap<object, readonly Subschema[]>();
 
   function childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[] {
-    const known = children.get(schema) ?? subschemas(dialect, schema);
-    children.set(schema, known);
-    return known;
+    const inner = children.get(schema) ?? subschemas(dialect, schema);
+    children.set(schema, inner);
+    return inner;
   }
 
   function declare(resource: Resource): Resource {
@@ -103,8 +103,8 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     resource: (uri) => byUri.get(uri),
 
     add(file) {
-      const known = scopes.get(file.path);
-      if (known) return known.get('')!.resource;
+      const scope = scopes.get(file.path);
+      if (scope) return scope.get('')!.resource;
       scopes.set(file.path, new Map());
       const uri = retrievalUri(file.path);
       const retrieved: Resource = { file, pointer: '', uri, stated: false, anchors: new Map() };

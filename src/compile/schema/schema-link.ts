@@ -62,10 +62,10 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   const queue: Pending[] = [];
 
   function reach(file: ParsedFile, pointer: string, schema: unknown): void {
-    const known = reached.get(file) ?? new Map<string, unknown>();
-    reached.set(file, known);
-    if (known.has(pointer)) return;
-    known.set(pointer, schema);
+    const pointers = reached.get(file) ?? new Map<string, unknown>();
+    reached.set(file, pointers);
+    if (pointers.has(pointer)) return;
+    pointers.set(pointer, schema);
     if (!isObject(schema)) return;
     const scope = index.scopeAt(file, pointer);
     for (const [keyword, text] of referencesOf(dialect, schema)) queue.push({ file, pointer, keyword, text, scope });
@@ -94,8 +94,8 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   }
 
   function at(resource: Resource, pointer: string): { target: Target; schema: unknown } | null {
-    const found = followPointer(resource.file.value, pointer);
-    return found.found ? { target: { resource, file: resource.file, pointer }, schema: found.value } : null;
+    const value = followPointer(resource.file.value, pointer);
+    return value.found ? { target: { resource, file: resource.file, pointer }, schema: value.value } : null;
   }
 
   /** What pointers into their own resource lead to, by their text: nearly all references are such. */
@@ -105,10 +105,10 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     const { scope, text } = pending;
     const resource = isPointer(text) ? index.resource(scope.resource.uri) : undefined;
     if (resource === undefined) return resolveAnywhere(pending);
-    const known = within.get(resource) ?? new Map<string, Outcome>();
-    within.set(resource, known);
-    const outcome = known.get(text) ?? locate(resource, text.slice(1), text);
-    known.set(text, outcome);
+    const outcomes = within.get(resource) ?? new Map<string, Outcome>();
+    within.set(resource, outcomes);
+    const outcome = outcomes.get(text) ?? locate(resource, text.slice(1), text);
+    outcomes.set(text, outcome);
     return outcome;
   }
 

@@ -19,8 +19,8 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
   for (const { target } of links) {
     if (target === null) continue;
-    const own = roots.get(target.file) ?? new Set<string>();
-    roots.set(target.file, own.add(target.pointer));
+    const pointers = roots.get(target.file) ?? new Set<string>();
+    roots.set(target.file, pointers.add(target.pointer));
   }
   const problems = findEndlessReferences(dialect, linked);
   // A document over this limit is rejected anyway. The rest costs as much as the document is large.

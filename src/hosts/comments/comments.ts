@@ -19,13 +19,13 @@ const maxPages = 10;
 
 /** All comments of a pull request, oldest first as the host gives them; at most ten pages. */
 export async function listComments({ list }: Pick<Comments, 'list'>): Promise<HostComment[]> {
-  const found: HostComment[] = [];
+  const comments: HostComment[] = [];
   for (let page = 1; page <= maxPages; page++) {
     const { items, isLast } = await list(page);
-    found.push(...items);
+    comments.push(...items);
     if (isLast) break;
   }
-  return found;
+  return comments;
 }
 
 /** Writes the comment: edits the one that has its mark, unless it says the same, or else adds it. */

@@ -51,8 +51,8 @@ export function imagePaths(address: string, file: string): string[] {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|[\\\0\s]/i.test(bare) || !isImageName(bare)) return [];
   const path = decode(bare);
   const folder = file.slice(0, file.lastIndexOf('/') + 1);
-  const found = path.startsWith('/') ? [plainPath(path)] : [plainPath(folder + path), plainPath(path)];
-  return [...new Set(found.filter((each) => each !== null))];
+  const paths = path.startsWith('/') ? [plainPath(path)] : [plainPath(folder + path), plainPath(path)];
+  return [...new Set(paths.filter((each) => each !== null))];
 }
 
 /** The path without `.`, `..` and empty segments; null if it leads out of the tree. */
@@ -76,7 +76,7 @@ function decode(text: string): string {
 /** Finds the image that an address means. Null: none, or files of the document mean different ones by it. */
 export function createFindImage({ documents, images }: Images): (address: string) => ShownImage | null {
   const byPath = new Map(images.map((image) => [image.path, image]));
-  const known = new Map<string, ShownImage | null>();
+  const shown = new Map<string, ShownImage | null>();
   const find = (address: string) => {
     const meant = new Set<ShownImage>();
     for (const file of documents) {
@@ -87,7 +87,7 @@ export function createFindImage({ documents, images }: Images): (address: string
   };
   return (address) => {
     if (images.length === 0) return null;
-    if (!known.has(address)) known.set(address, find(address));
-    return known.get(address)!;
+    if (!shown.has(address)) shown.set(address, find(address));
+    return shown.get(address)!;
   };
 }

@@ -47,12 +47,12 @@ function find(
   const index = placeOfLabel(versions, label);
   const end = index < 0 ? versions.length : index;
   const read = readerOf(versions, index < 0 ? { label } : undefined);
-  const own = read(label);
+  const ordered = read(label);
   const fits = (parsed: SemanticVersion | null): boolean =>
-    own === null ||
+    ordered === null ||
     (parsed !== null &&
-      (takesPrereleases(own) || parsed.prerelease.length === 0) &&
-      compareSemanticVersions(parsed, own) <= 0);
+      (takesPrereleases(ordered) || parsed.prerelease.length === 0) &&
+      compareSemanticVersions(parsed, ordered) <= 0);
 
   const kept = changes === undefined ? -1 : placeOfLabel(versions, changes.from);
   let best: Place | null = null;
@@ -68,7 +68,7 @@ function find(
     if (!isOffered(versions[at]!)) continue;
     if (chosenAt !== undefined && versions[at]!.publishedAt <= chosenAt) continue;
     const parsed = read(versions[at]!.label);
-    if (own === null) return versions[at]!;
+    if (ordered === null) return versions[at]!;
     if (!fits(parsed)) continue;
     const difference = best === null ? 1 : compareSemanticVersions(parsed!, best.parsed!);
     if (difference > 0 || (difference === 0 && floor < 0 && isNewer(versions, at, best!.at, end)))

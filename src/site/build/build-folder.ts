@@ -44,9 +44,9 @@ export async function openBuildFolder(out: string): Promise<BuildFolder> {
 
 /** Reads the files in the folder and checks them against the manifest. */
 async function inspect(target: string): Promise<BuildManifest | null> {
-  const found = await lstat(target).catch(ignoringAbsence);
-  if (found === null) return null;
-  if (!found.isDirectory()) throw new RegistryError('conflict', `${target} is not a folder. Choose another --out.`);
+  const stats = await lstat(target).catch(ignoringAbsence);
+  if (stats === null) return null;
+  if (!stats.isDirectory()) throw new RegistryError('conflict', `${target} is not a folder. Choose another --out.`);
   const all = await readdir(target, { recursive: true, withFileTypes: true });
   const isTie = (entry: (typeof all)[number]) =>
     entry.name === worktreeFile && entry.parentPath === target && entry.isFile();
@@ -90,13 +90,13 @@ async function begin(target: string): Promise<Beginnings> {
   const former = beside(target, `old-${mark}`);
   await mkdir(dirname(target), { recursive: true }).catch(explain);
   await mkdir(folder).catch(explain);
-  const made = new Map<string, Promise<unknown>>();
+  const folders = new Map<string, Promise<unknown>>();
 
   async function placeFor(path: string): Promise<string> {
     const place = join(folder, path);
     const parent = dirname(place);
-    const making = made.get(parent) ?? mkdir(parent, { recursive: true }).catch(explain);
-    made.set(parent, making);
+    const making = folders.get(parent) ?? mkdir(parent, { recursive: true }).catch(explain);
+    folders.set(parent, making);
     await making;
     return place;
   }

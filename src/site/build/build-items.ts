@@ -134,8 +134,8 @@ function record(ask: string, kind: FileKind): Item {
 /** The parts of a long document to which its page, at this path, links. */
 export function partItems(ask: string, page: string): Item[] {
   const folder = ask.slice(0, -'index.html'.length);
-  const found = page.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
-  return [...new Set([...found].map(([, name]) => name!))].map((name) => ({
+  const links = page.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
+  return [...new Set([...links].map(([, name]) => name!))].map((name) => ({
     ask: `${folder}${name}`,
     file: `${folder.slice(1)}${name}/index.html`,
     kind: 'part',
@@ -145,8 +145,8 @@ export function partItems(ask: string, page: string): Item[] {
 
 /** The images that a page of this version shows. `pinned`: the path of the version. */
 export function imageItems(pinned: string, page: string): Item[] {
-  const found = page.matchAll(/<img src="[^"]*\/(image-[0-9a-f]{16}\.([a-z]+))"/g);
-  return [...new Map([...found].map(([, name, type]) => [name!, type!]))].map(([name, type]) => ({
+  const images = page.matchAll(/<img src="[^"]*\/(image-[0-9a-f]{16}\.([a-z]+))"/g);
+  return [...new Map([...images].map(([, name, type]) => [name!, type!]))].map(([name, type]) => ({
     ask: `${pinned}/${name}`,
     file: `${pinned.slice(1)}/${name}`,
     kind: type === 'svg' ? 'drawing' : 'image',

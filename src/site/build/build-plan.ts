@@ -61,12 +61,12 @@ export async function planBuild(
   units.push(...(await planSites(site, { resources, sites }, inputs)));
   const listed = resources.filter(isPublished);
   for (const [org, types] of organizationsIn(listed, sites)) {
-    const own = listed.filter((resource) => resource.org === org);
+    const ofOrganization = listed.filter((resource) => resource.org === org);
     const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
     const feeds = types.length === 0 ? [] : feedItems({ kind: 'organization', org });
     units.push({
       name: `@${org}`,
-      inputs: inputs(own, organizationTitle(site, org), namesOf(sites.filter((each) => each.org === org))),
+      inputs: inputs(ofOrganization, organizationTitle(site, org), namesOf(sites.filter((each) => each.org === org))),
       items: [...pages, ...feeds],
       again: null,
     });
@@ -92,7 +92,10 @@ function feedItems(scope: FeedScope): Item[] {
 
 /** The organizations that have resources or sites, each with the types of its resources. */
 function organizationsIn(resources: readonly Resource[], sites: PublicSnapshot['sites']): Map<string, ResourceType[]> {
-  const found = new Map<string, Set<ResourceType>>(sites.map(({ org }) => [org, new Set()]));
-  for (const { org, type } of resources) found.set(org, (found.get(org) ?? new Set()).add(type));
-  return new Map([...found].map(([org, types]) => [org, resourceTypes.filter((type) => types.has(type))]));
+  const typesByOrganization = new Map<string, Set<ResourceType>>(sites.map(({ org }) => [org, new Set()]));
+  for (const { org, type } of resources)
+    typesByOrganization.set(org, (typesByOrganization.get(org) ?? new Set()).add(type));
+  return new Map(
+    [...typesByOrganization].map(([org, types]) => [org, resourceTypes.filter((type) => types.has(type))]),
+  );
 }

@@ -61,14 +61,14 @@ export async function planSites(
         again: null,
       });
     }
-    const own = [
+    const items = [
       ...ownFiles.map((path) => item(path, 'site-list')),
       ...Object.keys(files).map((path) =>
         item(path, path.toLowerCase().endsWith('.svg') ? 'site-drawing' : 'site-file'),
       ),
     ];
     const all = inputs(deploymentsOf(record), deployment, contents);
-    units.push({ name: address.slice(1), inputs: all, items: own, again: null });
+    units.push({ name: address.slice(1), inputs: all, items: items, again: null });
   }
   return units;
 }

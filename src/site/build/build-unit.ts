@@ -29,8 +29,8 @@ const patience = 600;
 export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | null): Promise<BuiltUnit> {
   if (making.isLean) return makePacked(making, unit);
   const files: BuiltFile[] = [];
-  const known = new Map((former?.files ?? []).map((file) => [file.path, file]));
-  for (const item of unit.items) files.push(...(await makeItem(making, item, known)));
+  const formerFiles = new Map((former?.files ?? []).map((file) => [file.path, file]));
+  for (const item of unit.items) files.push(...(await makeItem(making, item, formerFiles)));
   if (unit.again) files.push(...(await repeat(making, files, unit.again)));
   return { inputs: unit.inputs, files };
 }
@@ -71,9 +71,9 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
     // Of a file that is what it was, the codings are too.
     const kept: BuiltFile | null =
       isSame && former !== undefined && (await making.beginnings.keep(path)) ? former : null;
-    const made: BuiltFile | null = kept ?? (await makeFile(making, item, coding, path, former));
-    if (coding === 'identity') isSame = made !== null && made === former;
-    if (made !== null) files.push(made);
+    const file: BuiltFile | null = kept ?? (await makeFile(making, item, coding, path, former));
+    if (coding === 'identity') isSame = file !== null && file === former;
+    if (file !== null) files.push(file);
   }
   if (item.isParted) files.push(...(await makeParts(making, item, known)));
   if (item.isList) files.push(...(await makePages(making, item)));
@@ -104,8 +104,8 @@ async function shardItems(making: Making, item: Item): Promise<Item[]> {
   const paths = places.map((place) => `terms/${place}.json`);
   for (let number = 0; number < resources; number += resourcesPerFile) {
     const path = `resources/${number / resourcesPerFile}.json`;
-    const found = await read<{ chunks: number[] }[]>(path);
-    const records = found.flatMap(({ chunks }, at) => chunks.map((_, chunk) => `records/${number + at}-${chunk}.json`));
+    const index = await read<{ chunks: number[] }[]>(path);
+    const records = index.flatMap(({ chunks }, at) => chunks.map((_, chunk) => `records/${number + at}-${chunk}.json`));
     paths.push(path, ...records);
   }
   return paths.map(shardItem);

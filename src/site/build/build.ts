@@ -163,14 +163,14 @@ async function write(
   const signal = AbortSignal.any([stop, failed.signal]);
   const making: Making = { codings, isLean, answers, beginnings, headers, signal };
   const built: Record<string, BuiltUnit> = {};
-  let made = 0;
+  let count = 0;
   let done = 0;
   const queue = new PQueue({ concurrency: Math.min(4, availableParallelism() + 1) });
   const tasks = units.map((unit) => async () => {
     if (isKept(unit)) built[unit.name] = await keepUnit(making, former(unit)!);
     else {
       built[unit.name] = await makeUnit(making, unit, former(unit));
-      made += pathsOf(built[unit.name]!).length;
+      count += pathsOf(built[unit.name]!).length;
     }
     done += 1;
     say(`Building: ${done} of ${units.length}`);
@@ -202,7 +202,7 @@ async function write(
     headers: sorted,
   };
   await beginnings.write(manifestName, JSON.stringify(manifest));
-  return { manifest, made };
+  return { manifest, made: count };
 }
 
 /**

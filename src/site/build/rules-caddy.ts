@@ -128,7 +128,7 @@ export function caddyRules(table: RulesTable): string {
   const { base, headers, unpublished } = table;
   const packed = ['br', 'zstd', 'gzip'].filter((coding) => table.codings.includes(coding));
   const pages = `^(?:${unpublished.map(exactly).join('|')})(?:/index\\.html)?$`;
-  const own: Kind[] =
+  const unpublishedKinds: Kind[] =
     unpublished.length === 0
       ? []
       : [{ path: pages, accept: 'html', kind: 'users', file: '{stele_page}', type: 'text/html' }];
@@ -170,7 +170,7 @@ export function caddyRules(table: RulesTable): string {
       unpublished.map((path) => [path, `${path}/index.html`]),
     ),
     ...ownMaps(table),
-    ...[...own, ...kinds].flatMap(({ path, accept, format, kind, file, type, without = [] }, index) => [
+    ...[...unpublishedKinds, ...kinds].flatMap(({ path, accept, format, kind, file, type, without = [] }, index) => [
       `\t@stele_${index} {`,
       '\t\tvars {vars.stele_kind} ""',
       `\t\tpath_regexp ${path}`,
@@ -212,13 +212,13 @@ export function caddyRules(table: RulesTable): string {
 function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[] {
   const latest = aliases.filter(([from]) => !from.slice(2).includes('@'));
   const rows = (valueOf: (version: RulesTable['versions'][number]) => string | undefined) => {
-    const own = versions.flatMap((version): [string, string][] => {
+    const replacements = versions.flatMap((version): [string, string][] => {
       const value = valueOf(version);
       return value === undefined ? [] : [[version.path, value]];
     });
-    const byPath = new Map(own);
+    const byPath = new Map(replacements);
     return [
-      ...own,
+      ...replacements,
       ...latest.flatMap(([from, to]): [string, string][] => (byPath.has(to) ? [[from, byPath.get(to)!]] : [])),
     ];
   };
@@ -255,11 +255,15 @@ function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[]
 
 /** The policies of pages that show images of other hosts. */
 function pagePolicies({ versions, aliases }: RulesTable): string[] {
-  const own = new Map(versions.flatMap(({ path, pagePolicy }) => (pagePolicy === null ? [] : [[path, pagePolicy]])));
-  if (own.size === 0) return [];
-  const latest = aliases.flatMap(([from, to]): [string, string][] => (own.has(to) ? [[from, own.get(to)!]] : []));
+  const policies = new Map(
+    versions.flatMap(({ path, pagePolicy }) => (pagePolicy === null ? [] : [[path, pagePolicy]])),
+  );
+  if (policies.size === 0) return [];
+  const latest = aliases.flatMap(([from, to]): [string, string][] =>
+    policies.has(to) ? [[from, policies.get(to)!]] : [],
+  );
   return [
-    ...mapLines('stele_page_policy', [...own, ...latest]),
+    ...mapLines('stele_page_policy', [...policies, ...latest]),
     '\t@stele_page_policy {',
     '\t\tvars {vars.stele_kind} page users part',
     '\t\texpression {stele_page_policy} != ""',
@@ -273,10 +277,10 @@ function goneRows({ gone }: RulesTable): [string, string][] {
 }
 
 function headerLines(kind: string, fields: Fields): string[] {
-  const own = Object.entries(fields).filter(
+  const changed = Object.entries(fields).filter(
     ([name]) => name !== 'content-type' && !(kind === 'try' && /policy/.test(name)),
   );
-  if (own.length === 0 || ['absent', 'gone', 'latest', 'range', 'moved', 'preflight'].includes(kind)) return [];
+  if (changed.length === 0 || ['absent', 'gone', 'latest', 'range', 'moved', 'preflight'].includes(kind)) return [];
   const location = { json: '{stele_location}', yaml: '{stele_location}' }[kind];
   const page = ['page', 'users'].includes(kind) ? '{stele_location}/index.html' : undefined;
   const tails: Readonly<Record<string, string>> = { markdown: '/index.md', part: '{vars.stele_rest}' };
@@ -285,7 +289,7 @@ function headerLines(kind: string, fields: Fields): string[] {
   return [
     `\t@stele_kind_${kind} vars {vars.stele_kind} ${kind}`,
     ...deferred(`@stele_kind_${kind}`, [
-      ...own.map(([name, value]): Field => [name, quote(value)]),
+      ...changed.map(([name, value]): Field => [name, quote(value)]),
       ...(where === undefined ? [] : [['Content-Location', where] as Field]),
       ...(kind === 'try'
         ? ([

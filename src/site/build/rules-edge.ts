@@ -83,11 +83,18 @@ interface ResourceRules {
 }
 
 function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTable): Map<string, ResourceRules> {
-  const found = new Map<string, ResourceRules>();
+  const resources = new Map<string, ResourceRules>();
   const of = (path: string): [ResourceRules, string | null] => {
     const [, name, label] = /^(\/@[^@]+)(?:@(.*))?$/.exec(path)!;
-    const rules = found.get(name!) ?? { latest: null, isGone: false, versions: {}, digests: {}, ranges: {}, gone: [] };
-    found.set(name!, rules);
+    const rules = resources.get(name!) ?? {
+      latest: null,
+      isGone: false,
+      versions: {},
+      digests: {},
+      ranges: {},
+      gone: [],
+    };
+    resources.set(name!, rules);
     return [rules, label ?? null];
   };
   for (const { path, headers, policy, pagePolicy, digests } of versions) {
@@ -108,5 +115,5 @@ function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTabl
     if (isWhole) rules.isGone = true;
     else rules.gone.push(label!);
   }
-  return found;
+  return resources;
 }

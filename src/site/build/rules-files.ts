@@ -73,6 +73,6 @@ function aging(latest: Fields | undefined): Fields {
 }
 
 function block(path: string, fields: Fields): string {
-  const own = Object.entries(fields).filter(([name]) => name !== 'content-type');
-  return [path, ...own.map(([name, value]) => `  ${name}: ${value}`)].join('\n');
+  const sent = Object.entries(fields).filter(([name]) => name !== 'content-type');
+  return [path, ...sent.map(([name, value]) => `  ${name}: ${value}`)].join('\n');
 }

@@ -19,7 +19,7 @@ const more: Readonly<Record<string, readonly [string, string]>> = {
 export function serverRules(table: RulesTable): string {
   const { base, problems } = table;
   const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
-  const own = fieldNames(table).map((name): [string, string] => [name, variableOf(name)]);
+  const variables = fieldNames(table).map((name): [string, string] => [name, variableOf(name)]);
   const known: [string, string][] = [
     ['Content-Location', '$stele_location'],
     ['Content-Security-Policy', '$stele_policy'],
@@ -28,7 +28,7 @@ export function serverRules(table: RulesTable): string {
     ['Last-Modified', '""'],
     ['Deprecation', '$stele_deprecation'],
     ['Sunset', '$stele_sunset'],
-    ...own,
+    ...variables,
   ];
   const whole: [string, string][] = [
     ['Content-Type', '$stele_type'],

@@ -142,15 +142,15 @@ const counted = 100;
  * `^1.3.7` does without a version 1.3.
  */
 export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, string> {
-  const found = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const start of startsOf(resource)) {
     const isWhole = start.split('.').length === 3;
     for (const range of [...(isWhole ? [] : [start]), `^${start}`, `~${start}`]) {
       const selected = selectVersion(resource as Resource, { kind: 'version', version: range });
-      if (selected !== null && !selected.exact && isServed(selected.version)) found.set(range, selected.version.label);
+      if (selected !== null && !selected.exact && isServed(selected.version)) values.set(range, selected.version.label);
     }
   }
-  return found;
+  return values;
 }
 
 /** The possible starts of ranges: `1`, `1.4`, `1.4.2`. */

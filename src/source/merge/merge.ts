@@ -112,11 +112,11 @@ export async function mergeCommits(
       const changes = parseChanges(raw);
       const known = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
       const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !known.has(entry.id) ? [entry.id] : []));
-      const made = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
-      if ([...made.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
+      const contents = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
+      if ([...contents.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
       const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
-      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, made };
+      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, made: contents };
       return {
         outcome: 'merged',
         snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }),

@@ -46,8 +46,8 @@ export async function createMergedSnapshot({ ours, theirs, entries, made, fileBy
     async read(paths) {
       const looked: Found[] = [];
       for (const path of paths) looked.push(await findPath('', path, list));
-      const found = looked.flatMap((each) => (each.found ? [each] : []));
-      const files = [...(await readFrom(ours, found)), ...(await readFrom(theirs, found))];
+      const present = looked.flatMap((each) => (each.found ? [each] : []));
+      const files = [...(await readFrom(ours, present)), ...(await readFrom(theirs, present))];
       const read = new Map(files.map((file) => [file.path, file]));
       return looked.map((each) => {
         if (!each.found) return each;

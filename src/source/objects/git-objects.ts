@@ -54,10 +54,10 @@ export function createObjects(): Objects {
   /** The process for a repository. One that may still hold packs which were deleted is replaced. */
   async function processFor({ folder, searchPath }: ReadOptions, isFresh: boolean): Promise<ObjectProcess> {
     const packs = new Set(await readdir(join(folder, 'objects', 'pack')).catch(() => []));
-    const known = processes.get(folder);
-    if (known && !isFresh && known.packs.isSubsetOf(packs)) {
-      known.packs = packs;
-      return known.process;
+    const running = processes.get(folder);
+    if (running && !isFresh && running.packs.isSubsetOf(packs)) {
+      running.packs = packs;
+      return running.process;
     }
     await createBareRepository(folder);
     processes.delete(folder);
@@ -86,9 +86,9 @@ export function createObjects(): Objects {
         found.set(id, bytes!);
         if (bytes!.byteLength > maxContent) continue;
         // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
-        const own = Buffer.allocUnsafeSlow(bytes!.byteLength);
-        own.set(bytes!);
-        contents.set(keyOf(id), own);
+        const copy = Buffer.allocUnsafeSlow(bytes!.byteLength);
+        copy.set(bytes!);
+        contents.set(keyOf(id), copy);
       }
       const all = [...found].map(([id, bytes]) => {
         if (bytes === undefined) throw new Error(`The mirror lost object ${id}.`);

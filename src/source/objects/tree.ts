@@ -14,7 +14,7 @@ export interface TreeEntry {
  */
 export function parseTree(bytes: Buffer): TreeEntry[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const found = new Map<string, TreeEntry & { key: Buffer }>();
+  const entries = new Map<string, TreeEntry & { key: Buffer }>();
   for (let position = 0; position < bytes.length;) {
     const space = bytes.indexOf(0x20, position);
     const end = bytes.indexOf(0, space + 1);
@@ -25,10 +25,10 @@ export function parseTree(bytes: Buffer): TreeEntry[] {
     position = end + 21;
     const name = decode(decoder, raw);
     const kind = kindOf(mode);
-    if (name === null || !isPlainSegment(name) || name.includes('/') || found.has(name)) continue;
-    found.set(name, { name, kind, id, key: kind === 'folder' ? Buffer.concat([raw, Buffer.from('/')]) : raw });
+    if (name === null || !isPlainSegment(name) || name.includes('/') || entries.has(name)) continue;
+    entries.set(name, { name, kind, id, key: kind === 'folder' ? Buffer.concat([raw, Buffer.from('/')]) : raw });
   }
-  return [...found.values()]
+  return [...entries.values()]
     .sort((a, b) => Buffer.compare(a.key, b.key))
     .map(({ name, kind, id }) => ({ name, kind, id }));
 }

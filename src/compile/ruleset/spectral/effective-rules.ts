@@ -176,12 +176,12 @@ export function expandAliases(
   if (!aliases.has(name)) throw new SyntaxError('it uses an alias that the ruleset does not define');
   const rest = expression.slice(name.length + 1);
   const targets = aliasTargets(aliases.get(name), formats);
-  const found: string[] = [];
+  const names: string[] = [];
   for (const target of targets) {
-    found.push(...expandAliases(target + rest, aliases, formats, [...within, name]));
-    if (found.length > maxTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+    names.push(...expandAliases(target + rest, aliases, formats, [...within, name]));
+    if (names.length > maxTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
   }
-  return found;
+  return names;
 }
 
 const maxTargets = 500;

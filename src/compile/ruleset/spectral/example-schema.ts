@@ -50,24 +50,24 @@ export function createExampleSchemas(graph: Graph, direction: Direction): Exampl
   }
 
   function define(schema: Record<string, unknown>): Record<string, unknown> {
-    const made: Record<string, unknown> = {};
+    const copy: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
       if (maps.has(key) && isObject(value)) {
         const map: Record<string, unknown> = {};
         for (const [name, child] of Object.entries(value)) setMember(map, name, write(child));
-        made[key] = map;
+        copy[key] = map;
       } else if (lists.has(key) && Array.isArray(value)) {
-        if (value.length > 0) made[key] = value.map(write);
-      } else if (single.has(key)) made[key] = write(value);
-      else if (plain.has(key)) made[key] = value;
+        if (value.length > 0) copy[key] = value.map(write);
+      } else if (single.has(key)) copy[key] = write(value);
+      else if (plain.has(key)) copy[key] = value;
     }
     if (Array.isArray(schema['required'])) {
       const required = schema['required'].filter((name) => typeof name === 'string' && isPresent(schema, name));
-      if (required.length > 0) made['required'] = [...new Set(required)];
+      if (required.length > 0) copy['required'] = [...new Set(required)];
     }
     const isNullable = schema['nullable'] === true || schema['x-nullable'] === true;
-    if (isNullable && made['type'] !== undefined) made['nullable'] = true;
-    return made;
+    if (isNullable && copy['type'] !== undefined) copy['nullable'] = true;
+    return copy;
   }
 
   /** Whether a required property must be there in this direction. */

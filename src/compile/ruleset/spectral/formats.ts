@@ -16,23 +16,23 @@ export const knownFormats: Formats = new Set(
 
 /** Returns the formats of a document, in every spelling. */
 export function formatsOf(document: unknown): Formats {
-  const found = new Set<string>();
-  if (!isObject(document)) return found;
+  const formats = new Set<string>();
+  if (!isObject(document)) return formats;
   const { swagger, openapi, $schema: schema } = document;
-  if (Number.parseInt(String(swagger), 10) === 2) found.add('oas2');
+  if (Number.parseInt(String(swagger), 10) === 2) formats.add('oas2');
   if (Number.parseInt(String(openapi), 10) === 3) {
-    found.add('oas3');
+    formats.add('oas3');
     const minor = /^3\.([012])(?:\.\d*)?$/.exec(String(openapi))?.[1];
-    if (minor !== undefined) found.add(`oas3_${minor}`).add(`oas3.${minor}`);
+    if (minor !== undefined) formats.add(`oas3_${minor}`).add(`oas3.${minor}`);
   }
   const dialect = typeof schema === 'string' ? dialectOf(schema) : null;
   if (dialect !== null) {
-    found.add('json-schema');
+    formats.add('json-schema');
     const draft = dialect.name.replace(/^draft-0/, 'draft');
-    for (const name of [`json-schema-${draft}`, `json-schema-draft-${draft}`]) found.add(name);
+    for (const name of [`json-schema-${draft}`, `json-schema-draft-${draft}`]) formats.add(name);
   }
-  if (dialect !== null || isLooseSchema(document)) found.add('json-schema-loose');
-  return found;
+  if (dialect !== null || isLooseSchema(document)) formats.add('json-schema-loose');
+  return formats;
 }
 
 const types = ['any', 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];

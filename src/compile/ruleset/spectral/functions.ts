@@ -126,13 +126,13 @@ function choice(properties: unknown, isExclusive: boolean): Check {
   const names = Array.isArray(properties) ? properties.map(String) : [];
   return (value) => {
     if (!isObject(value) || names.length < 2) return [];
-    const found = Object.keys(value).filter((key) => names.includes(key));
-    if (found.length === 0) {
+    const present = Object.keys(value).filter((key) => names.includes(key));
+    if (present.length === 0) {
       const shown = names.length > 4 ? names.slice(0, 3) : names;
       const more = names.length > 4 ? `" or ${names.length - 3} other properties` : '"';
       return [{ message: `At least one of "${shown.join('" or "')}${more} must be defined` }];
     }
-    return fails(isExclusive && found.length > 1, `Just one of "${found.join('" and "')}" must be defined`);
+    return fails(isExclusive && present.length > 1, `Just one of "${present.join('" and "')}" must be defined`);
   };
 }
 

@@ -109,8 +109,8 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     if (file === undefined || !isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
     let at: Node = { value: file.value, place: rootOf(file) };
     for (const key of parsePointer(fragment)) {
-      const found = isObject(at.value) ? links.get(at.value) : undefined;
-      if (found !== undefined) at = found;
+      const link = isObject(at.value) ? links.get(at.value) : undefined;
+      if (link !== undefined) at = link;
       const { value, place } = at;
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
       const next = Array.isArray(value) ? Number(key) : key;
@@ -130,12 +130,12 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     const copyOf = (written: unknown): unknown => {
       const node = follow(written);
       if (typeof node !== 'object' || node === null) return node;
-      const known = copies.get(node);
-      if (known !== undefined) return known;
-      const made = Array.isArray(node) ? [] : {};
-      copies.set(node, made);
+      const copied = copies.get(node);
+      if (copied !== undefined) return copied;
+      const copy = Array.isArray(node) ? [] : {};
+      copies.set(node, copy);
       unfilled.push(node);
-      return made;
+      return copy;
     };
     const made = copyOf(value);
     for (let node = unfilled.pop(); node !== undefined; node = unfilled.pop()) {

@@ -55,7 +55,7 @@ export function lintWithSpectral(
   const graphs = { resolved: linked, unresolved: plainGraph(entry, linked) };
   const matchers = { resolved: createMatcher(), unresolved: createMatcher() };
   const problems: Problem[] = [];
-  const found = { error: 0, warning: 0, info: 0 };
+  const counts = { error: 0, warning: 0, info: 0 };
   const budget = createBudget(work);
   const tools = createTools(budget);
   const overridden = withOverrides(ruleset, entry.path);
@@ -72,7 +72,11 @@ export function lintWithSpectral(
     if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {
-      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, found, budget, overridden }, tools);
+      addRule(
+        matchers[kind],
+        { rule, graph: graphs[kind], formats, problems, found: counts, budget, overridden },
+        tools,
+      );
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push(failedRule(entry, name, rule.name, error.message));
@@ -85,7 +89,7 @@ export function lintWithSpectral(
     const why = 'it takes too much work on this document. Make its "given" more specific, or its patterns simpler';
     return [failedRule(entry, name, error.rule, why)];
   }
-  return [...problems, ...cutFindings(entry, name, found)];
+  return [...problems, ...cutFindings(entry, name, counts)];
 }
 
 /** Reports that findings of a severity were left out, with that severity. */
@@ -157,9 +161,9 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
 
 function checkOf(step: Record<string, unknown>, tools: Tools): Check {
   const name = String(step['function']);
-  const known = Object.hasOwn(coreFunctions, name) ? coreFunctions[name] : builtInFunctions.get(name);
-  if (known === undefined) throw new Error(`${JSON.stringify(name)} is not a core function`);
-  return known(isObject(step['functionOptions']) ? step['functionOptions'] : {}, tools);
+  const coreFunction = Object.hasOwn(coreFunctions, name) ? coreFunctions[name] : builtInFunctions.get(name);
+  if (coreFunction === undefined) throw new Error(`${JSON.stringify(name)} is not a core function`);
+  return coreFunction(isObject(step['functionOptions']) ? step['functionOptions'] : {}, tools);
 }
 
 function report(run: RuleRun, target: Target, failure: Failure): void {

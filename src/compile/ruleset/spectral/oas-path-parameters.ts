@@ -26,8 +26,8 @@ export function checkPathParameters(value: unknown, context: Context): Failure[]
     }
     const shared = defined(item['parameters'], [path, 'parameters'], context, fail);
     for (const { method, operation } of operations.get(path) ?? []) {
-      const own = defined(operation['parameters'], [path, method, 'parameters'], context, fail);
-      const all = new Map([...shared, ...own]);
+      const ofOperation = defined(operation['parameters'], [path, method, 'parameters'], context, fail);
+      const all = new Map([...shared, ...ofOperation]);
       for (const [name, keys] of all)
         if (!expected.has(name)) fail(`Parameter "${name}" must be used in path "${path}".`, keys);
       for (const name of expected)

@@ -29,11 +29,11 @@ export function withOverrides(ruleset: Readonly<Record<string, unknown>>, path: 
   return {
     ruleset: merged,
     severityAt(rule, pointer) {
-      const found = places
+      const matches = places
         .filter((place) => Object.hasOwn(place.rules, rule))
         .filter((place) => pointer === place.pointer || pointer.startsWith(`${place.pointer}/`))
         .sort((a, b) => b.pointer.length - a.pointer.length)[0];
-      return found?.rules[rule];
+      return matches?.rules[rule];
     },
   };
 }
@@ -64,8 +64,8 @@ const maxAlternatives = 50;
 /** Writes out `{a,b}`, which is not nested. */
 function expandBraces(pattern: string): string[] {
   let patterns = [pattern];
-  for (let found = /\{([^{}]*)\}/.exec(patterns[0]!); found !== null; found = /\{([^{}]*)\}/.exec(patterns[0]!)) {
-    const [whole, inside = ''] = found;
+  for (let group = /\{([^{}]*)\}/.exec(patterns[0]!); group !== null; group = /\{([^{}]*)\}/.exec(patterns[0]!)) {
+    const [whole, inside = ''] = group;
     patterns = patterns.flatMap((one) => inside.split(',').map((part) => one.replace(whole, () => part)));
     if (patterns.length > maxAlternatives) return patterns.slice(0, maxAlternatives);
   }

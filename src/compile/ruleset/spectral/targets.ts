@@ -27,12 +27,12 @@ export function targetsOf(field: string | null, graph: Graph, budget: Budget): (
     const steps = parsePath(field);
     return (node) => {
       if (!isContainer(node.value)) return [self(node)];
-      const found: Target[] = [];
+      const targets: Target[] = [];
       budget.spend(matcherWork);
       const matcher = createMatcher();
-      matcher.add(steps, { rule: '', take: (one) => found.push(self(one)) });
+      matcher.add(steps, { rule: '', take: (one) => targets.push(self(one)) });
       matcher.run(graph, node, budget);
-      return found.length > 0 ? found : [{ node: { ...node, value: undefined }, property: node.place.key }];
+      return targets.length > 0 ? targets : [{ node: { ...node, value: undefined }, property: node.place.key }];
     };
   }
   const keys = splitField(field);
@@ -49,8 +49,8 @@ function isContainer(value: unknown): value is object {
 
 function keysIn({ value, place }: Node, graph: Graph): Target[] {
   return Object.entries(value as object).map(([key, child]) => {
-    const own = Array.isArray(value) ? Number(key) : key;
-    return { node: { value: key, place: graph.child(place, own, child).place }, property: own, isKey: true };
+    const step = Array.isArray(value) ? Number(key) : key;
+    return { node: { value: key, place: graph.child(place, step, child).place }, property: step, isKey: true };
   });
 }
 

@@ -43,8 +43,8 @@ const deepest = 40;
 export function compileFilter(tree: unknown): Filter {
   const evaluate = compile(tree as Expression, 0, true);
   return (scope) => {
-    const found = evaluate(scope);
-    return found !== nothing && Boolean(found);
+    const result = evaluate(scope);
+    return result !== nothing && Boolean(result);
   };
 }
 
@@ -69,8 +69,8 @@ export const compilers: { readonly [K in Kind]: Compiler<K> } = {
   },
   Identifier({ name }) {
     if (Object.hasOwn(names, name)) return names[name]!;
-    const known = Object.keys(names).filter((one) => one.startsWith('@'));
-    throw new UnsupportedExpression(`${JSON.stringify(name)} is not known; use one of ${known.join(', ')}`);
+    const variables = Object.keys(names).filter((one) => one.startsWith('@'));
+    throw new UnsupportedExpression(`${JSON.stringify(name)} is not known; use one of ${variables.join(', ')}`);
   },
   ArrayExpression({ elements }, inner) {
     const items = elements.map((item) => inner(item));
@@ -148,8 +148,8 @@ const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
 function compileTypeTest(name: string, given: number): Evaluate {
   const isOfType = Object.hasOwn(typeTests, name) ? typeTests[name] : undefined;
   if (isOfType !== undefined && given === 0) return ({ value }) => isOfType(value);
-  const known = Object.keys(typeTests).map((one) => `${one}()`);
-  throw new UnsupportedExpression(`${JSON.stringify(name)} is not a test of a type; use one of ${known.join(', ')}`);
+  const tests = Object.keys(typeTests).map((one) => `${one}()`);
+  throw new UnsupportedExpression(`${JSON.stringify(name)} is not a test of a type; use one of ${tests.join(', ')}`);
 }
 
 const unaryOperators: Readonly<Record<UnaryOperator, (value: unknown, budget: Budget) => unknown>> = {
@@ -249,8 +249,10 @@ function compileMatch(
 function compileMethod(name: string, subject: Evaluate, given: readonly Expression[], inner: Inner): Evaluate {
   const method = methods.get(name);
   if (method === undefined) {
-    const known = ['match', 'test', 'exec', ...methods.keys()].join(', ');
-    throw new UnsupportedExpression(`the function ${JSON.stringify(name.slice(0, 50))} is not supported; use ${known}`);
+    const methodNames = ['match', 'test', 'exec', ...methods.keys()].join(', ');
+    throw new UnsupportedExpression(
+      `the function ${JSON.stringify(name.slice(0, 50))} is not supported; use ${methodNames}`,
+    );
   }
   const [least, most] = method.takes;
   if (given.length < least || given.length > most)

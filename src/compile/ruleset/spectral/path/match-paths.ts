@@ -101,8 +101,8 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
           budget.spend(1);
           if (!Object.hasOwn(value, key)) continue;
           const child = (value as Record<string, unknown>)[key];
-          const own = Array.isArray(value) ? Number(key) : key;
-          enter(graph.child(place, own, child), own, frame, next);
+          const step = Array.isArray(value) ? Number(key) : key;
+          enter(graph.child(place, step, child), step, frame, next);
         }
       return;
     }
@@ -188,13 +188,13 @@ function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'
   let kept = 0;
   return (active) => {
     if (active.length < 2) return () => active;
-    const known = new Map<string, readonly State[]>();
+    const byName = new Map<string, readonly State[]>();
     return (name) => {
-      let concerned = known.get(name);
+      let concerned = byName.get(name);
       if (concerned === undefined) {
         concerned = active.filter((state) => isWide(state) || state.byName.has(name));
         kept += concerned.length + 1;
-        if (kept < maxKept) known.set(name, concerned);
+        if (kept < maxKept) byName.set(name, concerned);
       }
       return concerned;
     };

@@ -49,8 +49,8 @@ export function follow(from: State, step: Step): State {
   }
   const { deep: _, ...own } = step;
   const name = JSON.stringify(own);
-  const known = state.edges.get(name);
-  if (known !== undefined) return known;
+  const next = state.edges.get(name);
+  if (next !== undefined) return next;
   const to = newState();
   state.edges.set(name, to);
   (addStep[step.kind] as (state: State, to: State, step: Step) => void)(state, to, step);

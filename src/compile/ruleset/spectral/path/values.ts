@@ -21,9 +21,9 @@ export const someMatch = new Uncalled('match');
 const uncalled = new Map<string, Uncalled>();
 
 function uncalledAs(name: string): Uncalled {
-  let known = uncalled.get(name);
-  if (known === undefined) uncalled.set(name, (known = new Uncalled(name)));
-  return known;
+  let method = uncalled.get(name);
+  if (method === undefined) uncalled.set(name, (method = new Uncalled(name)));
+  return method;
 }
 
 /** The types of values that have members by nature: JavaScript's name of each, and its functions. */
