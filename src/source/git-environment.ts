@@ -76,7 +76,7 @@ export function environmentOf({
 }
 
 /** Whether there is such a program in the folders of a `PATH`. */
-export function isProgram(name: string, searchPath: string): boolean {
+function isProgram(name: string, searchPath: string): boolean {
   return searchPath.split(':').some((folder) => existsSync(join(folder, name)));
 }
 
