@@ -1,7 +1,7 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
 import { describePlace } from './describe-place.ts';
 import type { Schema } from './schema/schema-parts.ts';
-import { viewOf, type SchemaView } from './schema/read-schema.ts';
+import { typesIn, viewOf, type SchemaView } from './schema/read-schema.ts';
 import type { Effect, Fact, Unit, Walk } from './walk.ts';
 
 /** Compares schemas further below. */
@@ -24,17 +24,27 @@ export interface Pair {
   direction: Direction;
   before: SchemaView;
   after: SchemaView;
+  /** Their types, or those of their unions' branches. Null: any. */
+  types: { before: ReadonlySet<string> | null; after: ReadonlySet<string> | null };
+  /** Whether their values are sent as text, as those of parameters and headers are. */
+  isText: boolean;
   /** Whether they are branches of a union, which answers for null as a whole. */
   isBranch: boolean;
+  /** Whether other alternatives allow all that they allow, so that no change in them breaks anybody. */
+  isHarmless: boolean;
 }
 
 export function createPair(
-  { walk, unit, direction, isBranch }: Pick<Pair, 'walk' | 'unit' | 'direction' | 'isBranch'>,
+  given: Pick<Pair, 'walk' | 'unit' | 'direction' | 'isBranch' | 'isHarmless'>,
   before: Schema,
   after: Schema,
 ): Pair {
+  const { walk, unit, direction, isBranch, isHarmless } = given;
   const views = { before: viewOf(walk.before, before), after: viewOf(walk.after, after) };
-  return { walk, unit, direction, isBranch, ...views };
+  const types = { before: typesIn(views.before), after: typesIn(views.after) };
+  const { role, isProperty } = describePlace(walk.after, views.after.pointer);
+  const isText = !isProperty && (role === 'parameter' || role === 'header');
+  return { walk, unit, direction, isBranch, isHarmless, types, isText, ...views };
 }
 
 /** What a change does to the set of valid values, which the rule judges; or a verdict, an exception from the rule. */
@@ -73,7 +83,8 @@ export function report(pair: Pair, judgement: Judgement, name: string, says: str
   const about = details.about ?? { before: before.pointer, after: after.pointer };
   const place =
     about.after === null ? describePlace(walk.before, about.before!) : describePlace(walk.after, about.after);
-  const verdict = judge(judgement, direction);
+  const judged = judge(judgement, direction);
+  const verdict = pair.isHarmless && (judged === 'breaking' || judged === 'unknown') ? 'safe' : judged;
   const side = verdict === 'docs' || details.isSideless === true ? null : direction;
   const hasSide = side === 'request' || side === 'response';
   const effect = judgement in rule.both ? (judgement as Effect) : details.effect;

@@ -100,8 +100,100 @@ describe('a breaking change is one:', () => {
       ['safe request-body-any-of-added'],
     ],
     ['a limit of another type', { type: 'integer' }, { type: 'integer', maxLength: 5 }, []],
+    ['the next integer', { type: 'integer', exclusiveMinimum: 0 }, { type: 'integer', minimum: 1 }, []],
+    ['the integer before', { type: 'integer', maximum: 2 }, { type: 'integer', exclusiveMaximum: 3 }, []],
+    [
+      'a limit between two multiples',
+      { type: 'integer', minimum: 1, maximum: 9, multipleOf: 4 },
+      { type: 'integer', minimum: 4, maximum: 8, multipleOf: 4 },
+      [],
+    ],
+    [
+      'a required property of what is no object',
+      { oneOf: [string, { const: 5 }] },
+      { oneOf: [string, { const: 5 }], required: ['a'] },
+      [],
+    ],
+    [
+      'what "not" excludes of another type',
+      { type: 'integer' },
+      { type: 'integer', not: { type: 'string', maxLength: 3 } },
+      ['safe request-body-not-set'],
+    ],
+    [
+      'a change in an alternative whose values another one allows',
+      { anyOf: [{ type: 'boolean' }, { anyOf: [string, integer] }, { enum: ['y'] }] },
+      { anyOf: [{ type: 'boolean' }, { oneOf: [{ type: ['string', 'integer'] }, none] }, { enum: ['y'] }] },
+      [
+        'safe request-body-became-enum',
+        'safe request-body-became-nullable',
+        'safe request-body-open-enum-value-removed',
+        'safe request-body-type-generalized',
+      ],
+    ],
+    [
+      'an item beyond the longest list',
+      { type: 'array', maxItems: 1, prefixItems: [string, string] },
+      { type: 'array', maxItems: 1, prefixItems: [string, integer] },
+      [],
+    ],
+    [
+      'a union that allows what the type allowed',
+      { type: 'integer', minimum: 1 },
+      { minimum: 1, anyOf: [integer, string] },
+      ['safe request-body-any-of-set', 'safe request-body-type-generalized'],
+    ],
+    [
+      'what no value could be',
+      { type: 'string', minLength: 5, maxLength: 4, pattern: 'a' },
+      { type: 'integer' },
+      ['safe request-body-became-possible'],
+    ],
   ])('%s is none', (_, before, after, expected) => {
     expect(requests(before, after)).toEqual(expected);
+  });
+
+  test.each<[string, Json, Json, string]>([
+    [
+      'the next integer but one',
+      { exclusiveMinimum: 0 },
+      { minimum: 2 },
+      'has minimum 2 instead of exclusiveMinimum 0',
+    ],
+    [
+      'the integer before the last',
+      { exclusiveMaximum: 3 },
+      { maximum: 1 },
+      'has maximum 1 instead of exclusiveMaximum 3',
+    ],
+    ['an exclusive limit', { exclusiveMinimum: 1 }, { exclusiveMinimum: 2 }, 'has exclusiveMinimum 2 instead of 1'],
+    [
+      'the same limit, exclusive',
+      { maximum: 3 },
+      { exclusiveMaximum: 3 },
+      'has exclusiveMaximum 3 instead of maximum 3',
+    ],
+    ['a multiple fewer', { minimum: 1, multipleOf: 4 }, { minimum: 5, multipleOf: 4 }, 'has minimum 5 instead of 1'],
+    [
+      'a multiple of both',
+      { multipleOf: 4 },
+      { allOf: [{ multipleOf: 4 }, { multipleOf: 6 }] },
+      'must be a multiple of 12 instead of 4',
+    ],
+  ])('%s of an integer is one', (_, before, after, says) => {
+    const { changes } = compare(taking({ type: 'integer', ...before }), taking({ type: 'integer', ...after }));
+    expect(changes.map(({ verdict, message }) => `${verdict}: ${message}`)).toEqual([
+      `breaking: The request body ${says}.`,
+    ]);
+  });
+
+  test('what "not" excludes is one where its values were valid, and else it cannot be judged', () => {
+    const excluding = (not: Json) => compare(taking({ type: 'string' }), taking({ type: 'string', not })).verdict;
+    expect(excluding({ enum: ['a'] })).toBe('breaking');
+    expect(excluding({ type: 'string', minLength: 5 })).toBe('breaking');
+    const limited = (not: Json) =>
+      compare(taking({ type: 'string', maxLength: 3 }), taking({ type: 'string', maxLength: 3, not })).verdict;
+    expect(limited({ type: 'string', pattern: 'a{9}' })).toBe('unknown');
   });
 
   test('a reference beside null keeps both', () => {

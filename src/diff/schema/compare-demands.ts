@@ -1,7 +1,9 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { placesOf, quote, report, type Pair } from '../report.ts';
+import { haveType } from './compare-types.ts';
+import { judge, placesOf, quote, report, type Pair } from '../report.ts';
+import { areDisjoint, isWithin } from './overlap.ts';
 import { keywordsCompared } from './keywords.ts';
-import { textOfValue, type SchemaView } from './read-schema.ts';
+import { textOfValue, viewOf, type SchemaView } from './read-schema.ts';
 import { escapeKey } from '../side.ts';
 import type { Walk } from '../walk.ts';
 
@@ -23,6 +25,7 @@ const demandKeywords = new Set(keywordsCompared('demand'));
 export function compareDemands(pair: Pair): void {
   const [before, after] = [demandsOf(pair.before), demandsOf(pair.after)];
   for (const kind of new Set([...before, ...after].map((demand) => demand.kind))) {
+    if (kind.startsWith('dependent') && !haveType(pair, 'object')) continue;
     const isKind = (demand: Demand) => demand.kind === kind;
     compareKind(pair, kind, before.filter(isKind), after.filter(isKind));
   }
@@ -43,7 +46,24 @@ function compareKind(pair: Pair, kind: Kind, old: readonly Demand[], current: re
   }
   const effect = isReplaced ? 'changes' : added.length > 0 ? 'narrows' : 'widens';
   const all = [...added.map(({ says }) => says), ...removed.map(({ says }) => `no longer ${says}`)];
-  report(pair, effect, name, all.slice(0, 5).join('; '), { at });
+  const says = all.slice(0, 5).join('; ');
+  if (kind !== 'not' || judge(effect, pair.direction) !== 'breaking') return report(pair, effect, name, says, { at });
+  const excluded = [...added, ...removed].map(({ schemas, pointer }) => ({ value: schemas, pointer }));
+  const [view, other] = added.length > 0 ? [pair.before, pair.walk.after] : [pair.after, pair.walk.before];
+  const answer = areExcluded(
+    view,
+    excluded.map((place) => viewOf(other, [place])),
+  );
+  if (answer === 'none')
+    report(pair, 'safe', name, `${says}, which ${added.length > 0 ? 'were not' : 'are not'} valid anyway`, { at });
+  else if (answer === 'some') report(pair, effect, name, says, { at });
+  else report(pair, 'unknown', name, `${says}; whether other keywords allow them cannot be judged`, { at });
+}
+
+/** Whether a schema allows some of the values of others, or none. Null: it cannot be proved. */
+function areExcluded(view: SchemaView, excluded: readonly SchemaView[]): 'some' | 'none' | null {
+  if (excluded.every((one) => areDisjoint(view, one))) return 'none';
+  return excluded.some((one) => !one.isNever && isWithin(one, [view])) ? 'some' : null;
 }
 
 const words: Readonly<Record<Kind, string>> = {

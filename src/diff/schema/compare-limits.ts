@@ -2,16 +2,9 @@ import { compareFormats } from './compare-formats.ts';
 import { haveType } from './compare-types.ts';
 import { keywordOf, keywordsCompared } from './keywords.ts';
 import { codeOf, effectOf, kebab, placesOf, report, sayMust, type Pair } from '../report.ts';
+import { limitOf, multipleIn, type Limit } from './limits.ts';
 import type { SchemaView } from './read-schema.ts';
 import { statedIn } from './schema-parts.ts';
-
-/** A limit of a schema: the tightest of those that apply together. */
-interface Limit {
-  keyword: string;
-  value: number;
-  isExclusive: boolean;
-  pointer: string;
-}
 
 /** Compares limits of numbers, texts, lists and objects, formats and patterns. */
 export function compareLimits(pair: Pair): void {
@@ -40,45 +33,13 @@ function compareLimit(pair: Pair, keyword: string): void {
     const says = old ? `no longer has ${text(old)}` : `has ${text(current!)}; it had no such limit`;
     return report(pair, effectOf(old, current, 'unknown'), codeOf(name, old, current), says, said);
   }
-  const isSameValue = current.value === old.value;
-  if (isSameValue && current.isExclusive === old.isExclusive) return;
-  // An exclusive limit of the same value is tighter, in both kinds.
+  if (current.bound === old.bound && current.isOpen === old.isOpen) return;
+  // Of the same bound, one that is excluded is tighter, in both kinds.
   const isUpper = keywordOf(keyword).compared === 'upper';
-  const isTighter = isSameValue ? current.isExclusive : isUpper === current.value < old.value;
+  const isTighter = current.bound === old.bound ? current.isOpen : isUpper === current.bound < old.bound;
   const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
   const end = isTighter === isUpper ? 'decreased' : 'increased';
   report(pair, isTighter ? 'narrows' : 'widens', `${name}-${end}`, `has ${text(current)} instead of ${instead}`, said);
-}
-
-/** The tightest limit that a keyword sets. */
-export function limitOf(view: SchemaView, keyword: string): Limit | null {
-  const { flat, side, types, keywords } = view;
-  const { compared, exclusive } = keywordOf(keyword);
-  const isUpper = compared === 'upper';
-  if (!keywords.has(keyword) && (exclusive === null || !keywords.has(exclusive)))
-    return keyword === 'minContains' ? { keyword, value: 1, isExclusive: false, pointer: view.pointer } : null;
-  const numbersOf = (name: string, isExclusive: boolean): Limit[] =>
-    statedIn(flat.parts, name).flatMap(({ value, pointer }) =>
-      typeof value === 'number' ? [{ keyword: name, value, isExclusive, pointer }] : [],
-    );
-  const found = numbersOf(keyword, false);
-  if (exclusive !== null && side.dialect.hasExclusiveFlags) {
-    for (const limit of found) {
-      const owner = flat.parts.find((part) => `${part.pointer}/${keyword}` === limit.pointer);
-      if (owner?.value[exclusive] === true) Object.assign(limit, { isExclusive: true, keyword: exclusive });
-    }
-  } else if (exclusive !== null) found.push(...numbersOf(exclusive, true));
-  // `minLength: 0` demands nothing.
-  const effective = found.filter(
-    ({ value }) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains',
-  );
-  const tightest = effective.sort(
-    (a, b) => (isUpper ? a.value - b.value : b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive),
-  )[0];
-  if (tightest === undefined) return null;
-  const isInteger = types !== null && [...types.value].every((type) => type === 'integer');
-  if (!isInteger || !tightest.isExclusive || !Number.isInteger(tightest.value)) return tightest;
-  return { ...tightest, keyword, value: tightest.value + (isUpper ? -1 : 1), isExclusive: false };
 }
 
 function compareMultiples(pair: Pair): void {
@@ -90,21 +51,6 @@ function compareMultiples(pair: Pair): void {
   const at = placesOf(pair, pair.before.first('multipleOf'), pair.after.first('multipleOf'));
   const says = sayMust('be a multiple of', before!, after!);
   report(pair, effectOf(old, current, changed), codeOf('multiple-of', old, current), says, { before, after, at });
-}
-
-/** The number of which a value must be a multiple: of all that are stated. */
-function multipleIn({ flat, types }: SchemaView): number | null {
-  // Integers are multiples of 1 anyway.
-  const isInteger = types !== null && [...types.value].every((type) => type === 'integer');
-  const stated = statedIn(flat.parts, 'multipleOf').flatMap(({ value }) =>
-    typeof value === 'number' && !(isInteger && value === 1) ? [value] : [],
-  );
-  if (stated.length < 2 || !stated.every(Number.isInteger)) return stated[0] ?? null;
-  return stated.reduce((one, other) => (one * other) / greatestDivisor(one, other));
-}
-
-function greatestDivisor(one: number, other: number): number {
-  return other === 0 ? one : greatestDivisor(other, one % other);
 }
 
 function compareUnique(pair: Pair): void {

@@ -1,4 +1,5 @@
 import { compareDemands, isSameValue } from './compare-demands.ts';
+import { haveType } from './compare-types.ts';
 import { keywordOf } from './keywords.ts';
 import { codeOf, effectOf, kebab, placesOf, report, type Below, type Pair } from '../report.ts';
 import type { SchemaView } from './read-schema.ts';
@@ -10,13 +11,14 @@ export function compareOthers(pair: Pair, below: Below): void {
   const { before, after, walk } = pair;
   const is20 = walk.before.dialect.name === '2.0' || walk.after.dialect.name === '2.0';
   for (const keyword of before.keywords.union(after.keywords)) {
-    const { compared } = keywordOf(keyword);
+    const { compared, restricts } = keywordOf(keyword);
+    if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
     else if (compared === 'opaque' || (compared === 'parameter' && !is20)) compareWhole(pair, keyword, null);
   }
   compareDemands(pair);
-  comparePropertyNames(pair, below);
+  if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }
 
 /** Compares a keyword's values as a whole. `changed`: what another one does. Null: it is not known what any of them does. */
@@ -51,5 +53,6 @@ function comparePropertyNames(pair: Pair, below: Below): void {
 }
 
 function namesOf({ side, flat }: SchemaView) {
-  return flat.parts.flatMap((part) => memberOf(side, part, 'propertyNames') ?? []);
+  const names = flat.parts.flatMap((part) => memberOf(side, part, 'propertyNames') ?? []);
+  return names.length === 0 ? [] : [...names, { value: { type: 'string' }, pointer: `${names[0]!.pointer}/type` }];
 }

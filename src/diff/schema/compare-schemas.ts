@@ -17,22 +17,25 @@ import type { Unit, Walk } from '../walk.ts';
  * wherever it is used.
  */
 export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
-  compareBelow({ walk, unit: parent, direction, isBranch: false }, before, after);
+  compareBelow({ walk, unit: parent, direction, isBranch: false, isHarmless: false }, before, after);
 }
 
 /** Null: they are the same. */
 function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, after: Schema): Unit | null {
-  const { walk, unit: parent, direction, isBranch } = given;
+  const { walk, unit: parent, direction, isBranch, isHarmless } = given;
   const old = before.map((place) => deref(walk.before, place));
   const current = after.map((place) => deref(walk.after, place));
   const isSame = old.length === current.length && old.every(({ value }, at) => walk.same(value, current[at]!.value));
   if (isSame) return null;
-  const key = `${direction}${isBranch ? ' branch' : ''} ${keyOf(old)} | ${keyOf(current)}`;
+  const key = `${direction}${isBranch ? ' branch' : ''}${isHarmless ? ' harmless' : ''} ${keyOf(old)} | ${keyOf(current)}`;
   return walk.below(parent, key, (unit) => {
     const pair = createPair({ ...given, unit }, old, current);
     walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
-    const below = (one: Schema, other: Schema) => compareSchemas(walk, unit, direction, one, other);
-    const branches = (one: Schema, other: Schema) => compareBelow({ ...pair, isBranch: true }, one, other);
+    const below = (one: Schema, other: Schema) => {
+      compareBelow({ ...pair, isBranch: false }, one, other);
+    };
+    const branches: CompareBranches = (one, other, isMoot) =>
+      compareBelow({ ...pair, isBranch: true, isHarmless: isHarmless || isMoot }, one, other);
     comparePair(pair, below, branches);
   });
 }
@@ -45,8 +48,8 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
 function comparePair(pair: Pair, below: Below, branches: CompareBranches): void {
   const { before, after } = pair;
   compareNull(pair);
-  if (before.flat.isNever && after.flat.isNever) return;
-  if (before.flat.isNever !== after.flat.isNever) return comparePossible(pair);
+  if (before.isNever && after.isNever) return;
+  if (before.isNever !== after.isNever) return comparePossible(pair);
   compareReferences(pair);
   if (isWrapped(pair)) compareUnions(pair, branches);
   else if (compareTypes(pair)) {
@@ -62,7 +65,7 @@ function comparePair(pair: Pair, below: Below, branches: CompareBranches): void 
 
 /** Compares a schema that allows no value besides null with one that does. */
 function comparePossible(pair: Pair): void {
-  const isNarrower = pair.after.flat.isNever;
+  const isNarrower = pair.after.isNever;
   const isNull = (isNarrower ? pair.after : pair.before).allowsNull === true;
   if (isNarrower)
     report(pair, 'narrows', 'became-impossible', isNull ? 'allows only null' : 'no longer allows any value');

@@ -1,4 +1,3 @@
-import { describePlace } from '../describe-place.ts';
 import { placesOf, report, type Pair } from '../report.ts';
 import { namesOfTypes, typesIn, type SchemaView } from './read-schema.ts';
 import { coversTypes } from './schema-parts.ts';
@@ -18,11 +17,10 @@ export function compareNull(pair: Pair): void {
 
 /** Compares the types. Returns false if they have none in common: then nothing else can be compared. */
 export function compareTypes(pair: Pair): boolean {
-  const { before, after } = pair;
+  const { before, after, types, isText } = pair;
   if (before.types === null && after.types === null) return true;
   const [old, current] = [namesOf(before), namesOf(after)];
   const values = { before: old, after: current, at: placesOf(pair, before.types, after.types) };
-  const types = { before: typesIn(before), after: typesIn(after) };
   if (types.before === null || types.after === null) {
     const stated = before.types ?? after.types;
     // Values that are listed say more than their types.
@@ -32,12 +30,12 @@ export function compareTypes(pair: Pair): boolean {
     const effect = isSet ? 'narrows' : 'widens';
     const isImplied = impliedType(isSet ? before : after) === (isSet ? current : old);
     report(pair, isImplied ? 'risky' : effect, isSet ? 'type-set' : 'type-unset', says, { ...values, effect });
-    return true;
+    // Where only null is left, nothing else can be compared.
+    return stated.value.size > 0;
   }
   const isCommon = [...types.after].some((type) => haveType(pair, type));
   // Values that both list, and branches, are compared one by one.
   if (isCommon && before.types?.isStated !== true && after.types?.isStated !== true) return true;
-  const isText = isSentAsText(pair);
   const isWider = covers(types.after, types.before, isText);
   const isNarrower = covers(types.before, types.after, isText);
   if (isWider && isNarrower) return isCommon;
@@ -49,19 +47,16 @@ export function compareTypes(pair: Pair): boolean {
 }
 
 /** Whether values of a type are valid before and after, as far as types say. */
-export function haveType(pair: Pair, type: string): boolean {
-  if (type !== 'object' && type !== 'array' && isSentAsText(pair)) return true;
-  return [pair.before, pair.after].every(
-    ({ types }) =>
-      types === null ||
-      types.value.has(type) ||
-      (type === 'integer' && types.value.has('number')) ||
-      (type === 'number' && types.value.has('integer')),
+export function haveType({ types, isText }: Pair, type: string): boolean {
+  if (type !== 'object' && type !== 'array' && isText) return true;
+  const wider: Readonly<Record<string, string>> = { integer: 'number', number: 'integer' };
+  return [types.before, types.after].every(
+    (names) => names === null || names.has(type) || names.has(wider[type] ?? type),
   );
 }
 
-function isAny({ flat, types, values, unions }: SchemaView): boolean {
-  return !flat.isNever && types === null && values === null && unions.length === 0;
+function isAny({ isNever, types, values, unions }: SchemaView): boolean {
+  return !isNever && types === null && values === null && unions.length === 0;
 }
 
 /** The type that a schema without `type` seems to mean. Readers and writers usually agree. */
@@ -70,12 +65,7 @@ function impliedType({ properties, required, items }: SchemaView): string | null
   return items.rest.length > 0 || items.first.length > 0 ? 'array' : null;
 }
 
-/** Parameters and headers are sent as text, so a text may be what a number may be. */
-function isSentAsText({ walk, after }: Pair): boolean {
-  const { role, isProperty } = describePlace(walk.after, after.pointer);
-  return !isProperty && (role === 'parameter' || role === 'header');
-}
-
+/** A text that is sent as one may be what a number may be. */
 function covers(wide: ReadonlySet<string>, narrow: ReadonlySet<string>, isText: boolean): boolean {
   const sent = new Set(['integer', 'number', 'boolean']);
   return coversTypes(wide, isText && wide.has('string') ? narrow.difference(sent) : narrow);

@@ -14,7 +14,7 @@ const maxBranches = 500;
 const maxChecks = 5000;
 
 /** Compares two branches. Null: they are the same. */
-export type CompareBranches = (before: Schema, after: Schema) => Unit | null;
+export type CompareBranches = (before: Schema, after: Schema, isHarmless: boolean) => Unit | null;
 
 /** A union, or a schema without one as a union of itself alone. */
 interface Alternatives {
@@ -33,15 +33,35 @@ export function compareUnions(pair: Pair, compareBranches: CompareBranches): voi
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
       compareUnion(pair, one, other, compareBranches);
     else if (other && !other.isLone)
-      report(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, {
-        at: { before: before.pointer, after: other.pointer },
-      });
+      report(
+        pair,
+        other.kind === 'anyOf' && isWithinBranches(before, other, after) ? 'safe' : 'narrows',
+        `${codeOf(other)}-set`,
+        `must match one of the schemas of ${other.kind}`,
+        {
+          at: { before: before.pointer, after: other.pointer },
+        },
+      );
     else if (one && !one.isLone)
-      report(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, {
-        at: { before: one.pointer, after: after.pointer },
-      });
+      report(
+        pair,
+        one.kind === 'anyOf' && isWithinBranches(after, one, before) ? 'safe' : 'widens',
+        `${codeOf(one)}-unset`,
+        `need not match a schema of ${one.kind} any more`,
+        {
+          at: { before: one.pointer, after: after.pointer },
+        },
+      );
   }
   compareDiscriminators(pair);
+}
+
+/** Whether all that a schema allows is allowed by a union of another one, too. */
+function isWithinBranches(view: SchemaView, { branches }: Alternatives, { side }: SchemaView): boolean {
+  return isWithin(
+    view,
+    branches.map(({ schema }) => viewOf(side, schema)),
+  );
 }
 
 function alternativesOf({ unions }: SchemaView): Alternatives[] {
@@ -100,10 +120,11 @@ function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, comp
     return report(pair, 'unknown', 'union-too-large', tooMany);
   walk.spend(old.branches.length * current.branches.length);
   const matched = matchBranches(walk.before, walk.after, old.branches, current.branches);
+  const isHarmless = harmlessIn(pair, old, current);
   const units = matched.pairs.map(([one, other]) => ({
     before: one,
     after: other,
-    unit: compareBranches(one.schema, other.schema),
+    unit: compareBranches(one.schema, other.schema, isHarmless(one, other)),
   }));
   // A value that several alternatives of `oneOf` allow is refused. So a request may be refused where
   // one of them allows more than before, and a response may be new where one allows less.
@@ -132,6 +153,22 @@ function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, comp
   });
 }
 
+/**
+ * Tells whether what changes in an alternative breaks nobody, since alternatives of the other document's `anyOf` allow all
+ * its values by their type alone.
+ */
+function harmlessIn({ direction, walk }: Pair, old: Alternatives, current: Alternatives) {
+  const views = {
+    before: old.branches.map(({ schema }) => viewOf(walk.before, schema)),
+    after: current.branches.map(({ schema }) => viewOf(walk.after, schema)),
+  };
+  const isCovered = (side: Side, { schema }: Branch, { kind, isLone }: Alternatives, others: readonly SchemaView[]) =>
+    kind === 'anyOf' && !isLone && isWithin(viewOf(side, schema), others);
+  return (one: Branch, other: Branch): boolean =>
+    (direction === 'response' || isCovered(walk.before, one, current, views.after)) &&
+    (direction === 'request' || isCovered(walk.after, other, old, views.before));
+}
+
 /** The branches of which a value may match only one. Null: any number may match, or a discriminator says which is meant. */
 function exclusiveIn(view: SchemaView, { kind, branches, isLone }: Alternatives): readonly Branch[] | null {
   return isLone || kind === 'anyOf' || view.first('discriminator') !== null ? null : branches;
@@ -145,11 +182,12 @@ function findClash(
   changed: readonly Branch[],
 ): [Branch, Branch] | null {
   let checked = 0;
+  const views = new Map(changed.length === 0 ? [] : branches.map((one) => [one, viewOf(walk[side], one.schema)]));
   for (const one of changed)
-    for (const other of branches) {
+    for (const [other, view] of views) {
       if (one === other) continue;
       walk.spend(5);
-      if (++checked > maxChecks || !areDisjoint(walk[side], one.schema, other.schema)) return [one, other];
+      if (++checked > maxChecks || !areDisjoint(views.get(one)!, view)) return [one, other];
     }
   return null;
 }

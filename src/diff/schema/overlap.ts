@@ -1,27 +1,24 @@
-import { limitOf } from './compare-limits.ts';
+import { areApart, limitOf } from './limits.ts';
 import { typesIn, viewOf, type SchemaView } from './read-schema.ts';
 import { isRestriction } from './keywords.ts';
-import { coversTypes, type Schema } from './schema-parts.ts';
-import type { Side } from '../side.ts';
+import { coversTypes } from './schema-parts.ts';
 
 const maxDepth = 3;
 
 /** Whether no value besides null is valid for both of two schemas, as far as that can be proved. */
-export function areDisjoint(side: Side, one: Schema, other: Schema, depth = maxDepth): boolean {
-  const [a, b] = [viewOf(side, one), viewOf(side, other)];
-  if (a.flat.isNever || b.flat.isNever) return true;
+export function areDisjoint(a: SchemaView, b: SchemaView, depth = maxDepth): boolean {
+  if (a.isNever || b.isNever) return true;
   if (a.values !== null && b.values !== null && a.values.value.isDisjointFrom(b.values.value)) return true;
   const types = typesInCommon(typesIn(a), typesIn(b));
   if (types !== null) {
     if (types.length === 0) return true;
-    if (types.every((type) => type === 'integer' || type === 'number') && areApart(a, b)) return true;
-    if (types.every((type) => type === 'object') && (haveOtherTags(side, a, b, depth) || areExclusive(a, b)))
-      return true;
+    if (types.every((type) => type === 'integer' || type === 'number') && haveOtherNumbers(a, b)) return true;
+    if (types.every((type) => type === 'object') && (haveOtherTags(a, b, depth) || areExclusive(a, b))) return true;
   }
   if (depth === 0) return false;
-  const isApart = (view: SchemaView, from: Schema) =>
-    view.unions.some(({ branches }) => branches.every((branch) => areDisjoint(side, [branch], from, depth - 1)));
-  return isApart(a, other) || isApart(b, one);
+  const isApart = ({ side, unions }: SchemaView, from: SchemaView) =>
+    unions.some(({ branches }) => branches.every((branch) => areDisjoint(viewOf(side, [branch]), from, depth - 1)));
+  return isApart(a, b) || isApart(b, a);
 }
 
 /** Null: any. */
@@ -37,23 +34,23 @@ function typesInCommon(one: ReadonlySet<string> | null, other: ReadonlySet<strin
 }
 
 /** Whether one's numbers end before the other's begin. */
-function areApart(a: SchemaView, b: SchemaView): boolean {
+function haveOtherNumbers(a: SchemaView, b: SchemaView): boolean {
   const endsBefore = (one: SchemaView, other: SchemaView) => {
     const [end, start] = [limitOf(one, 'maximum'), limitOf(other, 'minimum')];
-    if (end === null || start === null) return false;
-    return end.value < start.value || (end.value === start.value && (end.isExclusive || start.isExclusive));
+    return end !== null && start !== null && areApart(end, start);
   };
   return endsBefore(a, b) || endsBefore(b, a);
 }
 
 /** Whether both have a property that no object can have in both ways, such as a constant `kind`. */
-function haveOtherTags(side: Side, a: SchemaView, b: SchemaView, depth: number): boolean {
+function haveOtherTags(a: SchemaView, b: SchemaView, depth: number): boolean {
   if (depth === 0) return false;
   return [...a.required.keys()].some((name) => {
     const [one, other] = [a.properties.get(name), b.properties.get(name)];
     if (!b.required.has(name) || one === undefined || other === undefined) return false;
-    const mayBeNull = [one, other].every((schema) => viewOf(side, schema).allowsNull !== false);
-    return !mayBeNull && areDisjoint(side, one, other, depth - 1);
+    const [old, current] = [viewOf(a.side, one), viewOf(b.side, other)];
+    const mayBeNull = old.allowsNull !== false && current.allowsNull !== false;
+    return !mayBeNull && areDisjoint(old, current, depth - 1);
   });
 }
 
@@ -76,8 +73,8 @@ export function isWithin(narrow: SchemaView, wide: readonly SchemaView[]): boole
 }
 
 /** Whether a schema says no more than types. */
-function isPlain({ side, keywords, unions, flat }: SchemaView): boolean {
-  if (flat.isNever || flat.onlyNull !== null || flat.unresolved.length > 0) return false;
+function isPlain({ side, keywords, unions, flat, isNever }: SchemaView): boolean {
+  if (isNever || flat.onlyNull !== null || flat.unresolved.length > 0) return false;
   if ([...keywords].some((keyword) => keyword !== 'type' && isRestriction(keyword))) return false;
   if (unions.length === 0) return true;
   const [union] = unions;

@@ -1,6 +1,7 @@
 import { isObject, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, membersOf, type Place, type Side } from '../side.ts';
 import { acceptsNull, type Answer } from './accepts-null.ts';
+import { isImpossible, type Limited } from './limits.ts';
 import {
   flatten,
   statedIn,
@@ -22,6 +23,8 @@ export interface SchemaView {
   /** Where it stands: the schema as written, or the target of its reference. */
   pointer: string;
   allowsNull: Answer;
+  /** Whether no value is valid, or none but null. */
+  isNever: boolean;
   /** The stated types, or else those of the stated values, without null. Null: any type. */
   types: (Stated<ReadonlySet<string>> & { isStated: boolean }) | null;
   /** The allowed values by their JSON text, without null. Null: any. */
@@ -56,13 +59,17 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
   const first = (keyword: string) => (keywords.has(keyword) ? (statedIn(parts, keyword)[0] ?? null) : null);
   const unions = keywords.has('anyOf') || keywords.has('oneOf') ? parts.flatMap((part) => unionsIn(side, part)) : [];
   const properties = propertiesOf(side, parts);
+  const start = parts[0]?.pointer ?? schema[0]?.pointer ?? '';
+  const allowsNull = acceptsNull(side, schema);
+  const types = possibleTypes({ side, flat, pointer: start, keywords, types: typesOf(flat) });
   return {
     side,
     schema,
     flat,
-    allowsNull: acceptsNull(side, schema),
-    pointer: parts[0]?.pointer ?? schema[0]?.pointer ?? '',
-    types: typesOf(flat),
+    allowsNull,
+    isNever: flat.isNever || (types?.value.size === 0 && allowsNull === false),
+    pointer: start,
+    types,
     values: valuesOf(flat),
     known: knownOf(side, unions),
     properties,
@@ -105,6 +112,12 @@ export function textOfValue(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
+}
+
+/** The types of which some value is within the limits. */
+function possibleTypes(limited: Limited & Pick<SchemaView, 'types'>): SchemaView['types'] {
+  const { types } = limited;
+  return types && { ...types, value: new Set([...types.value].filter((type) => !isImpossible(limited, type))) };
 }
 
 function typesOf({ parts, onlyNull }: Flat): SchemaView['types'] {

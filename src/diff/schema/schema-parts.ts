@@ -54,6 +54,7 @@ export function flatten(side: Side, schema: Schema): Flat {
     seen.add(place.pointer);
     if (seen.size > maxParts) throw new TooMuch(`A schema combines more than ${maxParts} others.`);
     const part: Part = { value: place.value, pointer: place.pointer };
+    if (isAnything(part.value['not'])) flat.isNever = true;
     const reference = referenceOf(part.value);
     const isOwn = reference === '' || side.dialect.hasSiblings;
     if (isOwn) {
@@ -66,6 +67,11 @@ export function flatten(side: Side, schema: Schema): Flat {
     else stack.push(target);
   }
   return flat;
+}
+
+/** Whether every value is valid. */
+function isAnything(schema: unknown): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).every(isText));
 }
 
 /** The only branches of unions that have no other. */
