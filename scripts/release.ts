@@ -61,8 +61,9 @@ async function release(): Promise<void> {
   const files = [await pack(out), await describePackages(out)];
   if (argv['trial'] !== false) await tryTarball(files[0]!);
   if (builder !== null) {
-    files.push(join(out, `stele-${version}.oci.tar`));
-    await buildImage(builder, clone, `stele:${version}`, files.at(-1)!);
+    files.push(join(out, `stele-${version}.image.tar`));
+    const bytes = await buildImage(builder, clone, `stele:${version}`, files.at(-1)!);
+    if (bytes !== null) echo(`The image ran and stopped; it has ${(bytes / 1e6).toFixed(0)} MB.`);
   }
   const artifacts = await Promise.all(files.map(artifactOf));
   await writeFile(join(out, 'SHA256SUMS'), artifacts.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''));
@@ -82,7 +83,7 @@ async function release(): Promise<void> {
   await here`git merge --quiet --ff-only ${tag}`;
   echo(`${tag} is committed and tagged; its files are in ${out}. To publish it:`);
   echo(`  git push origin main ${tag}\n  npm publish ${files[0]}`);
-  if (builder !== null) echo(`  skopeo copy oci-archive:${files.at(-1)} docker://<your registry>/stele:${version}`);
+  if (builder !== null) echo(`  skopeo copy docker-archive:${files.at(-1)} docker://<your registry>/stele:${version}`);
 }
 
 /** Refuses what must not be released. A dry run says it and goes on. */
