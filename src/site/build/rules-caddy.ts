@@ -255,9 +255,7 @@ function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[]
 
 /** The policies of pages that show images of other hosts. */
 function pagePolicies({ versions, aliases }: RulesTable): string[] {
-  const policies = new Map(
-    versions.flatMap(({ path, pagePolicy }) => (pagePolicy === null ? [] : [[path, pagePolicy]])),
-  );
+  const policies = new Map(versions.flatMap(({ path, pagePolicy: text }) => (text === null ? [] : [[path, text]])));
   if (policies.size === 0) return [];
   const latest = aliases.flatMap(([from, to]): [string, string][] =>
     policies.has(to) ? [[from, policies.get(to)!]] : [],
