@@ -54,6 +54,17 @@ describe('oneOf refuses what several alternatives allow, so', () => {
         { type: 'integer', minimum: 9 },
       ],
     ],
+    [
+      'ranges that touch',
+      [
+        { type: 'number', exclusiveMaximum: 5 },
+        { type: 'number', minimum: 6 },
+      ],
+      [
+        { type: 'number', exclusiveMaximum: 5 },
+        { type: 'number', minimum: 5 },
+      ],
+    ],
     ['null', [string!, integer!], [string!, integer!, none!]],
   ])('alternatives with other %s are judged', (_, before, after) => {
     expect(compare(taking({ oneOf: before }), taking({ oneOf: after })).verdict).toBe('safe');
@@ -138,6 +149,13 @@ describe('a breaking change is one:', () => {
       [],
     ],
     [
+      'an item that no list had',
+      { type: 'array', maxItems: 1, prefixItems: [string, string] },
+      { type: 'array', maxItems: 2, prefixItems: [string, integer] },
+      ['safe request-body-max-items-increased'],
+    ],
+    ['a restriction of another type', { type: 'string' }, { type: 'string', contains: integer }, []],
+    [
       'a union that allows what the type allowed',
       { type: 'integer', minimum: 1 },
       { minimum: 1, anyOf: [integer, string] },
@@ -187,10 +205,17 @@ describe('a breaking change is one:', () => {
     ]);
   });
 
+  test('a pattern of a text of one length is one', () => {
+    const fixed = { type: 'string', minLength: 3, maxLength: 3 };
+    expect(requests(fixed, { ...fixed, pattern: '^a' })).toEqual(['breaking request-body-pattern-set']);
+  });
+
   test('what "not" excludes is one where its values were valid, and else it cannot be judged', () => {
     const excluding = (not: Json) => compare(taking({ type: 'string' }), taking({ type: 'string', not })).verdict;
     expect(excluding({ enum: ['a'] })).toBe('breaking');
     expect(excluding({ type: 'string', minLength: 5 })).toBe('breaking');
+    const both = { type: 'string', allOf: [{ not: integer }, { not: { enum: ['a'] } }] };
+    expect(compare(taking({ type: 'string' }), taking(both)).verdict).toBe('breaking');
     const limited = (not: Json) =>
       compare(taking({ type: 'string', maxLength: 3 }), taking({ type: 'string', maxLength: 3, not })).verdict;
     expect(limited({ type: 'string', pattern: 'a{9}' })).toBe('unknown');
