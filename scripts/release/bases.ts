@@ -27,7 +27,7 @@ export async function makeBases(): Promise<string[]> {
 
   const build = await from('localhost/stele-base');
   const inside = ['--isolation', 'chroot', '--network', 'host', build, '--'];
-  await $`buildah run ${inside} sh -c ${'apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils ca-certificates libatomic1'}`;
+  await $`buildah run ${inside} sh -c ${'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends binutils ca-certificates libatomic1'}`;
   await $`buildah copy --quiet ${build} ${process.execPath} /usr/local/bin/node`;
   const npm = join((await $`npm root --global`).stdout.trim(), 'npm');
   await $`buildah copy --quiet ${build} ${npm} /usr/local/lib/node_modules/npm`;
