@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { $, tmpdir, which } from 'zx';
 
 /** Programs with which an image is built where no registry of images is reached: Debian's packages of the same names. */
@@ -29,7 +30,8 @@ export async function makeBases(): Promise<string[]> {
   const inside = ['--isolation', 'chroot', '--network', 'host', build, '--'];
   await $`buildah run ${inside} sh -c ${'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends binutils ca-certificates libatomic1'}`;
   await $`buildah copy --quiet ${build} ${process.execPath} /usr/local/bin/node`;
-  const npm = join((await $`npm root --global`).stdout.trim(), 'npm');
+  // Not `npm root --global`, which is beside this Node: that may come without npm.
+  const npm = dirname(dirname(await realpath(await which('npm'))));
   await $`buildah copy --quiet ${build} ${npm} /usr/local/lib/node_modules/npm`;
   await $`buildah run ${inside} ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm`;
   await $`buildah commit --quiet --rm ${build} localhost/stele-build`;
