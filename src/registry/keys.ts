@@ -20,6 +20,8 @@ export interface NewKey {
   expiresAt?: string | null;
   /** The CI job that the key is for. */
   job?: JobOrigin;
+  /** Whether it replaces one that stays valid for a while. */
+  isReplacement?: boolean;
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -59,7 +61,7 @@ export async function createKey(
     ...(given.job && { job: given.job }),
   };
   await withRoom(registry, given.org, (take) => {
-    take({ keys: 1 });
+    take({ keys: 1 }, given.isReplacement ? 2 : 1);
     return registry.refs.update<Key>(keyRef(id), (current) => {
       if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
       return { value: key, change: { ...author, action: 'create key' } };

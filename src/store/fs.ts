@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
@@ -59,25 +60,20 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
     return isOurs ? 'created' : 'exists';
   }
 
-  return {
-    async get(key) {
-      assertKey(key);
-      const bytes = await files
-        .readFile(join(root, key))
-        .catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'))
-        .catch(refuseRead);
-      if (bytes === null) await assertThere();
-      return bytes;
-    },
+  /** Null also for what is no file. Opened so that a FIFO without a writer does not wait for one. */
+  async function read(key: string, start: number, end: number): Promise<Uint8Array | null> {
+    assertKey(key);
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+    const bytes = await withOpen(files, join(root, key), flags, (file) => readPart(file, start, end))
+      .catch(ignoring('ENOENT', 'ENOTDIR', 'ENXIO'))
+      .catch(refuseRead);
+    if (bytes === null) await assertThere();
+    return bytes;
+  }
 
-    async getPart(key, start, end) {
-      assertKey(key);
-      const bytes = await withOpen(files, join(root, key), 'r', (file) => readPart(file, start, end))
-        .catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'))
-        .catch(refuseRead);
-      if (bytes === null) await assertThere();
-      return bytes;
-    },
+  return {
+    get: (key) => read(key, 0, Number.POSITIVE_INFINITY),
+    getPart: read,
 
     async putIfAbsent(key, bytes) {
       assertKey(key);
@@ -109,9 +105,10 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   };
 }
 
-async function readPart(file: OpenFile, start: number, end: number): Promise<Uint8Array> {
-  const { size } = await file.stat();
-  const bytes = new Uint8Array(Math.max(Math.min(end, size) - start, 0));
+async function readPart(file: OpenFile, start: number, end: number): Promise<Uint8Array | null> {
+  const status = await file.stat();
+  if (!status.isFile()) return null;
+  const bytes = new Uint8Array(Math.max(Math.min(end, status.size) - start, 0));
   let read = 0;
   while (read < bytes.byteLength) {
     const { bytesRead } = await file.read(bytes, read, bytes.byteLength - read, start + read);

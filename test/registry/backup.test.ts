@@ -343,6 +343,10 @@ test('a store is restored to an entry of a log, or to a time', async () => {
   const [old, all] = [['1.0.0'], ['1.0.0', '1.1.0']];
   expect(await restoredTo({ log: '@acme', sequence: 1 })).toEqual([old, all]);
   expect(await restoredTo({ at: between })).toEqual([old, old]);
+  const [into, beyond] = [createMemoryBucket(), 'The backup has no entry 999 of the log @acme; its last one is 2.'];
+  await expect(restore(copy, into, [{ log: '@acme', sequence: 999 }])).rejects.toThrow(beyond);
+  await expect(restore(copy, into, [{ log: '@none', sequence: 1 }])).rejects.toThrow('is 0');
+  expect(await filesOf(into)).toEqual({});
   expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' })).toEqual([all, all]);
   expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' }, { log: '@beta', sequence: 1 })).toEqual([all, old]);
 });

@@ -102,11 +102,20 @@ describe('what an organization may have at most', () => {
     await createKey(registry, { ...given, expiresAt: '2020-01-01T00:00:00.000Z' }, author);
     await createKey(registry, given, author);
     await refused(() => createKey(registry, given, author), 'keys');
-    await refused(() => rotateKey(registry, 'acme', first.key.id, 0, author), 'keys');
     await createKey(registry, { ...given, org: 'other' }, author);
     await revokeKey(registry, 'acme', first.key.id, author);
     await createKey(registry, given, author);
     expect(createTestRegistry().config.quotas).toMatchObject({ keys: 1000, bytes: null });
+  });
+
+  test('a key is replaced also where there are as many as may be, until there are twice as many', async () => {
+    const registry = createTestRegistry({ quotas: { keys: 2 } });
+    const [first, second] = [await createKey(registry, given, author), await createKey(registry, given, author)];
+    const third = await rotateKey(registry, 'acme', first.key.id, 0, author);
+    await rotateKey(registry, 'acme', second.key.id, 60, author);
+    await rotateKey(registry, 'acme', third.key.id, 60, author);
+    await refused(() => rotateKey(registry, 'acme', third.key.id, 60, author), 'keys');
+    await refused(() => createKey(registry, given, author), 'keys');
   });
 
   test('what changes add at the same time counts together', async () => {

@@ -173,6 +173,17 @@ describe('a folder', () => {
     await expect(bucket.get('loop')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
+  test('takes what is no file for nothing, and waits for no writer of a FIFO', async () => {
+    const bucket = await openFsBucket(folder);
+    execFileSync('mkfifo', [join(folder, 'fifo')]);
+    await symlink('/dev/zero', join(folder, 'zero'));
+    for (const key of ['fifo', 'zero']) {
+      expect(await bucket.get(key)).toBeNull();
+      expect(await bucket.getPart(key, 0, 10)).toBeNull();
+    }
+    expect(await bucket.list('')).toEqual([]);
+  });
+
   test('leaves no temporary file, whether a write wins or loses', async () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a', bytesOf('x'));

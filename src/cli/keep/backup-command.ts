@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { RegistryError } from '../../model/errors.ts';
 import type { Copied } from '../../store/copy/copy-store.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
+import { assertApart } from './assert-apart.ts';
 
 /** `stele backup FOLDER`: copies the store, or what is new since the last time. */
 export function backupCommand(): Command {
@@ -14,9 +14,7 @@ export function backupCommand(): Command {
     .action(async (folder: string, _options: unknown, command: Command) => {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
       const { store, cacheFolder } = await readConfig(command);
-      if (store.kind === 'fs' && resolve(store.path) === resolve(folder)) {
-        throw new RegistryError('malformed', `${folder} is the store itself. Choose another folder.`);
-      }
+      assertApart(store, folder);
       const isNew = !existsSync(join(folder, 'format'));
       const copied = await withStore(command, async (registry) => {
         const [{ backup }, { openBucket }] = await Promise.all([

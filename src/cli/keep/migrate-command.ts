@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { RegistryError } from '../../model/errors.ts';
 import type { Checked } from '../../registry/fsck.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
+import { assertApart } from './assert-apart.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printCredentials, printDamages } from './fsck-command.ts';
 
@@ -21,8 +21,7 @@ export function migrateCommand(): Command {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
       const config = await readConfig(command);
       const { store, cacheFolder } = config;
-      if (store.kind === 'fs' && resolve(store.path) === resolve(folder))
-        throw new RegistryError('malformed', `${folder} is the store itself. Choose another folder.`);
+      assertApart(store, folder);
       const stream = json ? null : process.stderr;
       const migrated = await withStore(command, async ({ bucket }) => {
         const [{ migrate }, { openBucket }] = await Promise.all([

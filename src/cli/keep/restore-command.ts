@@ -3,6 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Until } from '../../store/copy/copy-store.ts';
 import { holdsStore, readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
 import { withProgress } from '../output.ts';
+import { assertApart } from './assert-apart.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printDamages } from './fsck-command.ts';
 import { parseLogEnd } from './log-point.ts';
@@ -30,6 +31,7 @@ export function restoreCommand(): Command {
         throw new RegistryError('malformed', `${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
       }
       const { store } = await readConfig(command);
+      assertApart(store, folder);
       const [{ restore }, { openBucket }] = await Promise.all([
         import('../../registry/keep/backup.ts'),
         import('../../open.ts'),

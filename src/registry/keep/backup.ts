@@ -1,5 +1,6 @@
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
+import { readTips } from '../../store/copy/copy-log.ts';
 import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.ts';
 import { hasFormat, isAlmostFinished, isBeingUpdated } from '../../store/format.ts';
 import { notePurges } from '../purge.ts';
@@ -51,7 +52,8 @@ async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
 /**
  * Copies a backup into an empty bucket, up to a point if one is given. Of a backup whose update was
  * stopped it leaves out the records that expire: they may tell of changes that the logs lack.
- * Rejects with `conflict` if the bucket holds a store already.
+ * Rejects with `conflict` if the bucket holds a store already, and with `malformed` for a point beyond
+ * the end of a log.
  */
 export async function restore(
   from: Bucket,
@@ -66,6 +68,13 @@ export async function restore(
     const message =
       'The store is not empty. Restore into an empty one: choose another data folder with --data, or another bucket.';
     throw new RegistryError('conflict', message);
+  }
+  const tips = await readTips(from);
+  for (const end of until) {
+    if (!('log' in end)) continue;
+    const last = tips.get(end.log) ?? 0;
+    const message = `The backup has no entry ${end.sequence} of the log ${end.log}; its last one is ${last}.`;
+    if (end.sequence > last) throw new RegistryError('malformed', message);
   }
   const isAhead = until.length > 0 || (await isBeingUpdated(from));
   return copyStore(from, into, { until, isAhead, ...(progress && { progress }) });

@@ -51,12 +51,13 @@ const underWay = new WeakMap<Registry['bucket'], Map<string, Set<Added>>>();
  * Runs work that adds something to an organization. It calls `take` with what it adds, before it
  * stores anything or when it decides; again in place of the call before. `take` throws
  * `quota_exceeded` if the organization would have more than it may. Other processes may add
- * something at the same time: together they exceed a quota by as much as they add at once.
+ * something at the same time: together they exceed a quota by as much as they add at once. `times`:
+ * what replaces something that stays for a while may make it so many times as many.
  */
 export async function withRoom<T>(
   registry: Registry,
   org: string,
-  work: (take: (added: Added) => void) => Promise<T>,
+  work: (take: (added: Added, times?: number) => void) => Promise<T>,
 ): Promise<T> {
   const quotas = quotasOf(registry, org);
   if (quotaNames.every((name) => quotas[name] === null)) return work(() => undefined);
@@ -68,13 +69,13 @@ export async function withRoom<T>(
   const sums = await registry.refs.projected(org, usage);
   const keys = quotas.keys === null ? 0 : await countLiveKeys(registry, org);
   let reserved: Added = {};
-  const take = (added: Added): void => {
+  const take = (added: Added, times = 1): void => {
     others.delete(reserved);
     for (const name of quotaNames) {
       const [limit, more] = [quotas[name], added[name] ?? 0];
       if (limit === null || more === 0) continue;
       const soon = [...others].reduce((sum, each) => sum + (each[name] ?? 0), 0);
-      if ((name === 'keys' ? keys : sums[name]) + soon + more > limit) throw exceeded(org, name, limit);
+      if ((name === 'keys' ? keys : sums[name]) + soon + more > times * limit) throw exceeded(org, name, limit);
     }
     reserved = { ...added };
     others.add(reserved);

@@ -55,7 +55,8 @@ export async function rotateKey(
     resources,
     expiresAt,
   } = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org);
-  const created = await createKey(registry, { org, name, scopes: held, resources, expiresAt }, author);
+  const replacing = { org, name, scopes: held, resources, expiresAt, isReplacement: true };
+  const created = await createKey(registry, replacing, author);
   const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
   await registry.refs.update<Key>(keyRef(id), (current) => {
     const key = usableKey(registry, current, org);

@@ -100,7 +100,7 @@ export async function syncFolder(files: Files, path: string): Promise<void> {
 export async function withOpen<T>(
   files: Files,
   path: string,
-  flags: 'r' | 'wx',
+  flags: 'r' | 'wx' | number,
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const file = await files.open(path, flags, fileMode);

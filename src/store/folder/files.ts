@@ -8,7 +8,7 @@ export interface Files {
   access(path: string): Promise<void>;
   link(from: string, to: string): Promise<void>;
   mkdir(path: string, mode: number): Promise<unknown>;
-  open(path: string, flags: 'r' | 'wx', mode: number): Promise<OpenFile>;
+  open(path: string, flags: 'r' | 'wx' | number, mode: number): Promise<OpenFile>;
   readFile(path: string): Promise<Buffer>;
   readdir(path: string, options: { withFileTypes: true }): Promise<Dirent[]>;
   /** `nlink` is the number of hard links. */
@@ -20,7 +20,7 @@ export interface Files {
 export interface OpenFile {
   /** Reads into the buffer, from this position of the file. */
   read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
-  stat(): Promise<{ size: number }>;
+  stat(): Promise<{ size: number; isFile(): boolean }>;
   writeFile(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
