@@ -114,6 +114,7 @@ describe('what an organization may have at most', () => {
     const third = await rotateKey(registry, 'acme', first.key.id, 0, author);
     await rotateKey(registry, 'acme', second.key.id, 60, author);
     await rotateKey(registry, 'acme', third.key.id, 60, author);
+    expect(await usageOf(registry, 'acme')).toMatchObject({ keys: 4 });
     await refused(() => rotateKey(registry, 'acme', third.key.id, 60, author), 'keys');
     await refused(() => createKey(registry, given, author), 'keys');
   });
