@@ -93,9 +93,7 @@ test.skipIf(!isThorough).for(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     const child = spawn(process.execPath, [cli, ...build, '--fresh', '--out', out, ...common], { stdio: 'ignore' });
     const ended = once(child, 'close') as Promise<[number | null]>;
     const isBuilding = async () => (await readdir(folder.path)).some((name) => name.includes('.stele-new-'));
-    for (let tries = 0; tries < 6000 && !(await isBuilding()); tries++)
-      await new Promise((wake) => setTimeout(wake, 20));
-    expect(await isBuilding()).toBe(true);
+    await expect.poll(isBuilding, { interval: 20 }).toBe(true);
     child.kill(signal);
     const [code] = await ended;
     expect(code).toBe(signal === 'SIGKILL' ? null : 3);

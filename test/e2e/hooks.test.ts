@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
 import { openGitServer } from '../servers/git-http.ts';
@@ -67,13 +66,7 @@ async function open() {
   };
 }
 
-async function until(question: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 3000; attempt++) {
-    if (await question()) return;
-    await wait(100);
-  }
-  throw new Error('It did not come to that within five minutes.');
-}
+const until = (question: () => boolean | Promise<boolean>) => expect.poll(question, { timeout: 300_000 }).toBe(true);
 
 test.skipIf(!isThorough)(
   `a push is published, a pull request is checked, and both are reported to the host${unlessThorough}`,

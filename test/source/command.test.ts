@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runGit, type GitCommand, type GitResult } from '../../src/source/command.ts';
 import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
+import { commandLines } from './processes.ts';
 
 let folder: string;
 let repository: FixtureRepository;
@@ -70,24 +70,27 @@ test('runs that are over hold no memory', async () => {
   repository.commit({ files: { 'a.bin': randomBytes(2_000_000) } });
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const used = async (): Promise<number> => {
-    await sleep(200);
+  const used = (): number => {
     collect();
     return process.memoryUsage().arrayBuffers;
   };
   const read = () => git(['cat-file', '--batch'], { input: 'main:a.bin\n' });
   await read();
-  const before = await used();
+  const before = used();
   for (let n = 0; n < 20; n++) await read();
-  expect((await used()) - before).toBeLessThan(20_000_000);
+  await expect.poll(() => used() - before).toBeLessThan(20_000_000);
 });
 
 test('a signal ends git and whatever it has started', async () => {
-  repository.setConfig('alias.wait', '!sleep 61; true');
+  repository.setConfig('alias.wait', '!sleep 6173; true');
+  const isAsleep = () => commandLines().some((line) => line.startsWith('sleep 6173'));
   const controller = new AbortController();
   const run = git(['wait'], { signal: controller.signal });
-  setTimeout(() => controller.abort(new Error('enough')), 200);
-  await expect(run).rejects.toThrow('enough');
+  const ended = expect(run).rejects.toThrow('enough');
+  await expect.poll(isAsleep).toBe(true);
+  controller.abort(new Error('enough'));
+  await ended;
+  await expect.poll(isAsleep).toBe(false);
 });
 
 test('a missing git is said to be missing', async () => {

@@ -2,31 +2,38 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { withLease, type Held } from '../../src/sync/lease.ts';
 import type { Registry } from '../../src/registry/registry.ts';
+import { watchLooks } from '../registry/watch-looks.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
 const never = new AbortController().signal;
 const lease = { org: 'acme', name: 'a' };
+const leaseRef = 'leases/acme/a';
 
 test('of two processes one works at a time', async () => {
   const { registry, another } = createWorld();
   const log: string[] = [];
+  const other = watchLooks(another(), leaseRef);
   const work =
-    (name: string) =>
+    (name: string, wait: () => Promise<void>) =>
     async ({ hasWaited }: Held) => {
       log.push(`${name} ${hasWaited}`);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await wait();
       log.push(name);
     };
-  const other = another();
-  await Promise.all([
-    withLease(registry, lease, never, work('one')),
-    withLease(other, lease, never, work('two')),
-    withLease(other, { org: 'acme', name: 'b' }, never, async () => void log.push('another name')),
-  ]);
-  const ours = log.filter((line) => line !== 'another name');
-  expect(ours[1]).toBe(ours[0]!.replace(' false', ''));
-  expect(ours[2]).toMatch(/true$/);
-  expect(log).toContain('another name');
+  let second: Promise<void> | null = null;
+  const first = work('one', async () => {
+    second = withLease(
+      other.registry,
+      lease,
+      never,
+      work('two', async () => undefined),
+    );
+    await withLease(another(), { org: 'acme', name: 'b' }, never, async () => void log.push('another name'));
+    await other.look();
+  });
+  await withLease(registry, lease, never, first);
+  await second;
+  expect(log).toEqual(['one false', 'another name', 'one', 'two true', 'two']);
 });
 
 test('a lease is given back when the work fails, and waiting ends with the signal', async () => {
@@ -34,9 +41,12 @@ test('a lease is given back when the work fails, and waiting ends with the signa
   await expect(withLease(registry, lease, never, async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const stop = new AbortController();
   await withLease(registry, lease, never, async () => {
-    const waiting = withLease(another(), lease, stop.signal, async () => 'got it');
-    setTimeout(() => stop.abort(new Error('stop')), 100);
-    await expect(waiting).rejects.toThrow('aborted');
+    const other = watchLooks(another(), leaseRef);
+    const waiting = withLease(other.registry, lease, stop.signal, async () => 'got it');
+    const ended = expect(waiting).rejects.toThrow('aborted');
+    await other.look();
+    stop.abort(new Error('stop'));
+    await ended;
   });
 });
 
@@ -60,10 +70,11 @@ test.each([3_600_000, -3_600_000])('a clock that is set by %i ms frees no lease 
   const world = createWorld();
   await holdElsewhere(world, {});
   let got = false;
-  const work = withLease(world.registry, lease, never, async () => void (got = true));
-  await pause(100);
+  const { registry, look } = watchLooks(world.registry, leaseRef);
+  const work = withLease(registry, lease, never, async () => void (got = true));
+  await look();
   world.step(step);
-  await pause(300);
+  await look();
   expect(got).toBe(false);
   world.pass(60_000);
   await work;
@@ -82,13 +93,14 @@ test('a process whose clock is ahead does not take what is renewed by a slower c
   // For this clock, it was taken two hours ago.
   const at = new Date(world.registry.now().getTime() - 7_200_000).toISOString();
   await holdElsewhere(world, { at });
-  const work = withLease(world.registry, lease, stop.signal, async () => void (got = true));
+  const { registry, look } = watchLooks(world.registry, leaseRef);
+  const work = withLease(registry, lease, stop.signal, async () => void (got = true));
   for (let renewed = 0; renewed < 3; renewed++) {
-    await pause(300);
+    await look();
     world.pass(50_000);
     await holdElsewhere(world, { at, renewed });
   }
-  await pause(300);
+  await look();
   expect(got).toBe(false);
   // Nobody renews it any more.
   for (const ended = work.then(() => true); !got; await Promise.race([ended, pause(200)])) world.pass(61_000);
@@ -101,9 +113,12 @@ test('a process of another container of the same name and number is not taken fo
   const stop = new AbortController();
   for (const name of [`${hostname()}/999999999`, `${hostname()}/${process.pid}`]) {
     await holdElsewhere(world, { process: name, space: 'another' });
-    const work = withLease(world.registry, lease, stop.signal, async () => 'got it');
-    await expect(Promise.race([work, pause(400).then(() => 'waits')])).resolves.toBe('waits');
-    work.catch(() => undefined);
+    const { registry, look } = watchLooks(world.registry, leaseRef);
+    let got = false;
+    withLease(registry, lease, stop.signal, async () => void (got = true)).catch(() => undefined);
+    await look();
+    await look();
+    expect(got).toBe(false);
   }
   stop.abort(new Error('stop'));
 });

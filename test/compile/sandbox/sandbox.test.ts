@@ -188,11 +188,12 @@ describe('the sandbox', () => {
 
   it('rejects what runs and what waits when it is closed, and blames no document', async () => {
     const closing = openCompiler({ children: 1 });
-    const runs = [slow, slow, valid].map((content) =>
-      closing.compile(inputOf('a.yaml'), memoryLoad({ 'a.yaml': content })),
-    );
-    setTimeout(() => void closing.close(), 50);
-    for (const { reason } of (await Promise.allSettled(runs)) as PromiseRejectedResult[])
+    const loads = [slow, slow, valid].map((content) => memoryLoad({ 'a.yaml': content }));
+    const runs = loads.map((load) => closing.compile(inputOf('a.yaml'), load));
+    const ended = Promise.allSettled(runs);
+    await expect.poll(() => loads.flatMap(({ asked }) => asked)).not.toEqual([]);
+    await closing.close();
+    for (const { reason } of (await ended) as PromiseRejectedResult[])
       expect(isRegistryError(reason, 'unavailable')).toBe(true);
   });
 

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { UserConfig } from '../../../src/config.ts';
@@ -59,13 +58,14 @@ function send(api: Api, body: string | Uint8Array<ArrayBuffer>, fields: Record<s
 
 /** The labels of what is published, once there are so many. */
 async function published(api: Api, count: number): Promise<unknown[]> {
-  for (let attempt = 0; attempt < 4000; attempt++) {
+  let labels: string[] = [];
+  const read = async () => {
     const { json } = await api.call('GET', '/v1/apis/pay/versions');
-    const labels = (json['items'] as { version: string }[]).map(({ version }) => version);
-    if (labels.length >= count) return labels;
-    await wait(25);
-  }
-  throw new Error(`There are not ${count} versions.`);
+    labels = (json['items'] as { version: string }[]).map(({ version }) => version);
+    return labels.length;
+  };
+  await expect.poll(read).toBeGreaterThanOrEqual(count);
+  return labels;
 }
 
 test('a push that a hook reports is published', async () => {

@@ -7,6 +7,7 @@ import { authenticateKey } from '../../../src/registry/keys.ts';
 import { watchingCommits } from '../../../src/store/after-commit.ts';
 import { performOnce } from '../../../src/registry/idempotency.ts';
 import { listAll } from '../../../src/store/bucket.ts';
+import { watchLooks } from '../../registry/watch-looks.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 
@@ -188,12 +189,12 @@ test.each([3_600_000, -3_600_000])(
       change: { actor: 'operator:test', origin: null, action: 'take' },
     }));
     let answer: unknown = null;
-    const next = performOnce(registry, repeatable, async () => 7).then((given) => (answer = given));
-    const looked = () => new Promise((resolve) => setTimeout(resolve, 300));
-    await looked();
+    const waiting = watchLooks(registry, nameOf(repeatable));
+    const next = performOnce(waiting.registry, repeatable, async () => 7).then((given) => (answer = given));
+    await waiting.look();
     at += step;
     passed += 179_999;
-    await looked();
+    await waiting.look();
     expect(answer).toBeNull();
     passed += 1;
     expect(await next).toEqual({ answer: 7, isReplay: false });
