@@ -66,7 +66,9 @@ async function open() {
   };
 }
 
-const until = (question: () => boolean | Promise<boolean>) => expect.poll(question, { timeout: 300_000 }).toBe(true);
+async function until(question: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(question, { timeout: 300_000 }).toBe(true);
+}
 
 test.skipIf(!isThorough)(
   `a push is published, a pull request is checked, and both are reported to the host${unlessThorough}`,

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Check, PullComment } from '../../src/model/check.ts';
+import type { Check, PullCheck, PullComment } from '../../src/model/check.ts';
 import { RegistryError } from '../../src/model/errors.ts';
+import { changedPaths } from '../../src/pulls/merged-tree.ts';
+import { isDone, wantAgain } from '../../src/pulls/pull-records.ts';
+import { createWorld, snapshotOf } from '../registry/world.ts';
 import { commentOf } from '../../src/pulls/comment.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
 
@@ -83,4 +86,55 @@ test('findings have a heading of their own below the changes, which are not said
   const { text, notes } = commentOf({ number: 7, mark: 'm' }, 'c', [check])!;
   expect(text).toContain('`operation-removed`\n\n**Findings: 1**\n\n- `a.yaml:5` `info-contact` No contact.');
   expect(notes).toHaveLength(2);
+});
+
+test('a comment tells of more documents only where there are more, and stays where all is well', () => {
+  const check = (name: string, state: Check['state'] = 'success'): Check => ({
+    name,
+    state,
+    title: 'Well',
+    summary: 'Nothing.',
+    annotations: [],
+    url: null,
+  });
+  const of = (checks: Check[]) => commentOf({ number: 7, mark: 'm' }, 'c'.repeat(40), checks)!;
+  const many = (count: number) => of(Array.from({ length: count }, (_, n) => check(`stele @acme/apis/a${n}`)));
+  expect(many(20).text).not.toContain('more documents');
+  expect(many(21).text).toContain('… and 1 more documents.');
+  expect(of([check('stele')]).isOnlyEdit).toBe(true);
+  expect(of([check('stele', 'failure')]).isOnlyEdit).toBe(false);
+});
+
+test('a check runs again for another head or target, and when somebody wants it', async () => {
+  const { registry } = createWorld();
+  const pull: PullCheck = {
+    org: 'acme',
+    repository: 'r',
+    number: 7,
+    ref: branch,
+    state: 'checked',
+    head: 'h',
+    base: 'b',
+    checks: [],
+    detail: null,
+  };
+  expect(isDone(registry, pull, 'h', 'b')).toBe(true);
+  expect(isDone(registry, pull, 'other', 'b')).toBe(false);
+  expect(isDone(registry, pull, 'h', 'other')).toBe(false);
+  expect(isDone(registry, { ...pull, isAgain: true }, 'h', 'b')).toBe(false);
+  const key = 'pulls/acme/r/7';
+  await registry.refs.update(key, () => ({
+    value: pull,
+    change: { actor: 'sync:acme', origin: null, action: 'pull checked' },
+  }));
+  await wantAgain(registry, key, 'other');
+  expect((await registry.refs.read<PullCheck>(key))!.value.state).toBe('checked');
+  await wantAgain(registry, key, 'h');
+  expect((await registry.refs.read<PullCheck>(key))!.value).toMatchObject({ state: 'wanted', isAgain: true });
+});
+
+test('a merge changes what it adds, changes and removes', async () => {
+  const before = snapshotOf(null, null, { 'a.yaml': '1', 'b.yaml': '1', 'c.yaml': '1' });
+  const after = snapshotOf(null, null, { 'a.yaml': '1', 'b.yaml': '2', 'd.yaml': '1' });
+  expect([...(await changedPaths(before, after))].sort()).toEqual(['b.yaml', 'c.yaml', 'd.yaml']);
 });

@@ -4,6 +4,8 @@ import { digestOf, type Digest } from '../../src/model/digest.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { collectGarbage, type GcOptions } from '../../src/registry/keep/gc.ts';
+import type { Version } from '../../src/model/resource.ts';
+import { neededComparison, standingOf } from '../../src/registry/keep/references.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
@@ -245,4 +247,24 @@ test('segments and checkpoints of logs stay; those that nobody needs go, also on
   await change(open(), 1);
   await expectSound(world);
   expect((await open().refs.trail('acme')).length).toBe(1701);
+});
+
+test('a clock that is set back makes garbage wait for the grace period from then', async () => {
+  const world = createWorld();
+  await leaveGarbage(world);
+  await world.gc();
+  world.pass(-5 * hour);
+  expect(await world.gc()).toMatchObject({ quarantined: 0 });
+  world.pass(hour);
+  const { quarantined, waiting } = await world.gc();
+  expect([quarantined > 0, waiting]).toEqual([true, 0]);
+});
+
+test('the comparison of two versions is needed while both stand', () => {
+  const [from, to] = ['1.0.0', '1.1.0'].map((label) => ({ label, status: { state: 'active' } }) as Version);
+  const digest = digestOf('comparison');
+  const version = { ...to!, changes: { from: '1.0.0', digest } } as Version;
+  expect(neededComparison(version, standingOf([from!, version]))).toBe(digest);
+  expect(neededComparison(version, standingOf([version]))).toBeNull();
+  expect(neededComparison(version, standingOf([from!]))).toBeNull();
 });

@@ -13,6 +13,8 @@ import { repairStore } from '../../src/registry/keep/repair.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
+import { headKey } from '../../src/store/log/heads.ts';
+import { newestSequence } from '../../src/store/log/open-state.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
@@ -264,4 +266,18 @@ describe('a copy is not condemned by what its store knew later', () => {
     expect((await fsck(open(copy))).damages).toEqual([]);
     await publishVersion(open(copy), '@acme/apis/one', '3.0.0');
   });
+});
+
+test('a head that is damaged tells by its key that entries were lost, and goes when that is accepted', async () => {
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/one', '1.0.0');
+  const { bucket } = registry;
+  const sequence = await newestSequence(bucket, '@acme');
+  const key = headKey({ log: '@acme', sequence: sequence + 5 });
+  await bucket.putIfAbsent(key, Buffer.from('damaged'));
+  const told: Repaired[] = [];
+  const author = { actor: 'operator:test', origin: null };
+  await acceptLoss(registry, { log: '@acme', sequence }, { author, report: (each) => void told.push(each) });
+  expect(told).toMatchObject([{ outcome: 'given up', what: '@acme' }]);
+  expect(await bucket.get(key)).toBeNull();
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Resource, Status, Version } from '../../src/model/resource.ts';
 import { discoveryDocument, discoveryPaths, discoveryPattern, type Place } from '../../src/site/discovery.ts';
+import { newestPublications } from '../../src/site/publications.ts';
 import { createLinks } from '../../src/site/links.ts';
 import { childrenOf, readXml, textIn } from './xml.ts';
 
@@ -224,4 +225,15 @@ test('llms.txt: names of others are no Markdown', () => {
     '## @acme/apis',
   ]);
   expect(text.match(/(?<!\\)\]\(/g)).toHaveLength(names.length);
+});
+
+test('of versions that were published at the same time, the later one stands first', () => {
+  const at = '2026-01-01T00:00:00.000Z';
+  const one = resource({ org: 'acme', type: 'apis', slug: 'pay' }, { versions: [version('1', at), version('2', at)] });
+  expect(newestPublications([one], 9).map((found) => found.version.label)).toEqual(['2', '1']);
+});
+
+test('llms.txt shows at most 300 characters of a name', () => {
+  const one = resource({ org: 'acme', type: 'apis', slug: 'pay' }, { name: 'x'.repeat(400) });
+  expect(discoveryDocument(place, [one], '/llms.txt')!.text).toContain(`[${'x'.repeat(300)}]`);
 });

@@ -134,7 +134,8 @@ describe('following a repository', () => {
       return old;
     };
     const slow = { ...registry, source: { ...source, tip } };
-    const run = newRun(registry, before, 'slow', 'manual');
+    const [ref] = await Array.fromAsync(registry.refs.list('repositories/acme/'));
+    const run = newRun(registry, before, ref!.slice('repositories/acme/'.length), 'manual');
     await syncRepository(slow, before, run, new AbortController().signal);
     expect(await names()).toEqual(['apis/a@3.0.0']);
     expect((await repository()).diverged ?? null).toBeNull();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isAllowed, partOf } from '../../../src/model/access.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import type { LoginConfig } from '../../../src/config/login-config.ts';
+import { readJob } from '../../../src/server/login/job-claims.ts';
 import { knownGroups, organizationsOf, readGroups } from '../../../src/server/login/claims.ts';
 
 function loginOf(organizations: NonNullable<LoginConfig['organizations']>): LoginConfig {
@@ -84,5 +85,29 @@ describe('organizations', () => {
     const granted = organizationsOf(loginOf({ staff: [{ organization: '__proto__', scopes: ['admin'] }] }), ['staff']);
     expect(Object.hasOwn(granted, 'acme')).toBe(false);
     expect(Object.getPrototypeOf(granted)).toBe(Object.prototype);
+  });
+});
+
+describe('a job of a host', () => {
+  const common = { iss: 'https://ci.test', sub: 's', jti: 'j', aud: 'a', exp: 1 };
+  const gitHub = { ...common, repository: 'acme/apis', ref: 'refs/heads/main' };
+  const gitLab = { ...common, project_path: 'acme/apis', ref: 'main', ref_type: 'branch' };
+
+  test.each([
+    [{ ...gitHub, ref_type: 'branch' }, 'refs/heads/main'],
+    [gitHub, 'refs/heads/main'],
+    [{ ...gitHub, ref_type: 'tag' }, null],
+    [{ ...gitHub, ref: 'main' }, null],
+    [gitLab, 'refs/heads/main'],
+    [{ ...gitLab, ref_path: 'refs/heads/main' }, 'refs/heads/main'],
+    [{ ...gitLab, ref_path: 'refs/merge-requests/7/head' }, null],
+  ])('%j has the ref %s', (claims, ref) => {
+    expect(readJob(claims)!.ref).toBe(ref);
+  });
+
+  test('has the claims of one host, and none that is longer than 1024 characters', () => {
+    expect(readJob({ ...gitHub, project_path: 'acme/apis' })).toBeNull();
+    expect(readJob({ ...gitHub, sub: 'x'.repeat(1024) })).not.toBeNull();
+    expect(readJob({ ...gitHub, sub: 'x'.repeat(1025) })).toBeNull();
   });
 });

@@ -1,5 +1,7 @@
 import { EncryptJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { createSessions } from '../../../src/server/login/session.ts';
+import { createTestRegistry } from '../registry.ts';
 import { createSeal, type SealOptions } from '../../../src/server/login/sealed-cookie.ts';
 
 const secret = 'a secret of at least thirty-two xxx';
@@ -67,4 +69,15 @@ describe('a sealed value', () => {
   test.each(['', ' ', 'x'.repeat(31), `${'x'.repeat(40)}\nshort`])('a secret of %j is refused', (text) => {
     expect(() => sealOf({ secret: text })).toThrow('at least 32 characters');
   });
+});
+
+test('a session of an older version, which has no token, is none', async () => {
+  const registry = createTestRegistry();
+  const sessions = createSessions(registry, sealOf(), 60);
+  const read = async (session: object) => {
+    const text = await sealOf().seal({ id: 'x', expiresAt: inSeconds(60).toISOString(), ...session }, inSeconds(60));
+    return sessions.read({ headers: { cookie: `__Host-stele-session=${text}` } });
+  };
+  expect(await read({ token: 'abc' })).toMatchObject({ id: 'x', token: 'abc' });
+  expect(await read({})).toBeNull();
 });

@@ -4,6 +4,9 @@ import { parseCoordinate } from '../../../src/model/address.ts';
 import { digestOf, type Digest } from '../../../src/model/digest.ts';
 import { grantRead } from '../../../src/registry/read.ts';
 import { readManifestOf } from '../../../src/registry/stored.ts';
+import type { Version } from '../../../src/model/resource.ts';
+import { parseOciPath } from '../../../src/server/oci/oci-path.ts';
+import { listTags } from '../../../src/server/oci/tags.ts';
 import { createContentsIndex } from '../../../src/server/oci/oci-contents.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 
@@ -62,4 +65,15 @@ test('only some searches of a resource wait, and other resources do not wait for
   const refused = (await outcomes).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   expect(refused).toHaveLength(30 - 17);
   expect(refused[0]).toMatchObject({ code: 'rate_limited', retryAfter: expect.any(Number) });
+});
+
+test('tags stand in the order of their letters, whatever their case', () => {
+  const versions = ['b', 'A', 'C'].map((label) => ({ label, status: { state: 'active' } }) as Version);
+  expect(listTags({ versions, latest: null }, null)).toEqual(['A', 'b', 'C']);
+});
+
+test('a path of more than 1024 characters names nothing', () => {
+  const path = (length: number) => `/v2/acme/apis/pay/manifests/${'x'.repeat(length - 28)}`;
+  expect(parseOciPath(path(1024))).toMatchObject({ kind: 'manifests' });
+  expect(parseOciPath(path(1025))).toBeNull();
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../src/model/artifact.ts';
+import type { Resource } from '../../../src/model/resource.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { publishVersion } from '../registry.ts';
 import { anonymise, ask } from '../http.ts';
@@ -31,7 +32,8 @@ describe('reading as an OCI client', () => {
       expect(headers.get('docker-distribution-api-version')).toBe('registry/2.0');
       expect(headers.get('www-authenticate')).toBe('Basic realm="stele"');
     }
-    expect((await get('/v2/', withKey())).status).toBe(200);
+    const { headers, body } = await get('/v2/', withKey());
+    expect([headers.get('content-length'), body.toString()]).toEqual(['2', '{}']);
     expect((await get('/v2/', [['Authorization', 'Basic Og==']])).status).toBe(200);
   });
 
@@ -108,6 +110,9 @@ describe('reading as an OCI client', () => {
     expect(none.headers.get('oci-filters-applied')).toBe('artifactType');
     expect(JSON.parse(none.body.toString())).toMatchObject({ manifests: [] });
     expect(await json(`${pay}/referrers/${digestOf('absent')}`)).toMatchObject({ manifests: [] });
+    const { versions } = (await served.registry.refs.read<Resource>('resources/acme/apis/pay'))!.value;
+    const withdrawn = versions.find(({ status }) => status.state === 'withdrawn')!;
+    expect(await json(`${pay}/referrers/${withdrawn.manifest}`)).toMatchObject({ manifests: [] });
   });
 
   test('what a server that just started is asked for by digest alone is found', async () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAll } from '../../../src/store/bucket.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { listAll, type Bucket } from '../../../src/store/bucket.ts';
+import { createMemoryBucket } from '../../../src/store/memory.ts';
 import type { Visibility } from '../../../src/model/access.ts';
 import { createOverlay } from '../../../src/pulls/overlay.ts';
 import { storePreview, takePreview } from '../../../src/pulls/preview.ts';
-import { sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
+import { keepPreview, sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { ask, type Answer } from '../http.ts';
 import { changeResource, publishVersion } from '../registry.ts';
@@ -152,4 +154,20 @@ describe('the preview of a document', () => {
     expect((await get(token, undefined, 'POST')).status).toBe(405);
     expect((await get(token, undefined, 'HEAD')).body).toHaveLength(0);
   });
+});
+
+test('a preview is stored after its parts, and deleted before them', async () => {
+  const calls: string[] = [];
+  const plain = createMemoryBucket();
+  const bucket: Bucket = {
+    ...plain,
+    putIfAbsent: (key, bytes) => (calls.push(`put ${key.split('-').length}`), plain.putIfAbsent(key, bytes)),
+    delete: (key) => (calls.push(`delete ${key.split('-').length}`), plain.delete(key)),
+  };
+  const place = { bucket, expiryTime: () => new Date(0), randomBytes: (size: number) => new Uint8Array(size) };
+  const part = Buffer.from('part');
+  await keepPreview(place, 'acme', 1, Buffer.from('whole'), new Map([[digestOf(part), part]]));
+  await trimPreviews(place, 'acme', { count: 0, bytes: 0 });
+  // The key of a part has one piece more.
+  expect(calls).toEqual(['put 5', 'put 4', 'delete 4', 'delete 5']);
 });
