@@ -285,9 +285,15 @@ describe('forms', () => {
     expect(second.status).toBe(412);
     expect(second.text).toContain('Somebody changed this');
     expect(second.text).toContain('value="Second"');
+    expect(second.text).toContain('Theirs: First');
+    expect(second.text).not.toContain('Theirs is empty');
     expect(await recordOf('/apis/pay')).toMatchObject({ name: 'First' });
     await admin.send(path, { '/name': 'Second', '/description': '' }, { hidden: hiddenIn(second.text) });
     expect(await recordOf('/apis/pay')).toMatchObject({ name: 'Second' });
+  });
+
+  test('what does not exist has no form', async () => {
+    expect((await admin.get('/console/acme/apis/none/details')).status).toBe(404);
   });
 
   test('a key is shown once, and sending its form twice makes one key', async () => {

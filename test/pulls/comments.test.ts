@@ -94,6 +94,7 @@ test('a comment tells of more documents only where there are more, and stays whe
     state,
     title: 'Well',
     summary: 'Nothing.',
+    commit: 'c'.repeat(40),
     annotations: [],
     url: null,
   });

@@ -276,7 +276,6 @@ test('a head that is damaged tells by its key that entries were lost, and goes w
   const key = headKey({ log: '@acme', sequence: sequence + 5 });
   await bucket.putIfAbsent(key, Buffer.from('damaged'));
   const told: Repaired[] = [];
-  const author = { actor: 'operator:test', origin: null };
   await acceptLoss(registry, { log: '@acme', sequence }, { author, report: (each) => void told.push(each) });
   expect(told).toMatchObject([{ outcome: 'given up', what: '@acme' }]);
   expect(await bucket.get(key)).toBeNull();
