@@ -43,7 +43,7 @@ import {
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
-import { ask, type Console, type Visit } from './visit.ts';
+import { perform, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-forms.ts';
 
 const forms: readonly Form[] = [
@@ -68,85 +68,85 @@ const pages: readonly Page[] = [
 const publishPath = '/:type/:slug/publish';
 
 /** What answers at a path of an organization's console. */
-interface Place {
+interface Route {
   path: string;
-  get(visit: Visit): Promise<void>;
-  post?(visit: Visit, typed: Typed, form: FormData): Promise<void>;
+  get(request: ConsoleRequest): Promise<void>;
+  post?(request: ConsoleRequest, typed: Typed, form: FormData): Promise<void>;
   /** Shows a form again with what was typed. */
-  again?(visit: Visit, typed: Typed, why: string): Promise<void>;
+  again?(request: ConsoleRequest, typed: Typed, why: string): Promise<void>;
 }
 
-const places: readonly Place[] = [
-  ...forms.map((form): Place => ({
+const routes: readonly Route[] = [
+  ...forms.map((form): Route => ({
     path: form.path,
-    get: (visit) => showForm(visit, form),
-    post: (visit, typed) => submitForm(visit, form, typed),
-    again: (visit, typed, why) => showTyped(visit, form, typed, why),
+    get: (request) => showForm(request, form),
+    post: (request, typed) => submitForm(request, form, typed),
+    again: (request, typed, why) => showTyped(request, form, typed, why),
   })),
   eventsOf(runPage, 'get{one}Sync'),
   eventsOf(repositoryRunPage, 'getRepositorySync'),
-  { path: publishPath, get: (visit) => showPublish(visit), post: submitPublish, again: showPublish },
-  { path: replayPath, get: (visit) => showReplay(visit), post: submitReplay, again: showReplay },
-  { path: editPath, get: (visit) => showEditor(visit), post: submitEditor, again: showEditor },
-  { path: uploadPath, get: (visit) => showUpload(visit), post: submitUpload, again: showUpload },
+  { path: publishPath, get: (request) => showPublish(request), post: submitPublish, again: showPublish },
+  { path: replayPath, get: (request) => showReplay(request), post: submitReplay, again: showReplay },
+  { path: editPath, get: (request) => showEditor(request), post: submitEditor, again: showEditor },
+  { path: uploadPath, get: (request) => showUpload(request), post: submitUpload, again: showUpload },
   {
     path: sitePublishPath,
-    get: (visit) => showSitePublish(visit),
+    get: (request) => showSitePublish(request),
     post: submitSitePublish,
     again: showSitePublish,
   },
   // After the forms: `/keys/new` is not the page of a key.
-  ...pages.map((page): Place => ({ path: page.path, get: (visit) => showPage(visit, page) })),
+  ...pages.map((page): Route => ({ path: page.path, get: (request) => showPage(request, page) })),
 ];
 
 /** The stream of a run's changes. */
-function eventsOf({ path }: Page, operation: string): Place {
-  const read = async (visit: Visit) => (await ask<RunRecord>(visit, operation)).body;
-  return { path: `${path}/events`, get: (visit) => streamRun(visit, () => read(visit)) };
+function eventsOf({ path }: Page, operation: string): Route {
+  const read = async (request: ConsoleRequest) => (await perform<RunRecord>(request, operation)).body;
+  return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 
 /** The first document of a resource, of any organization. */
-const start: Place = {
+const start: Route = {
   path: '/console/new',
-  get: async (visit) => showStart(visit),
+  get: async (request) => showStart(request),
   post: submitStart,
-  again: async (visit, typed, why) => showStart(visit, typed, why),
+  again: async (request, typed, why) => showStart(request, typed, why),
 };
 
 const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';
 
 /**
- * The console: pages on which people do what `/v1` does. Forms ask the same operations, with the
+ * The console: pages on which people do what `/v1` does. Forms use the same operations, with the
  * same validation, and need no script.
  */
 export function createConsole(given: Console): Router {
   const { site, context } = given;
   const { config } = context.registry;
 
-  async function answer(request: Request, response: Response): Promise<void> {
-    const { path, query } = splitTarget(request.originalUrl);
-    const isPost = request.method === 'POST';
+  async function answer(http: Request, response: Response): Promise<void> {
+    const { path, query } = splitTarget(http.originalUrl);
+    const isPost = http.method === 'POST';
     // Redirects too: they depend on who asks.
     response.setHeader('Cache-Control', 'private, no-store');
-    if (!isPost && request.method !== 'GET' && request.method !== 'HEAD') {
+    if (!isPost && http.method !== 'GET' && http.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD, POST');
       throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD, POST.');
     }
-    const session = sessionOf(request);
+    const session = sessionOf(http);
     if (session === null) {
-      if (!isPost) return response.redirect(303, context.login!.signInUrl(site.links.path(request.originalUrl))!);
-      return keepTyped(request, response);
+      if (!isPost) return response.redirect(303, context.login!.signInUrl(site.links.path(http.originalUrl))!);
+      return keepTyped(http, response);
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
     const found = find(path, new URLSearchParams(query), session);
     if (found === null) throw new RegistryError('not_found', nothingHere);
-    const { place, org, params } = found;
-    nameRoute(request, place === start ? start.path : `/console/:organization${place.path}`);
+    const { route, org, params } = found;
+    nameRoute(http, route === start ? start.path : `/console/:organization${route.path}`);
     const type = params['type'];
-    const visit: Visit = {
+    const request: ConsoleRequest = {
       ...given,
-      request,
+      http,
       response,
       session,
       org,
@@ -154,45 +154,45 @@ export function createConsole(given: Console): Router {
       type: type !== undefined && isResourceType(type) ? type : null,
       query: new URLSearchParams(query),
     };
-    if (!isPost) return place.get(visit);
-    if (place.post === undefined) {
+    if (!isPost) return route.get(request);
+    if (route.post === undefined) {
       response.setHeader('Allow', 'GET, HEAD');
       throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD.');
     }
-    const form = await readForm(request, response, documentBodyBytes(config));
+    const form = await readForm(http, response, documentBodyBytes(config));
     const typed = await typedIn(form);
     const token = typed['token']?.[0];
     // The form of a session that ended, sent by the person who has a new one.
-    if (token !== session.token && !isCrossSite(request, site.url)) return place.again!(visit, typed, signedInAgain);
-    assertOwnPage(request, site.url, session, token);
-    return place.post(visit, typed, form);
+    if (token !== session.token && !isCrossSite(http, site.url)) return route.again!(request, typed, signedInAgain);
+    assertOwnPage(http, site.url, session, token);
+    return route.post(request, typed, form);
   }
 
   /** Nobody is signed in any more: nothing is done, and nothing that was typed is lost. */
-  async function keepTyped(request: Request, response: Response): Promise<void> {
-    if (isCrossSite(request, site.url))
+  async function keepTyped(http: Request, response: Response): Promise<void> {
+    if (isCrossSite(http, site.url))
       throw new RegistryError('forbidden', 'Forms are accepted only from this registry.');
-    const form = await readForm(request, response, plainBodyBytes);
+    const form = await readForm(http, response, plainBodyBytes);
     const typed = Object.entries(await typedIn(form)).flatMap(([name, values]) =>
       name === 'token' || name === 'once' || name === 'do'
         ? []
         : values.map((value) => [name, value] as [string, string]),
     );
-    sendPage(response, expiredPage(given, { path: request.originalUrl, typed }), 401);
+    sendPage(response, expiredPage(given, { path: http.originalUrl, typed }), 401);
   }
 
   const router = Router({ caseSensitive: true, strict: true });
   router.use(createRateLimit('console', context));
-  router.use((request, response) => answer(request, response));
+  router.use((http, response) => answer(http, response));
   return router;
 }
 
-async function showPage(visit: Visit, page: Page): Promise<void> {
-  const view = await page.show(visit);
-  const path = visit.query.get('done');
+async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
+  const view = await page.show(request);
+  const path = request.query.get('done');
   const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
-  sendPage(visit.response, viewPage(visit, { ...notice, ...view }));
+  sendPage(request.response, viewPage(request, { ...notice, ...view }));
 }
 
 /** Where a person begins: their organization, the page that lists them, or the first document. */
@@ -209,18 +209,18 @@ function find(
   path: string,
   query: URLSearchParams,
   { principal }: SignedIn,
-): { place: Place; org: string; params: Record<string, string> } | null {
+): { route: Route; org: string; params: Record<string, string> } | null {
   if (path === start.path) {
     const named = query.get('org') ?? '';
     const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
-    return { place: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
+    return { route: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
   }
   const [, , org = '', ...rest] = path.split('/');
   // The same for an organization that does not exist.
   if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
-  for (const place of places) {
-    const params = match(place.path.split('/').slice(1), rest);
-    if (params !== null) return { place, org, params };
+  for (const route of routes) {
+    const params = match(route.path.split('/').slice(1), rest);
+    if (params !== null) return { route, org, params };
   }
   return null;
 }

@@ -27,12 +27,6 @@ export interface Field {
   write?: (value: unknown) => string;
 }
 
-/** Who can read something, as the options of a field. */
-export const visibilities: NonNullable<Field['options']> = [
-  { value: 'private', text: 'members only' },
-  { value: 'public', text: 'everybody' },
-];
-
 /** What was typed into the fields, by their names. */
 export type Typed = Readonly<Record<string, readonly string[]>>;
 
@@ -86,7 +80,7 @@ function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, t
   if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
   if (kind === 'lines') {
     const lines = first.split(/[\n,]/).flatMap((line) => line.trim() || []);
-    return lines.length > 0 ? lines : isNullable ? null : undefined;
+    return lines.length === 0 && isNullable ? null : lines;
   }
   const text = kind === 'text' ? first : first.trim();
   if (text === '' && kind !== 'text') return isNullable ? null : undefined;

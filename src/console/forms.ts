@@ -2,7 +2,7 @@ import type { Scope } from '../model/access.ts';
 import type { Answer } from '../server/v1/call.ts';
 import type { Field } from './fields.ts';
 import type { View } from './pages.ts';
-import type { Visit } from './visit.ts';
+import type { ConsoleRequest } from './console-request.ts';
 
 /**
  * A form that asks one operation of the management API. The operation validates what was typed and
@@ -15,40 +15,46 @@ export interface Form {
   operation: string;
   /** The scope that it needs, if that is more than the operation's. */
   scope?: Scope;
-  title: string | ((visit: Visit) => string);
+  title: string | ((request: ConsoleRequest) => string);
   /** What the form is about, above its title, where the title does not name it. */
-  about?: (visit: Visit) => Promise<string>;
+  about?: (request: ConsoleRequest) => Promise<string>;
   /** Paragraphs that say what will happen. */
-  lead: readonly string[] | ((visit: Visit) => readonly string[]);
+  lead: readonly string[] | ((request: ConsoleRequest) => readonly string[]);
+  /** What it will change for others, as things are now. */
+  notice?: (request: ConsoleRequest) => Promise<View['notice'] | null>;
   submit: string;
   /** Whether something is lost that cannot be brought back. */
   isDanger?: boolean;
-  fields?: readonly Field[] | ((visit: Visit) => Promise<readonly Field[]>);
+  /**
+   * What one fills in, in order: members of the body as JSON Pointers, query parameters as `?name`. The description of
+   * the operation has their labels, kinds, limits and help.
+   */
+  fields?: readonly string[];
+  /** What fields of this form have besides, by name. */
+  complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
   /** Members of the body that nobody types. */
-  fixed?: object | ((visit: Visit) => object);
+  fixed?: object | ((request: ConsoleRequest) => object);
   query?: Record<string, string>;
   /** The operation that reads what the form changes. Its ETag guards against losing another's change. */
   current?: string;
   /** Whether there may be nothing to change yet. */
   isNew?: boolean;
   /** Where to go afterwards, as a path. */
-  after: string | ((answer: Answer & { body: Record<string, unknown> }, visit: Visit) => string);
+  after:
+    | string
+    | ((answer: Answer & { body: Record<string, unknown> }, request: ConsoleRequest) => string | Promise<string>);
   /** Where to go instead of it. Default: `after`. */
   cancel?: string;
   /** What was done, in a sentence. */
   done: string;
   /** Shows the answer in place of going somewhere: it has what is shown once. */
-  show?: (answer: Answer & { body: Record<string, unknown> }, visit: Visit) => View;
+  show?: (answer: Answer & { body: Record<string, unknown> }, request: ConsoleRequest) => View;
 }
 
-export function leadOf({ lead }: Form, visit: Visit): readonly string[] {
-  return typeof lead === 'function' ? lead(visit) : lead;
+export function leadOf({ lead }: Form, request: ConsoleRequest): readonly string[] {
+  return typeof lead === 'function' ? lead(request) : lead;
 }
 
-export function titleOf({ title }: Form, visit: Visit): string {
-  return typeof title === 'function' ? title(visit) : title;
-}
-
-export async function fieldsOf({ fields = [] }: Form, visit: Visit): Promise<readonly Field[]> {
-  return typeof fields === 'function' ? fields(visit) : fields;
+export function titleOf({ title }: Form, request: ConsoleRequest): string {
+  return typeof title === 'function' ? title(request) : title;
 }

@@ -1,35 +1,8 @@
-import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
-import { ask, type Visit } from './visit.ts';
-import { isAllowed, scopes } from '../model/access.ts';
+import { perform, type ConsoleRequest } from './console-request.ts';
+import { isAllowed } from '../model/access.ts';
 
-const meanings = {
-  read: 'read what is private',
-  publish: 'publish versions, and what read allows',
-  admin: 'everything: settings, keys, connections',
-} as const;
-
-export const resourcesField: Field = {
-  name: '/resources',
-  label: 'Only these resources',
-  kind: 'lines',
-  isNullable: true,
-  hint: 'One pattern per line, such as apis/pay-*. Empty: the whole organization.',
-  placeholder: 'apis/pay-*',
-};
-
-const fields: readonly Field[] = [
-  { name: '/name', label: 'Name', kind: 'line', isRequired: true, maxLength: 200, hint: 'Who uses it, and where.' },
-  {
-    name: '/scopes',
-    label: 'It may',
-    kind: 'checks',
-    options: scopes.map((value) => ({ value, text: value, hint: meanings[value] })),
-    initial: ['publish'],
-  },
-  resourcesField,
-  { name: '/expiresAt', label: 'Expires on', kind: 'date', isNullable: true, hint: 'Empty: never.' },
-];
+const fields = ['/name', '/scopes', '/resources', '/expiresAt'];
 
 const showKey: Form['show'] = ({ body }) => ({
   title: `Key ${String(body['name'])}`,
@@ -41,8 +14,8 @@ const showKey: Form['show'] = ({ body }) => ({
   actions: [{ text: 'All keys', href: '/keys' }],
 });
 
-const about = async (visit: Visit): Promise<string> => {
-  const { id, name } = (await ask<{ id: string; name: string }>(visit, 'getKey')).body;
+const about = async (request: ConsoleRequest): Promise<string> => {
+  const { id, name } = (await perform<{ id: string; name: string }>(request, 'getKey')).body;
   return `${name} (${id})`;
 };
 
@@ -80,21 +53,7 @@ export const keyForms: readonly Form[] = [
       'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
     ],
     submit: 'Make the new key',
-    fields: [
-      {
-        name: '/overlap',
-        label: 'The old key stays valid for',
-        kind: 'select',
-        options: [
-          { value: '0', text: 'no time: it stops working at once' },
-          { value: '3600', text: 'an hour' },
-          { value: '86400', text: 'a day' },
-          { value: '604800', text: 'a week' },
-        ],
-        values: { 0: 0, 3600: 3600, 86400: 86_400, 604800: 604_800 },
-        initial: '86400',
-      },
-    ],
+    fields: ['/overlap'],
     after: '/keys',
     done: '',
     show: showKey,
@@ -112,7 +71,7 @@ export const keyForms: readonly Form[] = [
   },
 ];
 
-/** Whether the visitor may administer the whole organization. */
-export function isAdmin(visit: Pick<Visit, 'session' | 'org'>): boolean {
-  return isAllowed(visit.session.principal, 'admin', { org: visit.org });
+/** Whether the person may administer the whole organization. */
+export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boolean {
+  return isAllowed(request.session.principal, 'admin', { org: request.org });
 }

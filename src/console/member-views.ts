@@ -11,10 +11,10 @@ const maxRows = 500;
 /** The people of the organization as sign-in saw them, and the groups that give rights in it. */
 export const membersPage: Page = {
   path: '/members',
-  async show(visit) {
-    if (!isAdmin(visit))
+  async show(request) {
+    if (!isAdmin(request))
       throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
-    const { org, context } = visit;
+    const { org, context } = request;
     const { config } = context.registry;
     const { login } = config;
     const eyebrow = `@${org}`;

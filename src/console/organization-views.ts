@@ -3,10 +3,11 @@ import { types } from '../model/kinds.ts';
 import { graceDays } from '../registry/change-resource.ts';
 import { isAdmin } from './key-forms.ts';
 import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { repositoryRow, type FollowedRecord } from './repository-views.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../server/read/read-request.ts';
-import { listed, nextOf, type Listed } from './listed.ts';
-import { ask, here, may, mayPublish, type Visit } from './visit.ts';
+import { performList, nextOf, type ListPage } from './list-page.ts';
+import { perform, here, may, mayPublish, type ConsoleRequest } from './console-request.ts';
 import { namesOf, whoCell } from './who.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
@@ -34,12 +35,12 @@ interface KeyRecord {
 /** What the organization has. */
 const overview: Page = {
   path: '',
-  async show(visit) {
-    const sections: Section[] = [];
+  async show(request) {
+    const sections = await attentionSection(request);
     for (const type of resourceTypes) {
-      const of = { ...visit, type };
-      const cursor = visit.query.get(type);
-      const { body } = await ask<Listed<Summary>>(of, 'list{many}', {
+      const of = { ...request, type };
+      const cursor = request.query.get(type);
+      const { body } = await perform<ListPage<Summary>>(of, 'list{many}', {
         query: { limit: '50', ...(cursor !== null && { cursor }) },
       });
       if (body.items.length === 0 && type !== 'apis') continue;
@@ -48,7 +49,7 @@ const overview: Page = {
         columns: ['Name', 'Latest', 'Readers', 'Changed', 'Source'],
         rows: body.items.map(({ slug, name, visibility, latest, updatedAt, connection }) => ({
           cells: [
-            { text: name, href: here({ ...visit, params: { type, slug } }, '/:type/:slug'), more: `${type}/${slug}` },
+            { text: name, href: here({ ...request, params: { type, slug } }, '/:type/:slug'), more: `${type}/${slug}` },
             latest === null ? { text: 'none', tag: 'warn' } : { text: latest, isCode: true },
             readersCell(visibility),
             timeCell(updatedAt),
@@ -56,46 +57,64 @@ const overview: Page = {
           ],
         })),
         // The first thing to do is here, and not only in the corner.
-        ...(body.items.length === 0 && { actions: firstSteps(visit) }),
-        empty: mayPublish(visit)
+        ...(body.items.length === 0 && { actions: firstSteps(request) }),
+        empty: mayPublish(request)
           ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
           : 'Nothing is published yet that you may read.',
         next: body.next === null ? null : `?${type}=${encodeURIComponent(body.next)}`,
       });
     }
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Overview',
-      actions: mayPublish(visit)
-        ? [{ text: 'New', href: visit.site.links.path(`/console/new?org=${visit.org}`), isMain: true }]
+      actions: mayPublish(request)
+        ? [{ text: 'New', href: request.site.links.path(`/console/new?org=${request.org}`), isMain: true }]
         : [],
       sections,
     };
   },
 };
 
+/** The repositories whose last sync failed or rejected something, for whoever may read the whole organization. */
+async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
+  if (!may({ ...request, type: null }, 'publish')) return [];
+  const { body } = await perform<ListPage<FollowedRecord>>(request, 'listRepositories', { query: { limit: '100' } });
+  const wrong = body.items.filter(({ state, documents }) => state === 'failed' || documents.rejected > 0);
+  if (wrong.length === 0) return [];
+  return [
+    {
+      title: 'Needs attention',
+      lead: 'A rejected document is not published: readers still get the version before. Open the repository to see why.',
+      columns: ['Repository', 'Documents', 'State', 'Last sync'],
+      rows: wrong.map((each) => repositoryRow(request, each)),
+    },
+  ];
+}
+
 /** A repository without what all of them have: `github.com/acme/apis`. */
 function placeOf(repository: string): string {
   return repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
 }
 
-function firstSteps(visit: Visit): Action[] {
-  const { links } = visit.site;
+function firstSteps(request: ConsoleRequest): Action[] {
+  const { links } = request.site;
   return [
-    ...(mayPublish(visit) ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${visit.org}`) }] : []),
-    ...(isAdmin(visit) ? [{ text: 'Follow a repository', href: here(visit, '/repositories/new') }] : []),
+    ...(mayPublish(request)
+      ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${request.org}`) }]
+      : []),
+    ...(isAdmin(request) ? [{ text: 'Follow a repository', href: here(request, '/repositories/new') }] : []),
   ];
 }
 
 const keys: Page = {
   path: '/keys',
-  async show(visit) {
-    const { body } = await listed<KeyRecord>(visit, 'listKeys');
+  async show(request) {
+    const { body } = await performList<KeyRecord>(request, 'listKeys');
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Keys',
       lead: 'For programs. People sign in.',
-      actions: [{ text: 'Create a key', href: here(visit, '/keys/new'), isMain: true }],
+      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
       sections: [
         {
           title: 'All keys',
@@ -105,9 +124,9 @@ const keys: Page = {
               { text: key.name, more: key.id },
               { text: key.scopes.join(', '), more: key.resources?.join(', ') ?? 'the whole organization' },
               timeCell(key.lastUsedAt),
-              keyState(visit, key),
+              keyState(request, key),
             ],
-            actions: key.revokedAt === null ? keyActions(visit, key) : [],
+            actions: key.revokedAt === null ? keyActions(request, key) : [],
           })),
           empty: 'No keys yet.',
           next: nextOf(body),
@@ -117,7 +136,7 @@ const keys: Page = {
   },
 };
 
-function keyState({ context }: Visit, { revokedAt, expiresAt }: KeyRecord): Cell {
+function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
   if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
   if (expiresAt === null) return { text: 'valid', tag: 'good' };
   const isOver = Date.parse(expiresAt) <= context.registry.expiryTime().getTime();
@@ -128,8 +147,8 @@ function keyState({ context }: Visit, { revokedAt, expiresAt }: KeyRecord): Cell
   };
 }
 
-function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
-  const to = (verb: string) => here({ ...visit, params: { key: id } }, `/keys/:key/${verb}`);
+function keyActions(request: ConsoleRequest, { id }: KeyRecord): Action[] {
+  const to = (verb: string) => here({ ...request, params: { key: id } }, `/keys/:key/${verb}`);
   return [
     { text: 'Change', href: to('edit') },
     { text: 'Replace', href: to('rotate') },
@@ -139,20 +158,20 @@ function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
 
 const audit: Page = {
   path: '/audit',
-  async show(visit) {
-    const { body } = await listed<{
+  async show(request) {
+    const { body } = await performList<{
       at: string;
       actor: string | null;
       origin: string | null;
       action: string;
       subject: { kind: string; id: string };
-    }>(visit, 'listAudit');
+    }>(request, 'listAudit');
     const names = await namesOf(
-      visit,
+      request,
       body.items.map(({ actor }) => actor),
     );
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Audit',
       lead: 'Who changed what, newest first.',
       sections: [
@@ -177,30 +196,38 @@ const audit: Page = {
 
 const deleted: Page = {
   path: '/deleted',
-  async show(visit) {
+  async show(request) {
     const rows: Row[] = [];
     const query = { limit: '100', deleted: 'true' };
     for (const type of resourceTypes) {
-      const { body } = await ask<Listed<Summary & { deletedAt: string }>>({ ...visit, type }, 'list{many}', { query });
+      const { body } = await perform<ListPage<Summary & { deletedAt: string }>>({ ...request, type }, 'list{many}', {
+        query,
+      });
       for (const { slug, name, deletedAt } of body.items) {
         const params = { type, slug };
-        const href = here({ ...visit, params }, '/:type/:slug/undelete');
+        const href = here({ ...request, params }, '/:type/:slug/undelete');
         rows.push({
           cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
           actions: [{ text: 'Bring it back', href }],
         });
       }
     }
-    const { body: sites } = await ask<Listed<{ slug: string; title: string; deletedAt: string }>>(visit, 'listSites', {
-      query,
-    });
+    const { body: sites } = await perform<ListPage<{ slug: string; title: string; deletedAt: string }>>(
+      request,
+      'listSites',
+      {
+        query,
+      },
+    );
     for (const { slug, title, deletedAt } of sites.items)
       rows.push({
         cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt), untilCell(deletedAt)],
-        actions: [{ text: 'Bring it back', href: here({ ...visit, params: { site: slug } }, '/sites/:site/undelete') }],
+        actions: [
+          { text: 'Bring it back', href: here({ ...request, params: { site: slug } }, '/sites/:site/undelete') },
+        ],
       });
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Deleted',
       lead: 'What was deleted in the last 30 days can be brought back.',
       sections: [
@@ -231,24 +258,24 @@ export const organizationPages: readonly Page[] = [
   ...settingsPages,
 ];
 
-/** The organization's pages that the visitor may open. */
-export function sectionsOf(visit: Visit): { text: string; href: string; isHere: boolean }[] {
+/** The organization's pages that the person may open. */
+export function sectionsOf(request: ConsoleRequest): { text: string; href: string; isHere: boolean }[] {
   const all: [string, string, boolean][] = [
     ['Overview', '', true],
     ['Sites', '/sites', true],
-    ['Repositories', '/repositories', may({ ...visit, type: null }, 'publish')],
-    ['Members', '/members', isAdmin(visit)],
-    ['Keys', '/keys', isAdmin(visit)],
-    ['Webhooks', '/webhooks', isAdmin(visit)],
-    ['Audit', '/audit', isAdmin(visit)],
-    ['Deleted', '/deleted', isAdmin(visit)],
-    ['Settings', '/settings', isAdmin(visit)],
+    ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],
+    ['Members', '/members', isAdmin(request)],
+    ['Keys', '/keys', isAdmin(request)],
+    ['Webhooks', '/webhooks', isAdmin(request)],
+    ['Audit', '/audit', isAdmin(request)],
+    ['Deleted', '/deleted', isAdmin(request)],
+    ['Settings', '/settings', isAdmin(request)],
   ];
-  const pathname = visit.site.links.path(splitTarget(visit.request.originalUrl).path);
+  const pathname = request.site.links.path(splitTarget(request.http.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {
-    const href = here(visit, path);
+    const href = here(request, path);
     // Resources are part of the overview.
-    const isBelow = path === '' ? visit.type !== null : pathname.startsWith(`${href}/`);
+    const isBelow = path === '' ? request.type !== null : pathname.startsWith(`${href}/`);
     return isOpen ? [{ text, href, isHere: pathname === href || isBelow }] : [];
   });
 }

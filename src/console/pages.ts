@@ -1,4 +1,4 @@
-import type { Visit } from './visit.ts';
+import type { ConsoleRequest } from './console-request.ts';
 
 export type Tone = '' | 'good' | 'warn' | 'bad';
 
@@ -67,13 +67,13 @@ export interface View {
 /** One page: a path under `/console/{organization}` and what to show there. */
 export interface Page {
   path: string;
-  show(visit: Visit): Promise<View>;
+  show(request: ConsoleRequest): Promise<View>;
 }
 
-/** A time for people: `12 May 2026, 09:30`, in UTC. */
+/** A time for people: `2026-05-12 09:30 UTC`. */
 export function timeCell(iso: string | null | undefined, none = 'never'): Cell {
   if (!iso) return { text: none };
-  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)}`, time: iso };
+  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`, time: iso };
 }
 
 /** Who can read something: `everybody` or `members`. */

@@ -1,12 +1,15 @@
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
+import type { Comparison } from '../model/comparison.ts';
+import { comparedWith } from '../model/versions/compared-with.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendBench, type Found } from './bench.ts';
+import { sendCheckedForm, type CheckResult } from './checked-form.ts';
+import { describedField } from './described-field.ts';
 import { faultsIn, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
 import type { ShownForm } from './show.ts';
-import { ask, here, subjectOf, type Visit } from './visit.ts';
+import { perform, resourceOf, here, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
 
 /** Answer of a publish, or of its dry run. */
 export interface Published {
@@ -22,32 +25,30 @@ export const documentField = (noun: string): Field => ({
   hint: `Paste ${noun}, as JSON or YAML, or choose a file.`,
 });
 
-function fieldsFor({ type }: Visit): Field[] {
-  return [
-    documentField(types[type!].noun),
-    { name: '/version', label: 'Version', kind: 'line', hint: 'Empty: the version in the document.' },
-    { name: '/latest', label: 'It may become the latest version', kind: 'check', initial: 'yes' },
-  ];
+function fieldsFor(request: ConsoleRequest): Field[] {
+  const operation = request.operations.find(operationId(request, 'publish{one}'));
+  const described = ['/version', '/latest'].map((name) => describedField(operation, name, false));
+  return [documentField(types[request.type!].noun), ...described];
 }
 
 /** Shows the form that publishes a version of the page's resource. */
 export async function showPublish(
-  visit: Visit,
+  request: ConsoleRequest,
   typed: Typed | null = null,
   error: string | null = null,
 ): Promise<void> {
-  await ask(visit, 'get{one}');
-  send(visit, typed, { error });
+  await perform(request, 'get{one}');
+  send(request, typed, { error });
 }
 
 /** Checks a document, or publishes it. Both pass the same gate. */
-export async function submitPublish(visit: Visit, typed: Typed): Promise<void> {
+export async function submitPublish(request: ConsoleRequest, typed: Typed): Promise<void> {
   const isCheck = typed['do']?.[0] === 'check';
   const once = typed['once']?.[0] ?? '';
   const text = typed['/document']?.[0] ?? '';
   const version = typed['/version']?.[0]?.trim() ?? '';
   try {
-    const { body } = await ask<Published>(visit, 'publish{one}', {
+    const { body } = await perform<Published>(request, 'publish{one}', {
       body: {
         document: text === '' ? '' : '-',
         ...(version !== '' && { version }),
@@ -58,22 +59,46 @@ export async function submitPublish(visit: Visit, typed: Typed): Promise<void> {
       ...(!isCheck && /^[0-9a-z]{20}$/.test(once) && { once }),
     });
     if (!isCheck) {
-      const to = here({ ...visit, params: { ...visit.params, version: body.version } }, publishedPage.path);
-      return visit.response.redirect(303, to);
+      const to = here({ ...request, params: { ...request.params, version: body.version } }, publishedPage.path);
+      return request.response.redirect(303, to);
     }
-    send(visit, typed, { report: body.report, verdict: verdictOf(body) });
+    const changes = await changesIn(request, text, body);
+    send(request, typed, { report: body.report, verdict: verdictOf({ ...body, text, asked: version }), changes });
   } catch (error) {
     if (!isRegistryError(error)) throw error;
-    const faults = faultsIn(error, fieldsFor(visit));
+    const faults = faultsIn(error, fieldsFor(request));
     const { status } = problemTypes[error.code];
-    send(visit, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
+    send(request, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
   }
 }
 
-/** What a dry run foresees, in a sentence. */
-export function verdictOf({ outcome, version }: Pick<Published, 'outcome' | 'version'>): ShownForm['verdict'] {
+/** What would change since the version before: null where there is none. */
+async function changesIn(
+  request: ConsoleRequest,
+  text: string,
+  { outcome, version }: Published,
+): Promise<NonNullable<CheckResult['changes']> | null> {
+  const resource = await resourceOf(request);
+  const before = resource && comparedWith(resource, { label: version });
+  if (outcome !== 'published' || !before) return null;
+  const asked = { body: { document: '-', from: before.label }, document: Buffer.from(text) };
+  return (await perform<Comparison & { from: string }>(request, 'compare{one}', asked)).body;
+}
+
+/** What a dry run foresees, in a sentence or two. `text`: the document; `asked`: the version that was typed. */
+export function verdictOf({
+  outcome,
+  version,
+  text = version,
+  asked = '',
+}: Pick<Published, 'outcome' | 'version'> & { text?: string; asked?: string }): ShownForm['verdict'] {
   if (outcome === 'unchanged') return { text: `Nothing new: this is version ${version}.`, tone: 'good' };
-  return { text: `This can be published, as version ${version}.`, tone: 'good' };
+  const [, stated] = /^(.+)\+\d+$/.exec(version) ?? [];
+  const isRevised = stated !== undefined && asked === '' && !text.includes(version);
+  const why = isRevised
+    ? ` The document says ${stated}, which is published with other content and never changes. For a version of its own, raise the version in the document.`
+    : '';
+  return { text: `This can be published, as version ${version}.${why}`, tone: 'good' };
 }
 
 /** The findings that an error contains. */
@@ -81,18 +106,18 @@ export function reportOf(error: RegistryError): Report | null {
   return error.problems.length === 0 ? null : createReport([...error.problems]);
 }
 
-function send(visit: Visit, typed: Typed | null, found: Found): void {
-  const title = `Publish a version of ${subjectOf(visit)}`;
+function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
+  const title = `Publish a version of ${subjectOf(request)}`;
   const lead = ['It becomes an immutable version: its bytes never change.'];
-  sendBench(visit, fieldsFor(visit), { typed, title, lead, cancel: here(visit, '/:type/:slug') }, found);
+  sendCheckedForm(request, fieldsFor(request), { typed, title, lead, cancel: here(request, '/:type/:slug') }, found);
 }
 
 /** What to do with a version that was just published. */
 export const publishedPage: Page = {
   path: '/:type/:slug/published/:version',
-  async show(visit) {
-    const { body } = await ask<{ url: string; coordinate: string; version: string }>(visit, 'get{one}Version');
-    const { visibility } = (await ask<{ visibility: string }>(visit, 'get{one}')).body;
+  async show(request) {
+    const { body } = await perform<{ url: string; coordinate: string; version: string }>(request, 'get{one}Version');
+    const { visibility } = (await perform<{ visibility: string }>(request, 'get{one}')).body;
     return {
       eyebrow: body.coordinate,
       title: `Version ${body.version} is published`,
@@ -100,16 +125,16 @@ export const publishedPage: Page = {
       tags: [{ text: visibility, tag: visibility === 'public' ? 'good' : '' }],
       actions: [
         { text: 'Open its page', href: body.url, isMain: true },
-        { text: 'To the resource', href: here(visit, '/:type/:slug') },
-        { text: 'Connect a repository', href: here(visit, '/:type/:slug/connection') },
+        { text: 'To the resource', href: here(request, '/:type/:slug') },
+        { text: 'Connect a repository', href: here(request, '/:type/:slug/connection') },
       ],
-      sections: [{ title: 'Use it', snippet: snippetOf(visit, body.url, visibility) }],
+      sections: [{ title: 'Use it', snippet: snippetOf(request, body.url, visibility) }],
     };
   },
 };
 
 /** Commands that read the version. What needs a key is read to a file first: generators send none. */
-function snippetOf({ type, params }: Visit, url: string, visibility: string): string {
+function snippetOf({ type, params }: ConsoleRequest, url: string, visibility: string): string {
   const file = `${params['slug']}.json`;
   const isPublic = visibility === 'public';
   const read = isPublic ? `curl ${url}` : `curl ${url} -H "Authorization: Bearer $STELE_KEY" -o ${file}`;

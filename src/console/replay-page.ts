@@ -2,13 +2,13 @@ import { countText } from '../model/problem.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Replayed, Totals } from '../registry/gate/replay.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendBench, type Found } from './bench.ts';
+import { sendCheckedForm, type CheckResult } from './checked-form.ts';
 import { faultsIn, type Field, type Typed } from './fields.ts';
 import { findingSection } from './finding-section.ts';
 import type { Row, Section } from './pages.ts';
 import { documentField, reportOf } from './publish-page.ts';
 import { sendPage, viewPage } from './show.ts';
-import { ask, here, may, subjectOf, type Visit } from './visit.ts';
+import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
 
 export const replayPath = '/:type/:slug/replay';
 
@@ -18,9 +18,9 @@ interface Replay {
   next: string | null;
 }
 
-async function fieldsFor(visit: Visit): Promise<Field[]> {
+async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
   const query = { limit: '50' };
-  const { body } = await ask<{ items: { version: string }[] }>(visit, 'list{one}Versions', { query });
+  const { body } = await perform<{ items: { version: string }[] }>(request, 'list{one}Versions', { query });
   return [
     {
       ...documentField('a ruleset'),
@@ -40,27 +40,31 @@ async function fieldsFor(visit: Visit): Promise<Field[]> {
 }
 
 /** Shows the form that checks what a ruleset would reject. */
-export async function showReplay(visit: Visit, typed: Typed | null = null, error: string | null = null): Promise<void> {
-  await ask({ ...visit, type: 'rulesets' }, 'get{one}');
-  if (!may(visit, 'publish')) throw new RegistryError('forbidden', 'Only who may publish the ruleset may do this.');
-  await send(visit, typed, { error });
+export async function showReplay(
+  request: ConsoleRequest,
+  typed: Typed | null = null,
+  error: string | null = null,
+): Promise<void> {
+  await perform({ ...request, type: 'rulesets' }, 'get{one}');
+  if (!may(request, 'publish')) throw new RegistryError('forbidden', 'Only who may publish the ruleset may do this.');
+  await send(request, typed, { error });
 }
 
 /** Checks the documents of the organization against a candidate, and shows which it would reject. */
-export async function submitReplay(visit: Visit, typed: Typed): Promise<void> {
+export async function submitReplay(request: ConsoleRequest, typed: Typed): Promise<void> {
   const version = typed['/version']?.[0] ?? '';
   const text = typed['/document']?.[0] ?? '';
   const cursor = typed['cursor']?.[0];
   try {
-    const { body } = await ask<Replay>(visit, 'replayRuleset', {
+    const { body } = await perform<Replay>(request, 'replayRuleset', {
       query: { limit: '100', ...(cursor && { cursor }) },
       ...(version === '' ? { body: { document: '-' }, document: Buffer.from(text) } : { body: { version } }),
     });
-    showResult(visit, body, version === '' ? 'the candidate' : version);
+    showResult(request, body, version === '' ? 'the candidate' : version);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
-    const faults = faultsIn(error, await fieldsFor(visit));
-    await send(visit, typed, {
+    const faults = faultsIn(error, await fieldsFor(request));
+    await send(request, typed, {
       error: error.message,
       faults,
       report: reportOf(error),
@@ -69,21 +73,21 @@ export async function submitReplay(visit: Visit, typed: Typed): Promise<void> {
   }
 }
 
-function showResult(visit: Visit, { items, totals, next }: Replay, candidate: string): void {
+function showResult(request: ConsoleRequest, { items, totals, next }: Replay, candidate: string): void {
   const { checked, newlyBlocked, unblocked, others } = totals;
   const counted = `${checked} checked, ${newlyBlocked} rejected that are accepted now, ${unblocked} accepted that are rejected now.`;
   const hidden = others > 0 ? ` ${others} more use it, which you may not read.` : '';
   const rest = next === null ? '' : ' Time was up before all were checked: stele replay goes through all of them.';
   sendPage(
-    visit.response,
-    viewPage(visit, {
-      eyebrow: subjectOf(visit),
+    request.response,
+    viewPage(request, {
+      eyebrow: subjectOf(request),
       title: newlyBlocked === 0 ? 'Nothing new would be rejected' : `${newlyBlocked} would be rejected`,
       lead: `With ${candidate}: ${counted}${hidden}${rest}`,
       tags: [newlyBlocked === 0 ? { text: 'safe', tag: 'good' } : { text: 'blocks', tag: 'bad' }],
       actions: [
-        { text: 'Try another', href: here(visit, replayPath) },
-        { text: 'To the ruleset', href: here(visit, '/:type/:slug') },
+        { text: 'Try another', href: here(request, replayPath) },
+        { text: 'To the ruleset', href: here(request, '/:type/:slug') },
       ],
       sections: [
         {
@@ -125,15 +129,15 @@ function problemsOf({ version, problems }: Replayed): Section {
   return findingSection(`New in ${version}`, problems);
 }
 
-async function send(visit: Visit, typed: Typed | null, found: Found): Promise<void> {
+async function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): Promise<void> {
   const form = {
     typed,
-    title: `What would ${subjectOf(visit)} reject?`,
+    title: `What would ${subjectOf(request)} reject?`,
     lead: ['Checks the latest version of every resource that uses the ruleset. Nothing is stored or published.'],
     submit: 'Check them',
     check: null,
     isLive: false,
-    cancel: here(visit, '/:type/:slug'),
+    cancel: here(request, '/:type/:slug'),
   };
-  sendBench(visit, await fieldsFor(visit), form, found);
+  sendCheckedForm(request, await fieldsFor(request), form, found);
 }

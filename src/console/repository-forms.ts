@@ -1,4 +1,4 @@
-import { visibilities } from './fields.ts';
+import { perform } from './console-request.ts';
 import type { Form } from './forms.ts';
 
 /** Forms about followed repositories. */
@@ -10,36 +10,15 @@ export const repositoryForms: readonly Form[] = [
     lead: [
       'Every OpenAPI document, JSON Schema and ruleset in it is published, now and after each push. They are found by their content.',
     ],
-    submit: 'Follow it',
-    fields: async ({ context }) => [
-      {
-        name: '/repository',
-        label: 'Repository',
-        kind: 'line',
-        isRequired: true,
-        hint: `An https or ssh URL, on one of ${context.registry.config.sync.hosts.join(', ')}.`,
-        placeholder: 'https://github.com/acme/contracts',
-        maxLength: 2048,
-      },
-      {
-        name: '/branch',
-        label: 'Branch',
-        kind: 'line',
-        isNullable: true,
-        placeholder: "the repository's default branch",
-      },
-      { name: '/path', label: 'Folder', kind: 'line', isNullable: true, placeholder: 'the whole repository' },
-      {
-        name: '/visibility',
-        label: 'Who can read what it publishes',
-        kind: 'select',
-        options: visibilities,
-      },
-      ...credentialField(Object.keys(context.registry.config.credentials)),
-    ],
-    after: ({ body }) => `/repositories/${String(body['id'])}`,
+    submit: 'Follow and read it',
+    fields: ['/repository', '/branch', '/path', '/visibility', '/credential'],
+    after: async ({ body }, request) => {
+      const repository = String(body['id']);
+      const run = await perform({ ...request, params: { repository } }, 'syncRepository');
+      return `/repositories/${repository}/runs/${String(run.body['id'])}`;
+    },
     cancel: '/repositories',
-    done: 'Followed. To read it now, sync it.',
+    done: 'Followed. This is the first look at it.',
   },
   {
     path: '/repositories/:repository/sync',
@@ -66,10 +45,3 @@ export const repositoryForms: readonly Form[] = [
     done: 'The repository is no longer followed.',
   },
 ];
-
-/** A choice of credentials, where the configuration has some. */
-export function credentialField(names: readonly string[]) {
-  if (names.length === 0) return [];
-  const options = [{ value: '', text: 'none' }, ...names.map((value) => ({ value, text: value }))];
-  return [{ name: '/credential', label: 'Credential', kind: 'select' as const, options, isNullable: true }];
-}

@@ -1,9 +1,10 @@
-import { facts, timeCell, type Page, type Tone } from './pages.ts';
+import { facts, timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 import { isAdmin } from './key-forms.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
-import { ask, here, may, type Visit } from './visit.ts';
+import { perform, here, may, type ConsoleRequest } from './console-request.ts';
 
-interface FollowedRecord {
+/** A followed repository, as the management API describes it. */
+export interface FollowedRecord {
   id: string;
   repository: string;
   branch: string | null;
@@ -21,30 +22,23 @@ const tones: Readonly<Record<string, Tone>> = { synced: 'good', behind: '' };
 
 const list: Page = {
   path: '/repositories',
-  async show(visit) {
-    const cursor = visit.query.get('cursor');
-    const { body } = await ask<{ items: FollowedRecord[]; next: string | null }>(visit, 'listRepositories', {
+  async show(request) {
+    const cursor = request.query.get('cursor');
+    const { body } = await perform<{ items: FollowedRecord[]; next: string | null }>(request, 'listRepositories', {
       query: { limit: '50', ...(cursor !== null && { cursor }) },
     });
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Repositories',
       lead: 'Their documents are published after each push.',
-      actions: isAdmin(visit)
-        ? [{ text: 'Follow a repository', href: here(visit, '/repositories/new'), isMain: true }]
+      actions: isAdmin(request)
+        ? [{ text: 'Follow a repository', href: here(request, '/repositories/new'), isMain: true }]
         : [],
       sections: [
         {
           title: 'Followed',
-          columns: ['Repository', 'State', 'Documents', 'Last sync'],
-          rows: body.items.map((each) => ({
-            cells: [
-              { text: each.repository, href: at(visit, each.id), ...(each.branch !== null && { more: each.branch }) },
-              stateOf(each),
-              documentsOf(each),
-              timeCell(each.syncedAt),
-            ],
-          })),
+          columns: ['Repository', 'Documents', 'State', 'Last sync'],
+          rows: body.items.map((each) => repositoryRow(request, each)),
           empty: 'No repositories yet.',
           next: body.next && `?cursor=${encodeURIComponent(body.next)}`,
         },
@@ -55,22 +49,22 @@ const list: Page = {
 
 const one: Page = {
   path: '/repositories/:repository',
-  async show(visit) {
-    const { body } = await ask<FollowedRecord>(visit, 'getRepository');
-    const runs = await ask<{ items: RunRecord[] }>(visit, 'listRepositorySyncs', { query: { limit: '20' } });
+  async show(request) {
+    const { body } = await perform<FollowedRecord>(request, 'getRepository');
+    const runs = await perform<{ items: RunRecord[] }>(request, 'listRepositorySyncs', { query: { limit: '20' } });
     const hrefOf = (run: string) =>
-      here({ ...visit, params: { ...visit.params, run } }, '/repositories/:repository/runs/:run');
+      here({ ...request, params: { ...request.params, run } }, '/repositories/:repository/runs/:run');
     return {
       eyebrow: 'Repository',
       title: body.repository,
-      actions: may(visit, 'publish')
-        ? [{ text: 'Sync now', href: here(visit, '/repositories/:repository/sync'), isMain: true, post: true }]
+      actions: may(request, 'publish')
+        ? [{ text: 'Sync now', href: here(request, '/repositories/:repository/sync'), isMain: true, post: true }]
         : [],
       sections: [
         {
           title: 'State',
-          actions: isAdmin(visit)
-            ? [{ text: 'Unfollow', href: here(visit, '/repositories/:repository/unfollow'), isDanger: true }]
+          actions: isAdmin(request)
+            ? [{ text: 'Unfollow', href: here(request, '/repositories/:repository/unfollow'), isDanger: true }]
             : [],
           facts: facts([
             ['State', stateOf(body)],
@@ -91,22 +85,35 @@ const one: Page = {
 /** One run of a repository. */
 export const repositoryRunPage: Page = {
   path: '/repositories/:repository/runs/:run',
-  async show(visit) {
-    const { body } = await ask<RunRecord>(visit, 'getRepositorySync');
+  async show(request) {
+    const { body } = await perform<RunRecord>(request, 'getRepositorySync');
     return runView(
-      visit,
+      request,
       body,
-      here(visit, `${repositoryRunPage.path}/events`),
-      at(visit, visit.params['repository']!),
-      here(visit, '/repositories/:repository/sync'),
+      here(request, `${repositoryRunPage.path}/events`),
+      at(request, request.params['repository']!),
+      here(request, '/repositories/:repository/sync'),
     );
   },
 };
 
 export const repositoryPages: readonly Page[] = [list, one, repositoryRunPage];
 
-function at(visit: Visit, repository: string): string {
-  return here({ ...visit, params: { repository } }, '/repositories/:repository');
+/** A repository in a list. */
+export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): Row {
+  const { repository, id, branch, syncedAt } = record;
+  return {
+    cells: [
+      { text: repository, href: at(request, id), ...(branch !== null && { more: branch }) },
+      documentsOf(record),
+      stateOf(record),
+      timeCell(syncedAt),
+    ],
+  };
+}
+
+function at(request: ConsoleRequest, repository: string): string {
+  return here({ ...request, params: { repository } }, '/repositories/:repository');
 }
 
 function stateOf({ state, detail }: FollowedRecord) {
@@ -117,6 +124,7 @@ function publishes({ visibility, versions }: FollowedRecord): string {
   return `${visibility} resources, from ${versions === 'tags' ? 'release tags' : 'the branch'}`;
 }
 
-function documentsOf({ documents: { published, rejected } }: FollowedRecord) {
-  return { text: `${published} published`, ...(rejected > 0 && { more: `${rejected} rejected` }) };
+function documentsOf({ documents: { published, rejected } }: FollowedRecord): Cell {
+  if (rejected === 0) return { text: `${published} published` };
+  return { text: `${rejected} rejected`, tag: 'bad', more: `${published} published` };
 }

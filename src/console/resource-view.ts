@@ -15,7 +15,7 @@ import {
   type View,
 } from './pages.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
-import { ask, here, may, type Visit } from './visit.ts';
+import { perform, here, may, type ConsoleRequest } from './console-request.ts';
 
 /** A resource, as the management API describes it. */
 interface ResourceRecord {
@@ -40,20 +40,20 @@ interface VersionRecord {
 
 const path = '/:type/:slug';
 
-/** The page of a resource: its state, its versions, and what the visitor may do. */
+/** The page of a resource: its state, its versions, and what the person may do. */
 export const resourcePage: Page = {
   path,
-  async show(visit) {
-    const { body: resource } = await ask<ResourceRecord>(visit, 'get{one}');
-    const versions = await ask<{ items: VersionRecord[]; next: string | null }>(visit, 'list{one}Versions', {
+  async show(request) {
+    const { body: resource } = await perform<ResourceRecord>(request, 'get{one}');
+    const versions = await perform<{ items: VersionRecord[]; next: string | null }>(request, 'list{one}Versions', {
       query: { limit: '50' },
     });
-    const isPublisher = may(visit, 'publish');
-    const isAdmin = may(visit, 'admin');
-    const target = { org: visit.org, type: visit.type!, slug: resource.slug };
+    const isPublisher = may(request, 'publish');
+    const isAdmin = may(request, 'admin');
+    const target = { org: request.org, type: request.type!, slug: resource.slug };
     const link = (text: string, to: string, more: Partial<Action> = {}) => ({
       text,
-      href: here(visit, `${path}${to}`),
+      href: here(request, `${path}${to}`),
       ...more,
     });
     return {
@@ -63,27 +63,27 @@ export const resourcePage: Page = {
       tags: [{ text: resource.visibility, tag: resource.visibility === 'public' ? 'good' : '' }],
       actions: [
         ...(isPublisher ? [link('Publish a version', '/publish', { isMain: true })] : []),
-        { text: 'Open the page', href: visit.site.links.to(target, { view: 'page' }) },
+        { text: 'Open the page', href: request.site.links.to(target, { view: 'page' }) },
       ],
       sections: [
         {
           title: 'Versions',
           id: 'versions',
           columns: ['Version', 'Published', 'State'],
-          rows: versions.body.items.map((version) => versionRow(visit, version, { isPublisher, isAdmin })),
-          empty: `Nothing is published yet. Publish ${types[visit.type!].noun}, or connect a repository.`,
+          rows: versions.body.items.map((version) => versionRow(request, version, { isPublisher, isAdmin })),
+          empty: `Nothing is published yet. Publish ${types[request.type!].noun}, or connect a repository.`,
         },
-        await connectionSection(visit, link, { isPublisher, isAdmin }),
+        await connectionSection(request, link, { isPublisher, isAdmin }),
         {
           title: 'Settings',
           facts: facts([
             ['Latest', resource.latest === null ? 'none' : { text: resource.latest, isCode: true }],
             ['Address', { text: resource.url, href: resource.url, isCode: true }],
-            ['Ruleset', await rulesetCell(visit, resource.ruleset)],
+            ['Ruleset', await rulesetCell(request, resource.ruleset)],
           ]),
           actions: [
             ...(isPublisher ? [link('Name and description', '/details'), link('Latest', '/latest')] : []),
-            ...(isPublisher && visit.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
+            ...(isPublisher && request.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
             ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
           ],
         },
@@ -102,7 +102,7 @@ export const resourcePage: Page = {
 };
 
 /** The ruleset that checks the resource now. The default is named for those who may read the whole organization. */
-async function rulesetCell({ site, org, type, session, context }: Visit, own: string | null): Promise<Cell> {
+async function rulesetCell({ site, org, type, session, context }: ConsoleRequest, own: string | null): Promise<Cell> {
   const inherited = type === 'apis' && own === null;
   const name = inherited ? await defaultRuleset(context.registry, org) : own;
   if (name === null) return { text: 'none' };
@@ -112,14 +112,14 @@ async function rulesetCell({ site, org, type, session, context }: Visit, own: st
 }
 
 function versionRow(
-  visit: Visit,
+  request: ConsoleRequest,
   { version, publishedAt, latest, status, url }: VersionRecord,
   { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
 ): Row {
   const { state } = status;
   const to = (text: string, verb: string, more: Partial<Action> = {}): Action => ({
     text,
-    href: here({ ...visit, params: { ...visit.params, version } }, `${path}/versions/:version/${verb}`),
+    href: here({ ...request, params: { ...request.params, version } }, `${path}/versions/:version/${verb}`),
     ...more,
   });
   const tag: Tone = state === 'active' ? 'good' : state === 'withdrawn' ? 'bad' : 'warn';
@@ -138,12 +138,12 @@ function versionRow(
 }
 
 async function connectionSection(
-  visit: Visit,
+  request: ConsoleRequest,
   link: (text: string, to: string, more?: Partial<Action>) => Action,
   { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
 ): Promise<Section> {
   const title = 'Repository';
-  const found = await ask<Record<string, string | null>>(visit, 'get{one}Connection').catch((error: unknown) => {
+  const found = await perform<Record<string, string | null>>(request, 'get{one}Connection').catch((error: unknown) => {
     if (isRegistryError(error, 'not_found')) return null;
     throw error;
   });
@@ -177,12 +177,12 @@ async function connectionSection(
 /** The runs that read a resource. */
 export const runsPage: Page = {
   path: `${path}/runs`,
-  async show(visit): Promise<View> {
-    const { body } = await ask<{ items: RunRecord[] }>(visit, 'list{one}Syncs', { query: { limit: '50' } });
-    const hrefOf = (run: string) => here({ ...visit, params: { ...visit.params, run } }, `${path}/runs/:run`);
+  async show(request): Promise<View> {
+    const { body } = await perform<{ items: RunRecord[] }>(request, 'list{one}Syncs', { query: { limit: '50' } });
+    const hrefOf = (run: string) => here({ ...request, params: { ...request.params, run } }, `${path}/runs/:run`);
     return {
       title: 'Runs',
-      eyebrow: nameOf({ org: visit.org, type: visit.type!, slug: visit.params['slug']! }),
+      eyebrow: nameOf({ org: request.org, type: request.type!, slug: request.params['slug']! }),
       sections: [{ title: 'Newest first', ...runTable(body.items, hrefOf) }],
     };
   },
@@ -191,14 +191,14 @@ export const runsPage: Page = {
 /** One run, with what it did to the resource. */
 export const runPage: Page = {
   path: `${path}/runs/:run`,
-  async show(visit) {
-    const { body } = await ask<RunRecord>(visit, 'get{one}Sync');
+  async show(request) {
+    const { body } = await perform<RunRecord>(request, 'get{one}Sync');
     return runView(
-      visit,
+      request,
       body,
-      here(visit, `${path}/runs/:run/events`),
-      here(visit, path),
-      here(visit, `${path}/sync`),
+      here(request, `${path}/runs/:run/events`),
+      here(request, path),
+      here(request, `${path}/sync`),
     );
   },
 };

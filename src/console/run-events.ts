@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import { createWaitingPlaces } from '../scheduling/waiting-places.ts';
 import { untilClosed } from '../server/until-closed.ts';
 import type { RunRecord } from './run-view.ts';
-import type { Visit } from './visit.ts';
+import type { ConsoleRequest } from './console-request.ts';
 
 /** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
 const pause = 400;
@@ -17,8 +17,8 @@ const places = createWaitingPlaces({ ofOne: 6, ofOrganization: 32, ofAll: 256 })
  * Streams an event for each change of a run (server-sent events, HTML §9.2): `change`, and `end`
  * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
  */
-export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): Promise<void> {
-  const { request, response, context, session, org } = visit;
+export async function streamRun(request: ConsoleRequest, read: () => Promise<RunRecord>): Promise<void> {
+  const { http, response, context, session, org } = request;
   const { monotonic } = context.registry;
   let run = await read();
   const leave = places.take(org, session.principal.id);
@@ -45,7 +45,7 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
       }
       await delay(pause, undefined, { signal: closed }).catch(() => undefined);
       // The stream ends when the reader signs out or their key is revoked.
-      if (closed.aborted || (await context.login!.readSession(request)) === null) break;
+      if (closed.aborted || (await context.login!.readSession(http)) === null) break;
       run = await read();
     }
   } finally {

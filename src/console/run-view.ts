@@ -2,8 +2,9 @@ import { parseCoordinate } from '../model/address.ts';
 import { countText, type Report } from '../model/problem.ts';
 import { reportSection } from './finding-section.ts';
 import type { Trigger } from '../model/connection.ts';
+import { commitLinks } from '../site/pages/commit-links.ts';
 import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
-import { here, may, type Visit } from './visit.ts';
+import { here, may, type ConsoleRequest } from './console-request.ts';
 
 /** A run, as the management API describes it: of a resource, or of a repository. */
 export interface RunRecord {
@@ -11,6 +12,8 @@ export interface RunRecord {
   state: string;
   trigger: Trigger;
   repository: string;
+  /** The commit that it read; null until it is known. */
+  to?: string | null;
   startedAt: string;
   finishedAt: string | null;
   progress: { done: number; total: number } | null;
@@ -34,8 +37,8 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
       cells: [
         { ...timeCell(startedAt), href: hrefOf(id) },
         {
-          text: state + describeRejected(documents),
-          tag: describeRejected(documents) === '' ? (runTone[state] ?? '') : 'warn',
+          text: describeRejected(documents) ?? state,
+          tag: describeRejected(documents) === null ? (runTone[state] ?? '') : 'bad',
           ...(detail !== null && { more: detail }),
         },
         { text: becauseOf[trigger] },
@@ -66,23 +69,25 @@ const becauseOf = {
   import: 'an import of history',
 } as const satisfies Record<Trigger, string>;
 
-/** What a sync did not publish, though it went through: `, 2 of 5 documents rejected`. */
-function describeRejected(documents: RunRecord['documents']): string {
+/** What a sync did not publish, though it went through: `2 of 5 documents rejected`. Null: nothing. */
+function describeRejected(documents: RunRecord['documents']): string | null {
   const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
-  return rejected === 0 ? '' : `, ${rejected} of ${countText(documents.length, 'document')} rejected`;
+  return rejected === 0 ? null : `${rejected} of ${countText(documents.length, 'document')} rejected`;
 }
 
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
-export function runView(visit: Visit, run: RunRecord, events: string, back: string, again: string): View {
+export function runView(request: ConsoleRequest, run: RunRecord, events: string, back: string, again: string): View {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
+  const pages = commitLinks(repository, run.to ?? null);
   return {
-    title: isOpen ? 'A sync is running' : `Sync ${state}${describeRejected(documents)}`,
+    title: isOpen ? 'A sync is running' : (describeRejected(documents) ?? `Sync ${state}`),
+    ...(describeRejected(documents) !== null && { tags: [{ text: 'rejected', tag: 'bad' }] }),
     eyebrow: repository,
     ...(detail !== null && { lead: detail }),
     ...(isOpen && { reload: 2, events }),
     actions: [
-      ...(state === 'failed' && may(visit, 'publish')
+      ...(state === 'failed' && may(request, 'publish')
         ? [{ text: 'Try again', href: again, isMain: true, post: true }]
         : []),
       { text: 'Back', href: back },
@@ -102,7 +107,7 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
         columns: ['File', 'Outcome', 'Version'],
         rows: documents.map((document) => ({
           cells: [
-            fileCell(visit, document),
+            fileCell(request, document),
             {
               text: document.outcome,
               tag: outcomeTone(document.outcome),
@@ -116,19 +121,19 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
       ...documents
         .filter(isRejected)
         .slice(0, maxReports)
-        .map(({ path, report }) => reportSection(path, report)),
+        .map(({ path, report }) => reportSection(path, report, pages?.file)),
     ],
   };
 }
 
 /** The file, with a link to what it became. */
-function fileCell(visit: Visit, { path, resource = null }: RunRecord['documents'][number]): Cell {
+function fileCell(request: ConsoleRequest, { path, resource = null }: RunRecord['documents'][number]): Cell {
   const { type, slug } = (resource === null ? null : parseCoordinate(resource)?.coordinate) ?? {};
   if (type === undefined || slug === undefined) return { text: path, isCode: true };
   return {
     text: path,
     isCode: true,
-    href: here({ ...visit, params: { type, slug } }, '/:type/:slug'),
+    href: here({ ...request, params: { type, slug } }, '/:type/:slug'),
     more: resource!,
   };
 }

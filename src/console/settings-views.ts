@@ -2,11 +2,10 @@ import { organizationIn } from '../config/organization-config.ts';
 import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
 import { RegistryError } from '../model/errors.ts';
 import { gateOf } from '../registry/gate/ruleset-gate.ts';
-import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
 import { isAdmin } from './key-forms.ts';
 import { facts, type Page } from './pages.ts';
-import { ask, here, type Visit } from './visit.ts';
+import { perform, here, type ConsoleRequest } from './console-request.ts';
 
 interface Settings {
   ruleset: string | null;
@@ -32,15 +31,15 @@ const inBreaks = {
 /** What counts for all resources of the organization that say nothing else. */
 const settings: Page = {
   path: '/settings',
-  async show(visit) {
-    assertAdmin(visit);
-    const { org } = visit;
-    const { body } = await ask<Settings>(visit, 'getOrganization');
+  async show(request) {
+    assertAdmin(request);
+    const { org } = request;
+    const { body } = await perform<Settings>(request, 'getOrganization');
     const { ruleset, configured } = body;
-    const limits = await ask<Limits>(visit, 'getLimits');
-    const defaults = organizationIn(visit.context.registry.config, org)?.defaults ?? {};
-    const { blockOn, ratchet, compatibility } = gateOf(visit.context.registry, { org });
-    const rulesetPage = ruleset === null ? null : visit.site.links.path(`/${ruleset}`);
+    const limits = await perform<Limits>(request, 'getLimits');
+    const defaults = organizationIn(request.context.registry.config, org)?.defaults ?? {};
+    const { blockOn, ratchet, compatibility } = gateOf(request.context.registry, { org });
+    const rulesetPage = ruleset === null ? null : request.site.links.path(`/${ruleset}`);
     return {
       eyebrow: `@${org}`,
       title: 'Settings',
@@ -64,7 +63,7 @@ const settings: Page = {
           ]),
           actions: configured
             ? []
-            : [{ text: ruleset === null ? 'Choose one' : 'Change', href: here(visit, '/settings/ruleset') }],
+            : [{ text: ruleset === null ? 'Choose one' : 'Change', href: here(request, '/settings/ruleset') }],
         },
         {
           title: 'From the configuration',
@@ -107,6 +106,7 @@ export const settingsForms: readonly Form[] = [
   {
     path: '/settings/ruleset',
     operation: 'updateOrganization',
+    scope: 'admin',
     current: 'getOrganization',
     title: 'Default ruleset',
     lead: [
@@ -114,30 +114,13 @@ export const settingsForms: readonly Form[] = [
       'To see first what it would reject, open the ruleset and try a version of it there.',
     ],
     submit: 'Save',
-    fields: rulesetFields,
+    fields: ['/ruleset'],
     after: '/settings',
     done: 'The default ruleset is saved.',
   },
 ];
 
-async function rulesetFields(visit: Visit): Promise<Field[]> {
-  assertAdmin(visit);
-  const query = { limit: '100' };
-  const asked = { ...visit, type: 'rulesets' as const };
-  const { body } = await ask<{ items: { coordinate: string }[] }>(asked, 'list{many}', { query });
-  return [
-    {
-      name: '/ruleset',
-      label: 'Ruleset',
-      kind: 'line',
-      isNullable: true,
-      options: body.items.map(({ coordinate }) => ({ value: coordinate, text: coordinate })),
-      placeholder: `@${visit.org}/rulesets/style`,
-      hint: 'A coordinate, with a version or a range if you like: @acme/rulesets/style@^1. Empty: none.',
-    },
-  ];
-}
-
-function assertAdmin(visit: Visit): void {
-  if (!isAdmin(visit)) throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
+function assertAdmin(request: ConsoleRequest): void {
+  if (!isAdmin(request))
+    throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
 }

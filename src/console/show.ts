@@ -4,13 +4,15 @@ import { splitTarget } from '../server/read/read-request.ts';
 import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import type { View } from './pages.ts';
-import { here, type Console, type Visit } from './visit.ts';
+import { here, type Console, type ConsoleRequest } from './console-request.ts';
 
 /** What a form's page shows. */
 export interface ShownForm {
   title: string;
   eyebrow?: string;
   lead: readonly string[];
+  /** What it will change for others. */
+  notice?: View['notice'] | null;
   fields: readonly ShownField[];
   submit: string;
   /** A second button that changes nothing. */
@@ -25,6 +27,8 @@ export interface ShownForm {
   /** What the check found (`describeReport`). */
   report?: object | null;
   verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  /** What would change since the version before. */
+  changes?: object | null;
   /** The heading of what the check found. Default: `Report`. */
   findings?: string;
   /** Stands there until something was checked. */
@@ -50,16 +54,16 @@ export function sendPage(response: Response, html: string, status = 200): void {
 }
 
 /** The frame of a page: where one is, and what else there is. */
-function frame(visit: Visit, title: string, eyebrow: string | undefined): object {
-  const { site, org, type, params, session } = visit;
+function frame(request: ConsoleRequest, title: string, eyebrow: string | undefined): object {
+  const { site, org, type, params, session } = request;
   const { slug, site: ofSite } = params;
   const crumbs = [
     { text: 'Console', href: site.links.path('/account') },
-    { text: `@${org}`, href: here(visit, '') },
-    ...(type !== null && slug !== undefined ? [{ text: slug, href: here(visit, '/:type/:slug') }] : []),
-    ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(visit, '/sites/:site') }]),
+    { text: `@${org}`, href: here(request, '') },
+    ...(type !== null && slug !== undefined ? [{ text: slug, href: here(request, '/:type/:slug') }] : []),
+    ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(request, '/sites/:site') }]),
   ];
-  const own = site.links.path(splitTarget(visit.request.originalUrl).path);
+  const own = site.links.path(splitTarget(request.http.originalUrl).path);
   const isListed = crumbs.some(({ href }) => href === own);
   return {
     title,
@@ -70,15 +74,15 @@ function frame(visit: Visit, title: string, eyebrow: string | undefined): object
     hidden: true,
     styles: ['console.css'],
     scripts: ['console.js'],
-    nav: sectionsOf(visit),
+    nav: sectionsOf(request),
     who: session.name,
     token: session.token,
-    here: site.links.path(visit.request.originalUrl),
+    here: site.links.path(request.http.originalUrl),
   };
 }
 
-export function viewPage(visit: Visit, view: View): string {
-  return visit.site.page('console-page', {
+export function viewPage(request: ConsoleRequest, view: View): string {
+  return request.site.page('console-page', {
     lead: null,
     tags: [],
     actions: [],
@@ -88,24 +92,26 @@ export function viewPage(visit: Visit, view: View): string {
     reload: null,
     events: null,
     ...view,
-    ...frame(visit, view.title, view.eyebrow),
+    ...frame(request, view.title, view.eyebrow),
   });
 }
 
-export function formPage(visit: Visit, form: ShownForm): string {
-  return visit.site.page('console-form', {
+export function formPage(request: ConsoleRequest, form: ShownForm): string {
+  return request.site.page('console-form', {
+    notice: null,
     check: null,
     isDanger: false,
     etag: null,
     report: null,
     verdict: null,
+    changes: null,
     isLive: false,
     note: null,
     preview: null,
     findings: 'Report',
     waiting: 'The report appears here, before anything is published.',
     ...form,
-    ...frame(visit, form.title, form.eyebrow),
+    ...frame(request, form.title, form.eyebrow),
     styles: ['console.css', ...(form.styles ?? [])],
   });
 }

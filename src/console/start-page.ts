@@ -8,10 +8,11 @@ import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
 import { createUpload } from '../source/upload.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendBench, type Found } from './bench.ts';
-import { visibilities, type Field, type Typed } from './fields.ts';
+import { sendCheckedForm, type CheckResult } from './checked-form.ts';
+import { describedField } from './described-field.ts';
+import type { Field, Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
-import { here, type Visit } from './visit.ts';
+import { here, type ConsoleRequest } from './console-request.ts';
 
 /** The kind of a document that says what it is. */
 const asItSays = { value: '', text: 'as the document says' };
@@ -29,7 +30,8 @@ interface Draft {
 
 type Target = Draft & { type: ResourceType };
 
-function fieldsFor(visit: Visit): Field[] {
+function fieldsFor(request: ConsoleRequest): Field[] {
+  const create = request.operations.find('createApi');
   return [
     documentField('an OpenAPI document, a JSON Schema or a ruleset'),
     {
@@ -43,70 +45,57 @@ function fieldsFor(visit: Visit): Field[] {
       label: 'Organization',
       kind: 'line',
       isRequired: true,
-      options: organizationsOf(visit.session.principal).map((value) => ({ value, text: value })),
-      initial: visit.org,
+      options: organizationsOf(request.session.principal).map((value) => ({ value, text: value })),
+      initial: request.org,
       maxLength: 63,
     },
-    {
-      name: '/slug',
-      label: 'Name in the URL',
-      kind: 'line',
-      hint: 'Empty: made from its title.',
-      maxLength: 63,
-      placeholder: 'payments',
-    },
-    {
-      name: '/visibility',
-      label: 'Who can read it',
-      kind: 'select',
-      options: visibilities,
-      initial: 'private',
-    },
+    { ...describedField(create, '/slug', false), isRequired: false },
+    { ...describedField(create, '/visibility', false), initial: 'private' },
   ];
 }
 
 /** Shows the form that makes a resource from its first document. */
-export function showStart(visit: Visit, typed: Typed | null = null, error: string | null = null): void {
-  send(visit, typed, { error });
+export function showStart(request: ConsoleRequest, typed: Typed | null = null, error: string | null = null): void {
+  send(request, typed, { error });
 }
 
 /** Checks the first document of a resource; or makes the resource and publishes it, both or neither. */
-export async function submitStart(visit: Visit, typed: Typed): Promise<void> {
+export async function submitStart(request: ConsoleRequest, typed: Typed): Promise<void> {
   const isCheck = typed['do']?.[0] === 'check';
   try {
-    const draft = readDraft(visit, typed);
-    const { type, foreseen } = await foresee(visit, typed, draft);
+    const draft = readDraft(request, typed);
+    const { type, foreseen } = await foresee(request, typed, draft);
     const slug = draft.isNamed ? draft.slug : slugFrom(foreseen.compiled.artifact?.title ?? '');
     const filled = { ...typed, '/slug': [slug ?? ''] };
-    const report = await showReport(visit.context.registry, visit.session.principal, foreseen.report);
+    const report = await showReport(request.context.registry, request.session.principal, foreseen.report);
     if (foreseen.outcome === 'rejected') {
       const error = 'This document cannot be published: see what was found.';
-      return send(visit, filled, { error, report, status: isCheck ? 200 : 422 });
+      return send(request, filled, { error, report, status: isCheck ? 200 : 422 });
     }
-    if (foreseen.outcome === 'conflict') return send(visit, filled, { error: foreseen.detail, report, status: 409 });
+    if (foreseen.outcome === 'conflict') return send(request, filled, { error: foreseen.detail, report, status: 409 });
     if (slug === null) throw invalid('/slug', 'The document has no title. Name it.');
     const chosen = { ...draft, type, slug, isNamed: true };
-    if (!draft.isNamed) await assertFree(visit, chosen);
+    if (!draft.isNamed) await assertFree(request, chosen);
     if (isCheck) {
       const verdict = verdictOf({ outcome: 'published', version: foreseen.version.label });
-      return send(visit, filled, { report, verdict });
+      return send(request, filled, { report, verdict });
     }
-    const result = await run(visit, typed, chosen, false);
+    const result = await run(request, typed, chosen, false);
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') {
       throw new RegistryError('conflict', 'Somebody else published it at the same moment. Try again.');
     }
     const params = { type: chosen.type, slug, version: result.version.label };
-    visit.response.redirect(303, here({ ...visit, org: chosen.org, params }, publishedPage.path));
+    request.response.redirect(303, here({ ...request, org: chosen.org, params }, publishedPage.path));
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const field = error.extra?.['field'];
     const faults = typeof field === 'string' ? new Map([[field, error.message]]) : new Map<string, string>();
     const { status } = problemTypes[error.code];
-    send(visit, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
+    send(request, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
   }
 }
 
-function readDraft({ context }: Visit, typed: Typed): Draft {
+function readDraft({ context }: ConsoleRequest, typed: Typed): Draft {
   const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => typed[name]?.[0]?.trim() ?? '');
   const text = typed['/document']?.[0] ?? '';
   if (!isSlug(org!)) throw invalid('/org', notSlug('The organization', org!));
@@ -130,29 +119,29 @@ function invalid(field: string, message: string): RegistryError {
 
 /** What publishing would come to: as the kind that was chosen, or as the first that fits the document. */
 async function foresee(
-  visit: Visit,
+  request: ConsoleRequest,
   typed: Typed,
   draft: Draft,
 ): Promise<{ type: ResourceType; foreseen: PublishResult }> {
   const { org, type: chosen, slug } = draft;
   const mayPublish = (type: ResourceType) =>
-    isAllowed(visit.session.principal, 'publish', { org, resource: { type, slug } });
+    isAllowed(request.session.principal, 'publish', { org, resource: { type, slug } });
   const [first = 'apis', ...others] = chosen === null ? resourceTypes.filter(mayPublish) : [chosen];
-  let found = await foreseeAs(visit, typed, draft, first);
+  let found = await foreseeAs(request, typed, draft, first);
   for (const type of others) {
     if (!found.foreseen.report.problems.some(({ rule }) => rule === 'kind-mismatch')) break;
-    found = await foreseeAs(visit, typed, draft, type);
+    found = await foreseeAs(request, typed, draft, type);
   }
   return found;
 }
 
-async function foreseeAs(visit: Visit, typed: Typed, draft: Draft, type: ResourceType) {
+async function foreseeAs(request: ConsoleRequest, typed: Typed, draft: Draft, type: ResourceType) {
   const target = { ...draft, type };
-  if (draft.isNamed) await assertFree(visit, target);
-  return { type, foreseen: await run(visit, typed, target, true) };
+  if (draft.isNamed) await assertFree(request, target);
+  return { type, foreseen: await run(request, typed, target, true) };
 }
 
-async function assertFree({ context, session }: Visit, { org, type, slug }: Target): Promise<void> {
+async function assertFree({ context, session }: ConsoleRequest, { org, type, slug }: Target): Promise<void> {
   if ((await findReadable(context.registry, session.principal, { org, type, slug })) === null) return;
   throw invalid(
     '/slug',
@@ -161,13 +150,13 @@ async function assertFree({ context, session }: Visit, { org, type, slug }: Targ
 }
 
 async function run(
-  visit: Visit,
+  request: ConsoleRequest,
   typed: Typed,
   { org, type, slug, isNamed, text }: Target,
   dryRun: boolean,
 ): Promise<PublishResult> {
-  const { registry } = visit.context;
-  const { principal } = visit.session;
+  const { registry } = request.context;
+  const { principal } = request.session;
   if (!isAllowed(principal, 'publish', { org, resource: { type, slug } })) {
     if (!isNamed && partOf(principal, org, 'publish')?.length) {
       throw invalid('/slug', 'Name it: you may publish only some names.');
@@ -189,18 +178,18 @@ async function run(
     latest: true,
     dryRun,
     create: { visibility: typed['/visibility']?.[0] === 'public' ? 'public' : 'private' },
-    author: { actor: formatPrincipal(principal), origin: visit.request.ip ?? null },
+    author: { actor: formatPrincipal(principal), origin: request.http.ip ?? null },
     isAwaited: true,
   });
 }
 
-function send(visit: Visit, typed: Typed | null, found: Found): void {
+function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
   const note = {
     text: 'Is it in git?',
     link: 'Follow the repository',
-    href: here({ ...visit, params: {} }, '/repositories/new'),
+    href: here({ ...request, params: {} }, '/repositories/new'),
   };
   const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
-  const cancel = visit.site.links.path('/account');
-  sendBench(visit, fieldsFor(visit), { typed, title: 'Publish a document', lead, note, cancel }, found);
+  const cancel = request.site.links.path('/account');
+  sendCheckedForm(request, fieldsFor(request), { typed, title: 'Publish a document', lead, note, cancel }, found);
 }

@@ -3,69 +3,71 @@ import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import type { Answer } from '../server/v1/call.ts';
 import { bodyFrom, faultsIn, queryFrom, showFields, typedFrom, type Field, type Typed } from './fields.ts';
-import { fieldsOf, leadOf, titleOf, type Form } from './forms.ts';
+import { fieldsOf } from './form-fields.ts';
+import { leadOf, titleOf, type Form } from './forms.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
 import { assertMayInSite } from '../sites/console/site-views.ts';
-import { ask, here, operationId, may, type Visit } from './visit.ts';
+import { perform, here, operationId, may, type ConsoleRequest } from './console-request.ts';
 
 /** Shows a form, with what it changes. */
-export async function showForm(visit: Visit, form: Form): Promise<void> {
-  assertMay(visit, form);
-  const fields = await fieldsOf(form, visit);
-  const current = await readCurrent(visit, form);
+export async function showForm(request: ConsoleRequest, form: Form): Promise<void> {
+  assertMay(request, form);
+  const fields = await fieldsOf(form, request);
+  const current = await readCurrent(request, form);
   const typed = current && fields.length > 0 ? typedFrom(fields, current.body) : null;
   const etag = current?.headers?.['ETag'] ?? null;
-  await sendForm(visit, form, fields, { typed, etag, once: newId(visit.context.registry) });
+  await sendForm(request, form, fields, { typed, etag, once: newId(request.context.registry) });
 }
 
 /** Shows a form again with what was typed. */
-export async function showTyped(visit: Visit, form: Form, typed: Typed, error: string): Promise<void> {
-  assertMay(visit, form);
-  const fields = await fieldsOf(form, visit);
-  await sendForm(visit, form, fields, {
+export async function showTyped(request: ConsoleRequest, form: Form, typed: Typed, error: string): Promise<void> {
+  assertMay(request, form);
+  const fields = await fieldsOf(form, request);
+  await sendForm(request, form, fields, {
     typed,
     error,
     etag: typed['etag']?.[0] ?? null,
-    once: newId(visit.context.registry),
+    once: newId(request.context.registry),
   });
 }
 
 /** Does what a form asks for, and goes on; or shows it again with what is wrong. */
-export async function submitForm(visit: Visit, form: Form, typed: Typed): Promise<void> {
-  const fields = await fieldsOf(form, visit);
-  const operation = visit.operations.find(operationId(visit, form.operation));
+export async function submitForm(request: ConsoleRequest, form: Form, typed: Typed): Promise<void> {
+  const fields = await fieldsOf(form, request);
+  const operation = request.operations.find(operationId(request, form.operation));
   const once = typed['once']?.[0] ?? '';
   const etag = typed['etag']?.[0] ?? '';
   try {
-    assertMay(visit, form);
-    const answer = (await ask(visit, form.operation, {
+    assertMay(request, form);
+    const answer = (await perform(request, form.operation, {
       query: { ...form.query, ...queryFrom(fields, typed) },
       ...(operation.body !== null && {
-        body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(visit) : form.fixed),
+        body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(request) : form.fixed),
       }),
       ...(etag !== '' && { ifMatch: etag }),
       ...(/^[0-9a-z]{20}$/.test(once) && { once }),
     })) as Answer & { body: Record<string, unknown> };
-    if (form.show) return sendPage(visit.response, viewPage(visit, withPlaces(visit, form.show(answer, visit))));
-    const after = typeof form.after === 'function' ? form.after(answer, visit) : form.after;
+    if (form.show)
+      return sendPage(request.response, viewPage(request, withAddresses(request, form.show(answer, request))));
+    const after = typeof form.after === 'function' ? await form.after(answer, request) : form.after;
     const notice = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
-    visit.response.redirect(303, `${here(visit, after)}${notice}`);
+    request.response.redirect(303, `${here(request, after)}${notice}`);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const isOutdated = error.code === 'precondition_failed';
-    const current = isOutdated ? await readCurrent(visit, form) : null;
+    const current = isOutdated ? await readCurrent(request, form) : null;
     const faults = current ? theirsIn(fields, typed, current.body) : faultsIn(error, fields);
     const text = isOutdated
       ? 'Somebody changed this while you were editing. What you typed is below: look at it, then save again to replace theirs.'
       : faults.size > 0
         ? 'Not saved: see below.'
         : error.message;
-    await sendForm(visit, form, fields, {
+    await sendForm(request, form, fields, {
       typed,
       error: text,
       faults,
       etag: current?.headers?.['ETag'] ?? (etag === '' ? null : etag),
-      once: newId(visit.context.registry),
+      once: newId(request.context.registry),
       status: problemTypes[error.code].status,
     });
   }
@@ -89,7 +91,7 @@ function isSame(theirs: readonly string[], typed: readonly string[] = []): boole
 }
 
 async function sendForm(
-  visit: Visit,
+  request: ConsoleRequest,
   form: Form,
   fields: readonly Field[],
   {
@@ -110,40 +112,41 @@ async function sendForm(
 ): Promise<void> {
   const { after } = form;
   // Whoever may not read it sees the form's fault, and no name.
-  const about = await form.about?.(visit).catch(() => undefined);
-  const html = formPage(visit, {
-    title: titleOf(form, visit),
+  const about = await form.about?.(request).catch(() => undefined);
+  const html = formPage(request, {
+    title: titleOf(form, request),
     ...(about !== undefined && { eyebrow: about }),
-    lead: leadOf(form, visit),
+    lead: leadOf(form, request),
+    notice: (await form.notice?.(request)) ?? null,
     fields: showFields(fields, typed, faults),
     submit: form.submit,
     isDanger: form.isDanger ?? false,
-    cancel: here(visit, form.cancel ?? (typeof after === 'string' ? after : '')),
+    cancel: here(request, form.cancel ?? (typeof after === 'string' ? after : '')),
     error,
     etag,
     once,
   });
-  sendPage(visit.response, html, status);
+  sendPage(request.response, html, status);
 }
 
-async function readCurrent(visit: Visit, { current, isNew = false }: Form) {
+async function readCurrent(request: ConsoleRequest, { current, isNew = false }: Form) {
   if (current === undefined) return null;
-  return ask(visit, current).catch((error: unknown) => {
+  return perform(request, current).catch((error: unknown) => {
     if (isNew && isRegistryError(error, 'not_found')) return null;
     throw error;
   });
 }
 
-function assertMay(visit: Visit, { scope, operation }: Form): void {
-  const wanted = scope ?? visit.operations.find(operationId(visit, operation)).scope!;
-  const { type, params } = visit;
-  if (params['site'] !== undefined) return assertMayInSite(visit, wanted);
+function assertMay(request: ConsoleRequest, { scope, operation }: Form): void {
+  const wanted = scope ?? request.operations.find(operationId(request, operation)).scope!;
+  const { type, params } = request;
+  if (params['site'] !== undefined) return assertMayInSite(request, wanted);
   // Operations on parts of an organization decide for themselves.
-  if (type === null || params['slug'] === undefined || may(visit, wanted)) return;
+  if ((scope === undefined && (type === null || params['slug'] === undefined)) || may(request, wanted)) return;
   throw new RegistryError('forbidden', `This needs the scope ${wanted}, which you do not have here.`);
 }
 
 /** The links of a view that are paths of the console. */
-function withPlaces(visit: Visit, view: ReturnType<NonNullable<Form['show']>>) {
-  return { ...view, actions: view.actions?.map((action) => ({ ...action, href: here(visit, action.href) })) ?? [] };
+function withAddresses(request: ConsoleRequest, view: ReturnType<NonNullable<Form['show']>>) {
+  return { ...view, actions: view.actions?.map((action) => ({ ...action, href: here(request, action.href) })) ?? [] };
 }

@@ -1,48 +1,38 @@
 import type { Form } from './forms.ts';
-import { subjectOf } from './visit.ts';
+import { noticeOfStatus } from './latest-notice.ts';
+import { subjectOf } from './console-request.ts';
 
 const path = '/:type/:slug/versions/:version';
 const after = '/:type/:slug';
-const reason = {
-  name: '/status/reason',
-  label: 'Reason',
-  hint: 'Readers see it.',
-  kind: 'line',
-  isRequired: true,
-  maxLength: 1000,
-} as const;
-
 /** Forms about one version. */
 export const versionForms: readonly Form[] = [
   {
     path: `${path}/deprecate`,
     operation: 'update{one}Version',
-    title: (visit) => `Deprecate ${subjectOf(visit)}`,
-    lead: ['Readers still get it, with a notice and the headers Deprecation and Sunset. You can undo this.'],
-    submit: 'Deprecate',
-    fields: [
-      reason,
-      {
-        name: '/status/replacement',
-        label: 'Use instead',
-        kind: 'line',
-        hint: 'A version of this resource, such as 2.0.0, or a coordinate.',
-      },
-      { name: '/status/sunset', label: 'It may end on', kind: 'date' },
+    title: (request) => `Deprecate ${subjectOf(request)}`,
+    lead: [
+      'Everybody still gets it, with a warning on its page and in headers. It can stay the latest. You can undo this.',
     ],
+    submit: 'Deprecate',
+    fields: ['/status/reason', '/status/replacement', '/status/sunset'],
     fixed: { status: { state: 'deprecated' } },
+    notice: noticeOfStatus('deprecated'),
     after,
     done: 'The version is deprecated.',
   },
   {
     path: `${path}/yank`,
     operation: 'update{one}Version',
-    title: (visit) => `Yank ${subjectOf(visit)}`,
-    lead: ['Requests for exactly this version still get it. Ranges and latest skip it. You can undo this.'],
+    title: (request) => `Yank ${subjectOf(request)}`,
+    lead: [
+      'For a version that nobody should start to use. Who names exactly this version still gets it, so nothing that uses it breaks.',
+      'Who names a range or no version gets another one. You can undo this. To take it from everybody, withdraw it.',
+    ],
     submit: 'Yank',
     isDanger: true,
-    fields: [reason],
+    fields: ['/status/reason'],
     fixed: { status: { state: 'yanked' } },
+    notice: noticeOfStatus('yanked'),
     after,
     done: 'The version is yanked.',
   },
@@ -50,25 +40,27 @@ export const versionForms: readonly Form[] = [
     path: `${path}/withdraw`,
     operation: 'update{one}Version',
     scope: 'admin',
-    title: (visit) => `Withdraw ${subjectOf(visit)}`,
+    title: (request) => `Withdraw ${subjectOf(request)}`,
     lead: [
-      'Nobody can read this version any more: its URL answers 410 with your reason, and its bytes are deleted.',
-      'This cannot be undone, and the label is never used again.',
+      'For a version that must not be read any more, such as one with a secret in it. Whoever uses it breaks: its URL answers 410 with your reason, and its bytes are deleted.',
+      'This cannot be undone, and the label is never used again. To keep others from choosing it, yank it.',
     ],
     submit: 'Withdraw it for ever',
     isDanger: true,
-    fields: [reason],
+    fields: ['/status/reason'],
     fixed: { status: { state: 'withdrawn' } },
+    notice: noticeOfStatus('withdrawn'),
     after,
     done: 'The version is withdrawn.',
   },
   {
     path: `${path}/restore`,
     operation: 'update{one}Version',
-    title: (visit) => `Make ${subjectOf(visit)} active`,
+    title: (request) => `Make ${subjectOf(request)} active`,
     lead: ['It is no longer deprecated or yanked, and may become the latest version again.'],
     submit: 'Make it active',
     fixed: { status: { state: 'active' } },
+    notice: noticeOfStatus('active'),
     after,
     done: 'The version is active.',
   },

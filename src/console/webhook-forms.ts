@@ -1,42 +1,12 @@
-import { ownDescription } from '../server/v1/api-description.ts';
-import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
-import { resourcesField } from './key-forms.ts';
-import { ask, type Visit } from './visit.ts';
+import { perform, type ConsoleRequest } from './console-request.ts';
 
 const path = '/webhooks/:webhook';
 
-/** The types of events that the description names. */
-function eventTypes(): string[] {
-  const { schemas } = ownDescription().document['components'] as {
-    schemas: Record<string, { enum?: string[] }>;
-  };
-  return schemas['EventType']?.enum ?? [];
-}
+const fields = ['/url', '/description', '/events', '/resources'];
 
-function fields(): Field[] {
-  return [
-    {
-      name: '/url',
-      label: 'URL',
-      kind: 'line',
-      isRequired: true,
-      maxLength: 2048,
-      placeholder: 'https://ci.acme.example/stele',
-    },
-    { name: '/description', label: 'Description', kind: 'line', maxLength: 200 },
-    {
-      name: '/events',
-      label: 'Events',
-      kind: 'checks',
-      isNullable: true,
-      hint: 'None chosen: all of them.',
-      options: eventTypes().map((value) => ({ value, text: value })),
-    },
-  ];
-}
-
-const about = async (visit: Visit): Promise<string> => (await ask<{ url: string }>(visit, 'getWebhook')).body.url;
+const about = async (request: ConsoleRequest): Promise<string> =>
+  (await perform<{ url: string }>(request, 'getWebhook')).body.url;
 
 /** Forms about webhook endpoints. */
 export const webhookForms: readonly Form[] = [
@@ -46,7 +16,7 @@ export const webhookForms: readonly Form[] = [
     title: 'Add a webhook endpoint',
     lead: ['Stele sends it a signed POST for each event (Standard Webhooks).'],
     submit: 'Add the endpoint',
-    fields: async () => [...fields(), resourcesField],
+    fields,
     after: '/webhooks',
     done: '',
     show: secretPage('Endpoint added'),
@@ -59,19 +29,7 @@ export const webhookForms: readonly Form[] = [
     about,
     lead: [],
     submit: 'Save',
-    fields: async () => [
-      ...fields(),
-      resourcesField,
-      {
-        name: '/state',
-        label: 'State',
-        kind: 'select',
-        options: [
-          { value: 'enabled', text: 'enabled' },
-          { value: 'disabled', text: 'disabled' },
-        ],
-      },
-    ],
+    fields: [...fields, '/state'],
     after: path,
     done: 'The endpoint is saved.',
   },

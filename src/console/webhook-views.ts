@@ -1,6 +1,6 @@
-import { listed, nextOf } from './listed.ts';
+import { performList, nextOf } from './list-page.ts';
 import { facts, timeCell, type Action, type Cell, type Page } from './pages.ts';
-import { ask, here, type Visit } from './visit.ts';
+import { perform, here, type ConsoleRequest } from './console-request.ts';
 
 interface WebhookRecord {
   id: string;
@@ -15,13 +15,13 @@ interface WebhookRecord {
 
 const webhooks: Page = {
   path: '/webhooks',
-  async show(visit) {
-    const { body } = await listed<WebhookRecord>(visit, 'listWebhooks');
+  async show(request) {
+    const { body } = await performList<WebhookRecord>(request, 'listWebhooks');
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Webhooks',
       lead: 'Stele sends events to these endpoints.',
-      actions: [{ text: 'Add an endpoint', href: here(visit, '/webhooks/new'), isMain: true }],
+      actions: [{ text: 'Add an endpoint', href: here(request, '/webhooks/new'), isMain: true }],
       sections: [
         {
           title: 'Endpoints',
@@ -30,7 +30,7 @@ const webhooks: Page = {
             cells: [
               {
                 text: webhook.url,
-                href: here({ ...visit, params: { webhook: webhook.id } }, '/webhooks/:webhook'),
+                href: here({ ...request, params: { webhook: webhook.id } }, '/webhooks/:webhook'),
                 more: webhook.description,
               },
               { text: webhook.events?.join(', ') ?? 'all' },
@@ -53,9 +53,9 @@ function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
 
 const webhook: Page = {
   path: '/webhooks/:webhook',
-  async show(visit) {
-    const { body } = await ask<WebhookRecord>(visit, 'getWebhook');
-    const deliveries = await listed<{
+  async show(request) {
+    const { body } = await perform<WebhookRecord>(request, 'getWebhook');
+    const deliveries = await performList<{
       id: string;
       type: string;
       subject: string;
@@ -63,8 +63,8 @@ const webhook: Page = {
       state: string;
       attempts: { at: string; status: number | null; error: string | null }[];
       nextAt: string | null;
-    }>(visit, 'listDeliveries');
-    const to = (verb: string) => here(visit, `/webhooks/:webhook/${verb}`);
+    }>(request, 'listDeliveries');
+    const to = (verb: string) => here(request, `/webhooks/:webhook/${verb}`);
     const now = webhookState(body);
     return {
       eyebrow: 'Webhook endpoint',
@@ -87,7 +87,7 @@ const webhook: Page = {
               },
               lastAnswer(attempts),
             ],
-            actions: body.state === 'disabled' ? [] : [redelivery(visit, id)],
+            actions: body.state === 'disabled' ? [] : [redelivery(request, id)],
           })),
           empty: 'Nothing has been sent yet.',
           next: nextOf(deliveries.body),
@@ -118,9 +118,9 @@ function lastAnswer(attempts: readonly { at: string; status: number | null; erro
   return attempts.length === 1 ? { text } : { text, more: `attempt ${attempts.length}, ${timeCell(last.at).text}` };
 }
 
-function redelivery(visit: Visit, event: string): Action {
+function redelivery(request: ConsoleRequest, event: string): Action {
   const to = '/webhooks/:webhook/deliveries/:event/redeliver';
-  return { text: 'Deliver again', href: here({ ...visit, params: { ...visit.params, event } }, to), post: true };
+  return { text: 'Deliver again', href: here({ ...request, params: { ...request.params, event } }, to), post: true };
 }
 
 /** Pages about webhook endpoints. */

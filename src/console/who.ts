@@ -2,15 +2,18 @@ import { keyRef, type Key } from '../model/key.ts';
 import { listMembers } from '../server/login/members.ts';
 import { isAdmin } from './key-forms.ts';
 import type { Cell } from './pages.ts';
-import type { Visit } from './visit.ts';
+import type { ConsoleRequest } from './console-request.ts';
 
 /**
  * The names of those who did something, for who administers the organization: of people as sign-in saw them, and of
  * keys that are not revoked. Others see no names of keys or people here.
  */
-export async function namesOf(visit: Visit, actors: readonly (string | null)[]): Promise<ReadonlyMap<string, string>> {
-  if (!isAdmin(visit)) return new Map();
-  const { org, context } = visit;
+export async function namesOf(
+  request: ConsoleRequest,
+  actors: readonly (string | null)[],
+): Promise<ReadonlyMap<string, string>> {
+  if (!isAdmin(request)) return new Map();
+  const { org, context } = request;
   const { registry } = context;
   const names = new Map((await listMembers(registry, org)).map(({ actor, name }) => [actor, name]));
   for (const actor of new Set(actors)) {

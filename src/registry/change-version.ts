@@ -2,7 +2,7 @@ import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { closest } from '../model/closest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { chooseLatest, findVersion, type Resource, type Status, type Version } from '../model/resource.ts';
+import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { updateResource, type Guard } from './change-resource.ts';
 import { purgeVersion } from './purge.ts';
@@ -35,12 +35,7 @@ export async function changeStatus(
     if (version.status.state === 'withdrawn') {
       throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
     }
-    const changed: Version = { ...version, status: status.state === 'active' ? status : { ...status, since } };
-    const versions = current.versions.map((each) => (each === version ? changed : each));
-    const next = { ...current, versions };
-    const isOffered = status.state === 'active' || status.state === 'deprecated';
-    if (!isOffered && current.latest === version.label) next.latestPinned = false;
-    next.latest = chooseLatest(next);
+    const next = withStatus(current, version, status.state === 'active' ? status : { ...status, since });
     return { next, action: `${verbs[status.state]} ${version.label}` };
   });
   const version = versionOf(generation.value, coordinate, label);
@@ -48,6 +43,15 @@ export async function changeStatus(
   // interrupted.
   if (version.status.state === 'withdrawn') await purgeVersion(registry, version.manifest);
   return { generation, version };
+}
+
+/** The resource once one of its versions has this status: `latest` follows its rules, and a yanked or withdrawn version is not pinned. Pure. */
+export function withStatus(resource: Resource, version: Version, status: Status): Resource {
+  const changed: Version = { ...version, status };
+  const versions = resource.versions.map((each) => (each === version ? changed : each));
+  const latestPinned = resource.latestPinned && (isOffered(changed) || resource.latest !== version.label);
+  const next = { ...resource, versions, latestPinned };
+  return { ...next, latest: chooseLatest(next) };
 }
 
 /**

@@ -4,6 +4,7 @@
 for (const form of document.querySelectorAll('form[data-live]')) checkWhileTyping(form);
 for (const element of document.querySelectorAll('[data-copy]')) addCopy(element);
 for (const form of document.querySelectorAll('form')) sendOnce(form);
+for (const form of document.querySelectorAll('form.sheet')) warnUnsent(form);
 followRun();
 showPlace();
 
@@ -101,6 +102,14 @@ function sendOnce(form) {
   });
   // Back in the history, the page is as it was left.
   addEventListener('pageshow', () => (isSent = false));
+}
+
+/** Whoever leaves the page with text that was not sent is asked first. */
+function warnUnsent(form) {
+  let isChanged = false;
+  form.addEventListener('input', () => (isChanged = true));
+  form.addEventListener('submit', () => (isChanged = false));
+  addEventListener('beforeunload', (event) => isChanged && event.preventDefault());
 }
 
 /** Shows the page of a run again at each event, until the run ends. */

@@ -23,13 +23,13 @@ test('the page of an endpoint says what it answered, how often it was tried, and
     await publishVersion(registry, '@acme/apis/pay', '1.0.0');
     await deliveries.poke();
     expect(await words()).toMatch(
-      /pending next attempt \d{4}-\d\d-\d\d \d\d:\d\d The endpoint answered 500 instead of 2xx\. Deliver again/,
+      /pending next attempt \d{4}-\d\d-\d\d \d\d:\d\d UTC The endpoint answered 500 instead of 2xx\. Deliver again/,
     );
     const [redeliver] = /\/console\/acme\/webhooks\/[^"]+\/redeliver/.exec((await admin.get(at!)).text)!;
     answers.push(200);
     expect((await admin.send(redeliver)).status).toBe(303);
     await deliveries.poke();
-    expect(await words()).toMatch(/delivered 200 attempt 2, \d{4}-\d\d-\d\d \d\d:\d\d Deliver again/);
+    expect(await words()).toMatch(/delivered 200 attempt 2, \d{4}-\d\d-\d\d \d\d:\d\d UTC Deliver again/);
 
     answers.push(410);
     await admin.send(redeliver);

@@ -95,5 +95,5 @@ export function resolveReference(document: Schema, value: unknown): unknown {
   return reference
     .slice(2)
     .split('/')
-    .reduce<unknown>((node, key) => (node as Schema)[key], document);
+    .reduce<unknown>((node, key) => (node as Schema)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }

@@ -3,10 +3,10 @@ import { createReport } from '../../model/problem.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { headOf } from '../registry/drafts.ts';
 import { problemTypes } from '../../server/error-answers.ts';
-import { sendBench, type Found } from '../../console/bench.ts';
+import { sendCheckedForm, type CheckResult } from '../../console/checked-form.ts';
 import { faultsIn, type Field, type Typed } from '../../console/fields.ts';
 import { assertMayInSite } from './site-views.ts';
-import { ask, here, type Visit } from '../../console/visit.ts';
+import { perform, here, type ConsoleRequest } from '../../console/console-request.ts';
 
 /** The editor of a page: `?file=guide/start.md`, or none for a new page. */
 export const editPath = '/sites/:site/edit';
@@ -42,43 +42,47 @@ const textField: Field = {
 };
 
 /** Shows the editor: with the page as it is, or with what was typed. */
-export async function showEditor(visit: Visit, typed: Typed | null = null, error: string | null = null): Promise<void> {
-  assertMayInSite(visit, 'publish');
-  if (typed !== null) return send(visit, typed, { error }, typed['etag']?.[0] ?? null);
-  await ask(visit, 'getSite');
-  const file = visit.query.get('file');
+export async function showEditor(
+  request: ConsoleRequest,
+  typed: Typed | null = null,
+  error: string | null = null,
+): Promise<void> {
+  assertMayInSite(request, 'publish');
+  if (typed !== null) return send(request, typed, { error }, typed['etag']?.[0] ?? null);
+  await perform(request, 'getSite');
+  const file = request.query.get('file');
   if (file === null) {
-    const { body } = await ask<{ items: unknown[] }>(visit, 'listSitePages', { query: { limit: '1' } });
+    const { body } = await perform<{ items: unknown[] }>(request, 'listSitePages', { query: { limit: '1' } });
     const first: Typed = { '/path': ['index.md'], '/text': [newPage] };
-    return send(visit, body.items.length === 0 ? first : null, {}, null);
+    return send(request, body.items.length === 0 ? first : null, {}, null);
   }
-  const { text, etag } = await readPage(visit, file);
-  send(visit, { '/text': [text] }, {}, etag);
+  const { text, etag } = await readPage(request, file);
+  send(request, { '/text': [text] }, {}, etag);
 }
 
 /** Previews a page, or saves it. If somebody else saved it meanwhile, shows both texts and saves nothing. */
-export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
-  const { query } = visit;
+export async function submitEditor(request: ConsoleRequest, typed: Typed): Promise<void> {
+  const { query } = request;
   const file = query.get('file') ?? typed['/path']?.[0]?.trim() ?? '';
   const isNew = query.get('file') === null;
   const etag = typed['etag']?.[0] ?? '';
   const bytes = Buffer.from(typed['/text']?.[0] ?? '');
   try {
-    assertMayInSite(visit, 'publish');
-    await ask(visit, 'getSite');
+    assertMayInSite(request, 'publish');
+    await perform(request, 'getSite');
     if (!isPagePath(file))
       throw new RegistryError('malformed', 'Name the page: a path of letters, digits, - and _ that ends in .md.');
-    if (typed['do']?.[0] === 'check') return send(visit, typed, await previewOf(visit, file, bytes), etag);
-    await ask({ ...visit, params: { ...visit.params, file } }, 'putSiteFile', {
+    if (typed['do']?.[0] === 'check') return send(request, typed, await previewOf(request, file, bytes), etag);
+    await perform({ ...request, params: { ...request.params, file } }, 'putSiteFile', {
       body: {},
       document: bytes,
       ifMatch: isNew ? absent : etag,
     });
-    visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(editPath)}`);
+    request.response.redirect(303, `${here(request, '/sites/:site')}?done=${encodeURIComponent(editPath)}`);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const isOutdated = error.code === 'precondition_failed';
-    const now = isOutdated && !isNew ? await readPage(visit, file).catch(() => null) : null;
+    const now = isOutdated && !isNew ? await readPage(request, file).catch(() => null) : null;
     const text = !isOutdated
       ? error.message
       : isNew
@@ -86,14 +90,14 @@ export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
         : now === null
           ? 'Somebody deleted this page while you were editing. Yours is below: save again to bring the page back with it.'
           : 'Somebody changed this page while you were editing. Yours is below: look at theirs first, then save again to replace it.';
-    const found: Found = {
+    const found: CheckResult = {
       error: text,
       faults: faultsIn(error, [pathField, textField]),
       // Their text, to be compared with one's own.
       ...(now !== null && { preview: theirs(now.text) }),
       status: typed['do']?.[0] === 'check' ? 200 : problemTypes[error.code].status,
     };
-    send(visit, typed, found, isOutdated && !isNew ? (now?.etag ?? absent) : etag);
+    send(request, typed, found, isOutdated && !isNew ? (now?.etag ?? absent) : etag);
   }
 }
 
@@ -105,14 +109,17 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-async function readPage(visit: Visit, page: string): Promise<{ text: string; etag: string }> {
-  const { body, headers } = await ask<PageRecord>({ ...visit, params: { ...visit.params, page } }, 'getSitePage');
+async function readPage(request: ConsoleRequest, page: string): Promise<{ text: string; etag: string }> {
+  const { body, headers } = await perform<PageRecord>(
+    { ...request, params: { ...request.params, page } },
+    'getSitePage',
+  );
   const { title, markdown, api } = body;
   return { text: title === null ? markdown : headOf({ title, api }) + markdown, etag: headers!['ETag']! };
 }
 
 /** The page as the sandbox renders it for readers, and what is wrong with it. */
-async function previewOf({ context, org }: Visit, path: string, bytes: Buffer): Promise<Found> {
+async function previewOf({ context, org }: ConsoleRequest, path: string, bytes: Buffer): Promise<CheckResult> {
   const { compiler, config } = context.registry;
   if (bytes.byteLength > config.limits.fileBytes)
     throw new RegistryError(
@@ -133,8 +140,8 @@ async function previewOf({ context, org }: Visit, path: string, bytes: Buffer): 
   return { report, preview: `<h1>${escapeHtml(page.facts.title)}</h1>${html.join('')}` };
 }
 
-function send(visit: Visit, typed: Typed | null, found: Found, etag: string | null): void {
-  const file = visit.query.get('file');
+function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult, etag: string | null): void {
+  const file = request.query.get('file');
   const form = {
     typed,
     title: file === null ? 'New page' : `Edit ${file}`,
@@ -144,13 +151,13 @@ function send(visit: Visit, typed: Typed | null, found: Found, etag: string | nu
     findings: 'Preview',
     waiting: 'The page appears here as readers will see it.',
     styles: ['docs.css', 'documentation.css'],
-    cancel: here(visit, '/sites/:site'),
+    cancel: here(request, '/sites/:site'),
     note: {
       text: 'To see the saved pages together as readers will, ',
       link: 'preview the site',
-      href: here(visit, '/sites/:site/preview'),
+      href: here(request, '/sites/:site/preview'),
     },
     etag: etag === '' ? null : etag,
   };
-  sendBench(visit, file === null ? [pathField, textField] : [textField], form, found);
+  sendCheckedForm(request, file === null ? [pathField, textField] : [textField], form, found);
 }

@@ -1,15 +1,5 @@
-import { visibilities, type Field } from '../../console/fields.ts';
 import type { Form } from '../../console/forms.ts';
-import { credentialField } from '../../console/repository-forms.ts';
 import { facts } from '../../console/pages.ts';
-
-const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
-const visibility: Field = {
-  name: '/visibility',
-  label: 'Who can read it',
-  kind: 'select',
-  options: visibilities,
-};
 
 /** Forms about documentation sites. */
 export const siteForms: readonly Form[] = [
@@ -20,11 +10,7 @@ export const siteForms: readonly Form[] = [
     title: 'New site',
     lead: ['A documentation site of pages in Markdown. Nothing is published yet.'],
     submit: 'Create it',
-    fields: [
-      title,
-      { name: '/slug', label: 'Name in the URL', kind: 'line', isRequired: true, maxLength: 63, placeholder: 'guide' },
-      visibility,
-    ],
+    fields: ['/title', '/slug', '/visibility'],
     after: ({ body }) => `/sites/${String(body['slug'])}`,
     cancel: '/sites',
     done: 'Created. Write its first page: index.md.',
@@ -36,20 +22,7 @@ export const siteForms: readonly Form[] = [
     title: 'Title and checks',
     lead: ['This takes effect with the next deployment.'],
     submit: 'Save',
-    fields: [
-      title,
-      { name: '/description', label: 'Description', kind: 'text', maxLength: 1000 },
-      {
-        name: '/blockOn',
-        label: 'What keeps it from being published',
-        kind: 'select',
-        options: [
-          { value: 'error', text: 'errors' },
-          { value: 'warn', text: 'errors and warnings, such as broken links' },
-          { value: 'none', text: 'nothing' },
-        ],
-      },
-    ],
+    fields: ['/title', '/description', '/blockOn'],
     after: '/sites/:site',
     done: 'Saved.',
   },
@@ -63,7 +36,7 @@ export const siteForms: readonly Form[] = [
       'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
     ],
     submit: 'Change the visibility',
-    fields: [visibility],
+    fields: ['/visibility'],
     after: '/sites/:site',
     done: 'The visibility is changed.',
   },
@@ -103,25 +76,7 @@ export const siteForms: readonly Form[] = [
       'The title, the theme and the navigation stay those of the site.',
     ],
     submit: 'Connect',
-    fields: async ({ context }) => [
-      {
-        name: '/repository',
-        label: 'Repository',
-        kind: 'line',
-        isRequired: true,
-        placeholder: 'https://github.com/acme/contracts',
-        maxLength: 2048,
-      },
-      { name: '/folder', label: 'Folder', kind: 'line', placeholder: 'the whole repository', maxLength: 4096 },
-      {
-        name: '/branch',
-        label: 'Branch',
-        kind: 'line',
-        isNullable: true,
-        placeholder: "the repository's default branch",
-      },
-      ...credentialField(Object.keys(context.registry.config.credentials)),
-    ],
+    fields: ['/repository', '/folder', '/branch', '/credential'],
     after: '/sites/:site',
     done: 'Connected. Sync now to read the folder.',
   },

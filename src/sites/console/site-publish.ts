@@ -1,12 +1,12 @@
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
 import { problemTypes } from '../../server/error-answers.ts';
-import { sendBench, type Found } from '../../console/bench.ts';
+import { sendCheckedForm, type CheckResult } from '../../console/checked-form.ts';
 import type { Field, Typed } from '../../console/fields.ts';
 import { reportOf } from '../../console/publish-page.ts';
 import { editPath } from './site-editor.ts';
 import { assertMayInSite } from './site-views.ts';
-import { ask, here, type Visit } from '../../console/visit.ts';
+import { perform, here, type ConsoleRequest } from '../../console/console-request.ts';
 
 export const sitePublishPath = '/sites/:site/publish';
 export const uploadPath = '/sites/:site/upload';
@@ -19,23 +19,27 @@ export const siteDone: ReadonlyMap<string | null, string> = new Map([
 ]);
 
 /** Shows what publishing the site would find. */
-export async function showSitePublish(visit: Visit, _typed?: Typed, error: string | null = null): Promise<void> {
-  assertMayInSite(visit, 'publish');
-  sendPublish(visit, { ...(await deploy(visit, true)), ...(error !== null && { error }) });
+export async function showSitePublish(
+  request: ConsoleRequest,
+  _typed?: Typed,
+  error: string | null = null,
+): Promise<void> {
+  assertMayInSite(request, 'publish');
+  sendPublish(request, { ...(await deploy(request, true)), ...(error !== null && { error }) });
 }
 
 /** Publishes the drafts of a site, or only checks them. */
-export async function submitSitePublish(visit: Visit, typed: Typed): Promise<void> {
-  assertMayInSite(visit, 'publish');
+export async function submitSitePublish(request: ConsoleRequest, typed: Typed): Promise<void> {
+  assertMayInSite(request, 'publish');
   const isCheck = typed['do']?.[0] === 'check';
-  const found = await deploy(visit, isCheck, typed['once']?.[0] ?? '');
-  if (isCheck || found.error) return sendPublish(visit, found);
-  visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(sitePublishPath)}`);
+  const found = await deploy(request, isCheck, typed['once']?.[0] ?? '');
+  if (isCheck || found.error) return sendPublish(request, found);
+  request.response.redirect(303, `${here(request, '/sites/:site')}?done=${encodeURIComponent(sitePublishPath)}`);
 }
 
-async function deploy(visit: Visit, dryRun: boolean, once = ''): Promise<Found> {
+async function deploy(request: ConsoleRequest, dryRun: boolean, once = ''): Promise<CheckResult> {
   try {
-    const { body } = await ask<{ report: Report }>(visit, 'deploySite', {
+    const { body } = await perform<{ report: Report }>(request, 'deploySite', {
       body: { dryRun },
       ...(!dryRun && /^[0-9a-z]{20}$/.test(once) && { once }),
     });
@@ -48,17 +52,17 @@ async function deploy(visit: Visit, dryRun: boolean, once = ''): Promise<Found> 
   }
 }
 
-function sendPublish(visit: Visit, found: Found): void {
+function sendPublish(request: ConsoleRequest, found: CheckResult): void {
   const form = {
     typed: null,
-    title: `Publish @${visit.org}/sites/${visit.params['site']}`,
+    title: `Publish @${request.org}/sites/${request.params['site']}`,
     lead: [
       'All pages and files as they are now become one deployment. Earlier deployments stay, and can be published again.',
     ],
     check: 'Check again',
-    cancel: here(visit, '/sites/:site'),
+    cancel: here(request, '/sites/:site'),
   };
-  sendBench(visit, [], form, found);
+  sendCheckedForm(request, [], form, found);
 }
 
 const uploadFields: readonly Field[] = [
@@ -74,21 +78,25 @@ const uploadFields: readonly Field[] = [
 ];
 
 /** Shows the form that uploads a file of a site. A browser keeps no chosen file, so it is chosen again. */
-export async function showUpload(visit: Visit, typed: Typed | null = null, error: string | null = null): Promise<void> {
-  assertMayInSite(visit, 'publish');
-  sendUpload(visit, typed, { error });
+export async function showUpload(
+  request: ConsoleRequest,
+  typed: Typed | null = null,
+  error: string | null = null,
+): Promise<void> {
+  assertMayInSite(request, 'publish');
+  sendUpload(request, typed, { error });
 }
 
 /** Saves a file of a site. A file that is there already is replaced. */
-export async function submitUpload(visit: Visit, typed: Typed, form: FormData): Promise<void> {
+export async function submitUpload(request: ConsoleRequest, typed: Typed, form: FormData): Promise<void> {
   const given = form.get('/file');
   try {
-    assertMayInSite(visit, 'publish');
+    assertMayInSite(request, 'publish');
     if (!(given instanceof Blob) || given.size === 0) throw new RegistryError('malformed', 'Choose a file.');
     const file = typed['/path']?.[0]?.trim() || given.name;
     const document = Buffer.from(await given.arrayBuffer());
-    await ask({ ...visit, params: { ...visit.params, file } }, 'putSiteFile', { body: {}, document });
-    visit.response.redirect(303, `${here(visit, '/sites/:site')}?done=${encodeURIComponent(uploadPath)}`);
+    await perform({ ...request, params: { ...request.params, file } }, 'putSiteFile', { body: {}, document });
+    request.response.redirect(303, `${here(request, '/sites/:site')}?done=${encodeURIComponent(uploadPath)}`);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const { code, message } = error;
@@ -96,11 +104,11 @@ export async function submitUpload(visit: Visit, typed: Typed, form: FormData): 
       code === 'not_found'
         ? 'A site cannot have a file of this name: use letters, digits, - and _, and an ending that says what it is.'
         : message;
-    sendUpload(visit, typed, { error: text, status: problemTypes[code].status });
+    sendUpload(request, typed, { error: text, status: problemTypes[code].status });
   }
 }
 
-function sendUpload(visit: Visit, typed: Typed | null, found: Found): void {
+function sendUpload(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
   const form = {
     typed,
     title: 'Upload a file',
@@ -108,7 +116,7 @@ function sendUpload(visit: Visit, typed: Typed | null, found: Found): void {
     submit: 'Upload',
     check: null,
     isLive: false,
-    cancel: here(visit, '/sites/:site'),
+    cancel: here(request, '/sites/:site'),
   };
-  sendBench(visit, uploadFields, form, found);
+  sendCheckedForm(request, uploadFields, form, found);
 }

@@ -1,9 +1,9 @@
 import { isAllowed, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../model/page-path.ts';
-import { listed, nextOf, type Listed } from '../../console/listed.ts';
+import { performList, nextOf, type ListPage } from '../../console/list-page.ts';
 import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../../console/pages.ts';
-import { ask, here, mayPublish, type Visit } from '../../console/visit.ts';
+import { perform, here, mayPublish, type ConsoleRequest } from '../../console/console-request.ts';
 import { namesOf, whoCell } from '../../console/who.ts';
 
 interface SiteRecord {
@@ -36,33 +36,33 @@ interface DeploymentRecord {
   current: boolean;
 }
 
-/** Whether the visitor has the scope for the site of the page. */
-function mayInSite({ session, org, params }: Visit, scope: Scope): boolean {
+/** Whether the person has the scope for the site of the page. */
+function mayInSite({ session, org, params }: ConsoleRequest, scope: Scope): boolean {
   return isAllowed(session.principal, scope, { org, resource: { type: 'sites', slug: params['site']! } });
 }
 
-/** Throws `forbidden` unless the visitor has the scope for the site of the page. */
-export function assertMayInSite(visit: Visit, scope: Scope): void {
-  if (!mayInSite(visit, scope))
+/** Throws `forbidden` unless the person has the scope for the site of the page. */
+export function assertMayInSite(request: ConsoleRequest, scope: Scope): void {
+  if (!mayInSite(request, scope))
     throw new RegistryError('forbidden', `This needs the scope ${scope}, which you do not have here.`);
 }
 
 const sites: Page = {
   path: '/sites',
-  async show(visit) {
-    const { body } = await listed<SiteRecord>(visit, 'listSites');
+  async show(request) {
+    const { body } = await performList<SiteRecord>(request, 'listSites');
     return {
-      eyebrow: `@${visit.org}`,
+      eyebrow: `@${request.org}`,
       title: 'Sites',
       lead: 'Documentation around your APIs: pages in Markdown, with references in them.',
-      actions: mayPublish(visit) ? [{ text: 'New site', href: here(visit, '/new-site'), isMain: true }] : [],
+      actions: mayPublish(request) ? [{ text: 'New site', href: here(request, '/new-site'), isMain: true }] : [],
       sections: [
         {
           title: 'All sites',
           columns: ['Title', 'Readers', 'Deployment', 'Source'],
           rows: body.items.map(({ slug, title, visibility, current, connection, updatedAt }) => ({
             cells: [
-              { text: title, href: here({ ...visit, params: { site: slug } }, '/sites/:site'), more: slug },
+              { text: title, href: here({ ...request, params: { site: slug } }, '/sites/:site'), more: slug },
               readersCell(visibility),
               current === null
                 ? { text: 'not published', tag: 'warn' }
@@ -80,21 +80,21 @@ const sites: Page = {
 
 const site: Page = {
   path: '/sites/:site',
-  async show(visit) {
-    const { body } = await ask<SiteRecord>(visit, 'getSite');
-    const isPublisher = mayInSite(visit, 'publish');
-    const isAdmin = mayInSite(visit, 'admin');
+  async show(request) {
+    const { body } = await perform<SiteRecord>(request, 'getSite');
+    const isPublisher = mayInSite(request, 'publish');
+    const isAdmin = mayInSite(request, 'admin');
     const isEditable = isPublisher && body.connection === null;
-    const connection = body.connection && (await ask<ConnectionRecord>(visit, 'getSiteConnection')).body;
+    const connection = body.connection && (await perform<ConnectionRecord>(request, 'getSiteConnection')).body;
     // Where its stele.yaml says them, a change here would last until the next push.
     const hasOwnSettings = isPublisher && connection?.settings !== 'stele.yaml';
     const link = (text: string, to: string, more: Partial<Action> = {}): Action => ({
       text,
-      href: here(visit, `/sites/:site${to}`),
+      href: here(request, `/sites/:site${to}`),
       ...more,
     });
     return {
-      eyebrow: `@${visit.org}/sites/${body.slug}`,
+      eyebrow: `@${request.org}/sites/${body.slug}`,
       title: body.title,
       lead: body.description,
       tags: [{ text: body.visibility, tag: body.visibility === 'public' ? 'good' : '' }],
@@ -103,9 +103,9 @@ const site: Page = {
         ...(body.current === null ? [] : [{ text: 'Open the site', href: body.url }]),
       ],
       sections: [
-        await filesSection(visit, body, { isEditable, link }),
+        await filesSection(request, body, { isEditable, link }),
         connectionSection(connection, { isPublisher, isAdmin, link }),
-        await deploymentsSection(visit, isPublisher),
+        await deploymentsSection(request, isPublisher),
         {
           title: 'Settings',
           facts: facts([
@@ -131,16 +131,16 @@ const site: Page = {
 };
 
 async function filesSection(
-  visit: Visit,
+  request: ConsoleRequest,
   { connection }: SiteRecord,
   { isEditable, link }: { isEditable: boolean; link: (text: string, to: string) => Action },
 ): Promise<Section> {
   const title = 'Pages and files';
   if (connection !== null) return { title, lead: `They come from ${connection.repository}. Change them there.` };
-  const { body } = await listed<FileRecord>(visit, 'listSiteFiles');
+  const { body } = await performList<FileRecord>(request, 'listSiteFiles');
   const to = (text: string, path: string, file: string, more: Partial<Action> = {}): Action => ({
     text,
-    href: `${here(visit, `/sites/:site${path}`)}?file=${encodeURIComponent(file)}`,
+    href: `${here(request, `/sites/:site${path}`)}?file=${encodeURIComponent(file)}`,
     ...more,
   });
   return {
@@ -208,10 +208,10 @@ function connectionSection(
   };
 }
 
-async function deploymentsSection(visit: Visit, isPublisher: boolean): Promise<Section> {
-  const { body } = await ask<Listed<DeploymentRecord>>(visit, 'listDeployments', { query: { limit: '20' } });
+async function deploymentsSection(request: ConsoleRequest, isPublisher: boolean): Promise<Section> {
+  const { body } = await perform<ListPage<DeploymentRecord>>(request, 'listDeployments', { query: { limit: '20' } });
   const names = await namesOf(
-    visit,
+    request,
     body.items.map(({ by }) => by),
   );
   return {
@@ -231,7 +231,7 @@ async function deploymentsSection(visit: Visit, isPublisher: boolean): Promise<S
               {
                 text: 'Publish again',
                 href: here(
-                  { ...visit, params: { ...visit.params, deployment: id } },
+                  { ...request, params: { ...request.params, deployment: id } },
                   '/sites/:site/deployments/:deployment/publish',
                 ),
               },

@@ -26,8 +26,6 @@ test.skipIf(executablePath === undefined || !isThorough)(
     await page.keyboard.insertText(remote);
     await expectSound(page);
     await page.keyboard.press('Enter');
-    await page.getByText('Followed. To read it now, sync it.').waitFor();
-    await press(page, 'Sync now');
     await page.getByRole('heading', { name: 'Sync succeeded' }).waitFor();
     await expectSound(page);
     await press(page, 'ledger.yaml');

@@ -3,6 +3,8 @@ import { isAllowed, partOf, type Scope } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { types } from '../model/kinds.ts';
+import type { Resource } from '../model/resource.ts';
+import { findReadable } from '../registry/readable.ts';
 import type { Site } from '../site/site.ts';
 import type { ServerContext, SignedIn } from '../server/server-context.ts';
 import { untilClosed } from '../server/until-closed.ts';
@@ -16,9 +18,9 @@ export interface Console {
   operations: Operations;
 }
 
-/** A signed-in person on a page of an organization. */
-export interface Visit extends Console {
-  request: Request;
+/** One request of a signed-in person, for a page of an organization. */
+export interface ConsoleRequest extends Console {
+  http: Request;
   response: Response;
   session: SignedIn;
   org: string;
@@ -28,43 +30,43 @@ export interface Visit extends Console {
   query: URLSearchParams;
 }
 
-/** What to ask an operation with. */
-export interface Question {
+/** What an operation is performed with. */
+export interface OperationInput {
   query?: Record<string, string>;
   body?: object;
   /** The document of a publish. */
   document?: Buffer;
   ifMatch?: string;
-  /** Makes a repetition of the same form the same request. */
+  /** Makes a repetition of the same form the same call. */
   once?: string;
 }
 
 /** The id of an operation: `{one}` and `{many}` stand for the type's part, as in `update{one}`. */
-export function operationId({ type }: Pick<Visit, 'type'>, name: string): string {
+export function operationId({ type }: Pick<ConsoleRequest, 'type'>, name: string): string {
   if (type === null) return name;
   const { one, many } = types[type].operations;
   return name.replace('{one}', one).replace('{many}', many);
 }
 
 /**
- * Asks an operation of the management API, with the path parameters of the page. Throws what `/v1`
+ * Performs an operation of the management API, with the path parameters of the page. Throws what `/v1`
  * answers as a problem.
  */
-export async function ask<T = Record<string, unknown>>(
-  visit: Visit,
+export async function perform<T = Record<string, unknown>>(
+  request: ConsoleRequest,
   name: string,
-  { query = {}, body, document, ifMatch, once }: Question = {},
+  { query = {}, body, document, ifMatch, once }: OperationInput = {},
 ): Promise<Answer & { body: T }> {
-  const { operations, session, org, request, response } = visit;
-  const operation = operations.find(operationId(visit, name));
+  const { operations, session, org, http, response } = request;
+  const operation = operations.find(operationId(request, name));
   const names = operation.parameters.flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []));
   const path = Object.fromEntries(
-    names.map((each) => [each, visit.params[each] ?? visit.query.get(each) ?? visit.params['slug'] ?? '']),
+    names.map((each) => [each, request.params[each] ?? request.query.get(each) ?? request.params['slug'] ?? '']),
   );
   const asker = {
     principal: session.principal,
     org,
-    address: request.ip ?? null,
+    address: http.ip ?? null,
     secret: session.token,
     subject: `console ${operation.id} ${JSON.stringify(path)} ${JSON.stringify(query)}`,
     ifMatch,
@@ -84,9 +86,9 @@ export async function ask<T = Record<string, unknown>>(
   return answer as Answer & { body: T };
 }
 
-/** Whether the visitor has the scope for the resource of the page, or for the organization. */
+/** Whether the person has the scope for the resource of the page, or for the organization. */
 export function may(
-  { session, org, type, params }: Pick<Visit, 'session' | 'org' | 'type' | 'params'>,
+  { session, org, type, params }: Pick<ConsoleRequest, 'session' | 'org' | 'type' | 'params'>,
   scope: Scope,
 ): boolean {
   const slug = params['slug'];
@@ -96,19 +98,25 @@ export function may(
   });
 }
 
-/** Whether the visitor may publish something in the organization, be it only under some names. */
-export function mayPublish({ session, org }: Pick<Visit, 'session' | 'org'>): boolean {
+/** Whether the person may publish something in the organization, be it only under some names. */
+export function mayPublish({ session, org }: Pick<ConsoleRequest, 'session' | 'org'>): boolean {
   return partOf(session.principal, org, 'publish')?.length !== 0;
 }
 
-/** The address of a page of the organization's console: `here(visit, '/keys/:key')`. */
-export function here({ site, org, params }: Pick<Visit, 'site' | 'org' | 'params'>, path: string): string {
+/** The address of a page of the organization's console: `here(request, '/keys/:key')`. */
+export function here({ site, org, params }: Pick<ConsoleRequest, 'site' | 'org' | 'params'>, path: string): string {
   const filled = path.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   return site.links.path(`/console/${org}${filled}`);
 }
 
 /** The coordinate of the page's resource, with the version of the page if it is about one. */
-export function subjectOf({ org, type, params }: Pick<Visit, 'org' | 'type' | 'params'>): string {
+export function subjectOf({ org, type, params }: Pick<ConsoleRequest, 'org' | 'type' | 'params'>): string {
   const version = params['version'] === undefined ? '' : `@${params['version']}`;
   return `${formatCoordinate({ org, type: type!, slug: params['slug']! })}${version}`;
+}
+
+/** The resource of the page; null if there is none that the person may read. */
+export async function resourceOf({ context, session, org, type, params }: ConsoleRequest): Promise<Resource | null> {
+  const coordinate = { org, type: type!, slug: params['slug']! };
+  return (await findReadable(context.registry, session.principal, coordinate))?.value ?? null;
 }

@@ -1,0 +1,69 @@
+import { countsInWords, type Comparison } from '../model/comparison.ts';
+import type { Report } from '../model/problem.ts';
+import { newId } from '../registry/registry.ts';
+import { verdictTags } from '../site/pages/diff-page.ts';
+import { describeReport } from '../site/pages/report-groups.ts';
+import { showFields, type Field, type Typed } from './fields.ts';
+import { formPage, sendPage, type ShownForm } from './show.ts';
+import type { ConsoleRequest } from './console-request.ts';
+
+/** A form that is checked while one types, beside what the check found. */
+export type CheckedForm = Partial<ShownForm> & Pick<ShownForm, 'title' | 'lead' | 'cancel'> & { typed: Typed | null };
+
+/** What a check, or an attempt to publish, came to. */
+export interface CheckResult {
+  error?: string | null;
+  faults?: ReadonlyMap<string, string>;
+  report?: Report | null;
+  verdict?: ShownForm['verdict'];
+  /** What would change, and since which version. */
+  changes?: (Comparison & { from: string }) | null;
+  /** Safe HTML of the page that would be published. */
+  preview?: string | null;
+  status?: number;
+}
+
+/** Sends a form with what its check found. */
+export function sendCheckedForm(
+  request: ConsoleRequest,
+  fields: readonly Field[],
+  { typed, ...form }: CheckedForm,
+  {
+    error = null,
+    faults = new Map(),
+    report = null,
+    verdict = null,
+    changes = null,
+    preview = null,
+    status = 200,
+  }: CheckResult = {},
+): void {
+  const html = formPage(request, {
+    submit: 'Publish',
+    check: 'Check',
+    isLive: true,
+    once: newId(request.context.registry),
+    ...form,
+    fields: showFields(fields, typed, faults),
+    error,
+    report: report && describeReport(report, null),
+    verdict,
+    changes: changes && showChanges(changes),
+    preview,
+  });
+  sendPage(request.response, html, status);
+}
+
+/** The most changes that are listed. The rest are counted. */
+const maxChanges = 50;
+
+/** The changes as the page lists them: what breaks comes first. */
+function showChanges({ from, counts, changes, reason }: NonNullable<CheckResult['changes']>): object {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const shown = changes.slice(0, maxChanges);
+  return {
+    summary: reason ?? (total === 0 ? `Nothing changes since ${from}.` : `Since ${from}: ${countsInWords(counts)}.`),
+    items: shown.map(({ verdict, message }) => ({ ...verdictTags[verdict], message })),
+    left: total - shown.length,
+  };
+}

@@ -1,0 +1,65 @@
+import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
+import { whyLatest } from '../model/versions/why-latest.ts';
+import { withStatus } from '../registry/change-version.ts';
+import type { View } from './pages.ts';
+import { resourceOf, type ConsoleRequest } from './console-request.ts';
+
+type Notice = NonNullable<View['notice']>;
+
+/** Says before a version's status changes where `latest` goes, and who follows it. Null: nobody may know. */
+export function noticeOfStatus(state: Status['state']) {
+  return async (request: ConsoleRequest): Promise<Notice | null> => {
+    const resource = await resourceOf(request);
+    const version = resource && findVersion(resource, request.params['version']!);
+    if (!version) return null;
+    const now = new Date(0).toISOString();
+    const status = state === 'active' ? { state } : { state, reason: '', since: now };
+    return describeMove(resource, withStatus(resource, version, status));
+  };
+}
+
+/** Says which version is the latest and why, and what pinning another one changes. */
+export async function noticeOfPin(request: ConsoleRequest): Promise<Notice | null> {
+  const resource = await resourceOf(request);
+  const why = resource && whyLatest(resource);
+  if (!why) return null;
+  return { text: `${why} ${followers(resource)} get the version that you choose.`, tone: 'calm' };
+}
+
+/** The label that the rules choose. */
+export async function ruledLatest(request: ConsoleRequest): Promise<string | null> {
+  const resource = await resourceOf(request);
+  return resource && chooseLatest({ ...resource, latestPinned: false });
+}
+
+/** Where `latest` goes from one state of a resource to the next, in sentences. A tone that warns: to nothing, or to what nobody should use. */
+export function describeMove(resource: Resource, next: Resource): Notice {
+  const [was, latest] = [resource.latest, next.latest];
+  const version = latest === null ? null : findVersion(next, latest)!;
+  const { status = { state: 'active' } } = version ?? {};
+  const isDeprecated = status.state === 'deprecated';
+  const why = isDeprecated && status.reason !== '' ? ` (${status.reason.replace(/[.\s]+$/, '')})` : '';
+  const deprecated = isDeprecated ? ` ${latest} is deprecated${why}.` : '';
+  if (was === latest) {
+    if (was === null) return { text: 'No version is the latest.', tone: 'calm' };
+    return { text: `Latest stays ${was}.${deprecated}`, tone: 'calm' };
+  }
+  if (latest === null)
+    return {
+      text: `No version will be the latest. ${followers(resource)} get an error until there is one.`,
+      tone: 'bad',
+    };
+  const unpinned = resource.latestPinned && !next.latestPinned ? ` The pin on ${was} ends.` : '';
+  const advice = isDeprecated ? ' To send them to a better version, publish it or make it active first.' : '';
+  const from = was === null ? '' : ` from ${was}`;
+  return {
+    text: `Latest moves${from} to ${latest}.${unpinned} ${followers(resource)} get ${latest}.${deprecated}${advice}`,
+    tone: isDeprecated ? 'bad' : 'calm',
+  };
+}
+
+/** Who gets another version when `latest` moves. */
+function followers(resource: Resource): string {
+  const readers = `Readers of ${nameOf(resource)} without a version`;
+  return resource.type === 'rulesets' ? `${readers}, and resources that it checks,` : readers;
+}

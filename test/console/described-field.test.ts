@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { describedField, describedParameter } from '../../src/console/described-field.ts';
+import { siteForms } from '../../src/sites/console/site-forms.ts';
+import { appearanceForms } from '../../src/sites/console/site-appearance.ts';
+import { keyForms } from '../../src/console/key-forms.ts';
+import { repositoryForms } from '../../src/console/repository-forms.ts';
+import { resourceForms } from '../../src/console/resource-forms.ts';
+import { settingsForms } from '../../src/console/settings-views.ts';
+import { versionForms } from '../../src/console/version-forms.ts';
+import { webhookForms } from '../../src/console/webhook-forms.ts';
+import { description } from '../server/v1/described.ts';
+
+const operation = (id: string) => description.operations.find((each) => each.id === id)!;
+const fieldOf = (id: string, name: string, isChange = false) => describedField(operation(id), name, isChange);
+
+test('a field has the label, limit and help of its description', () => {
+  expect(fieldOf('createKey', '/name')).toEqual({
+    name: '/name',
+    label: 'Name',
+    kind: 'line',
+    hint: 'Who uses it, and where.',
+    isRequired: true,
+    maxLength: 200,
+    placeholder: '',
+  });
+});
+
+test('values to choose from are those of the description, in words', () => {
+  expect(fieldOf('updateApi', '/ratchet')).toMatchObject({
+    kind: 'select',
+    isNullable: true,
+    options: [
+      { value: '', text: "the organization's default" },
+      { value: 'true', text: 'only new findings reject' },
+      { value: 'false', text: 'all findings reject' },
+    ],
+    values: { true: true, false: false },
+  });
+  expect(fieldOf('createKey', '/scopes')).toMatchObject({
+    kind: 'checks',
+    initial: ['publish'],
+    options: [{ value: 'read', text: 'read', hint: 'read what is private' }, { value: 'publish' }, { value: 'admin' }],
+  });
+  expect(fieldOf('rotateKey', '/overlap')).toMatchObject({ kind: 'select', initial: '86400', values: { 3600: 3600 } });
+});
+
+test('a member of one of several alternatives is found, and is required only where it is', () => {
+  expect(fieldOf('updateApiVersion', '/status/reason')).toMatchObject({
+    kind: 'line',
+    isRequired: true,
+    maxLength: 1000,
+  });
+  expect(fieldOf('updateApiVersion', '/status/sunset')).toMatchObject({ kind: 'date', label: 'It may end on' });
+  expect(fieldOf('updateApiVersion', '/status/sunset')).not.toHaveProperty('isRequired');
+});
+
+test('a text that must not be empty is required where the form starts with what is stored', () => {
+  expect(fieldOf('updateWebhook', '/url')).not.toHaveProperty('isRequired');
+  expect(fieldOf('updateWebhook', '/url', true)).toMatchObject({ isRequired: true });
+});
+
+test('who can read something is members only, unless somebody chooses otherwise', () => {
+  const [first] = fieldOf('createSite', '/visibility').options!;
+  expect(first).toEqual({ value: 'private', text: 'members only' });
+});
+
+test('a query parameter is a field where the operation has it', () => {
+  expect(describedParameter(operation('deleteRuleset'), '?force')).toMatchObject({ name: '?force', kind: 'check' });
+  expect(describedParameter(operation('deleteApi'), '?force')).toBeNull();
+});
+
+test('every field of every form is described, with a label and no Markdown', () => {
+  const forms = [
+    ...resourceForms,
+    ...versionForms,
+    ...repositoryForms,
+    ...keyForms,
+    ...webhookForms,
+    ...settingsForms,
+    ...siteForms,
+    ...appearanceForms,
+  ];
+  const fields = forms.flatMap((form) =>
+    (form.fields ?? []).flatMap((name) => {
+      const of = operation(form.operation.replace('{one}', 'Ruleset'));
+      return name.startsWith('?') ? (describedParameter(of, name) ?? []) : describedField(of, name, false);
+    }),
+  );
+  expect(fields.length).toBeGreaterThan(45);
+  for (const { name, label, hint = '' } of fields) {
+    expect(label, name).toMatch(/^[A-Z]/);
+    expect(hint, name).not.toMatch(/[`]|\*\*|Null/);
+  }
+});
