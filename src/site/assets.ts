@@ -30,12 +30,6 @@ export interface Assets {
 
 const ours = fileURLToPath(new URL('../../templates/assets/', import.meta.url));
 
-/** Files of packages, served unchanged. */
-const packaged: Readonly<Record<string, () => string>> = {
-  'swagger-ui-bundle.js': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui-bundle.js'),
-  'swagger-ui.css': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui.css'),
-};
-
 /**
  * Modules of packages, and of the search, that import each other by relative names. Each gets a
  * folder named by the digest of its content.
@@ -52,10 +46,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-function beside(url: string, name: string): string {
-  return join(dirname(fileURLToPath(url)), name);
-}
-
 /**
  * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
  * by name. `made`: further assets, in memory. Each file is read once, on first use.
@@ -66,14 +56,13 @@ export function createAssets(folder: string | null, made: ReadonlyMap<string, Ui
 
   function fileOf(name: string): string | null {
     if (own !== null && existsSync(join(own, name))) return join(own, name);
-    if (Object.hasOwn(packaged, name)) return packaged[name]!();
     const [first, second] = name.split('/');
     if (second !== undefined && Object.hasOwn(packagedFolders, first!)) return join(packagedFolders[first!]!(), second);
     return existsSync(join(ours, name)) ? join(ours, name) : null;
   }
 
   function names(): string[] {
-    const found = [...filesIn(ours), ...(own === null ? [] : filesIn(own)), ...Object.keys(packaged), ...made.keys()];
+    const found = [...filesIn(ours), ...(own === null ? [] : filesIn(own)), ...made.keys()];
     for (const [name, where] of Object.entries(packagedFolders)) {
       found.push(...filesIn(where()).map((file) => `${name}/${file}`));
     }

@@ -24,6 +24,11 @@ whenNear('.operation', prepare);
 whenNear('.description pre code, .schema pre code', colour);
 addFieldLinks();
 addUnfoldAll();
+// The form for a request has code, too.
+addEventListener('code', ({ target }) => {
+  colour(target);
+  if (target.closest('.code') === null) addCopy(target.parentElement, target);
+});
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 goToField();
 addEventListener('hashchange', goToField);
@@ -127,12 +132,24 @@ function addTry(operation) {
   button.type = 'button';
   button.className = 'try-it';
   button.textContent = 'Try it';
-  button.addEventListener('click', () => openTry(dataset.try, method, path.data));
+  const samples = operation.querySelector('.samples');
+  const curl = samples.querySelector(':scope > pre > code').textContent;
+  button.addEventListener('click', () => openTry(dataset.try, method, path.data, curl, examplesIn(samples)));
   url.append(button);
 }
 
-/** One frame for all operations: it keeps what was entered for the next. */
-function openTry(form, method, path) {
+/** The example bodies of a request, by their names. */
+function examplesIn(samples) {
+  return [...samples.querySelectorAll(':scope > .example')].flatMap((example) => {
+    const name = example.querySelector('summary').textContent;
+    return name.startsWith('Body: ')
+      ? [{ name: name.slice(6), text: example.querySelector('code')?.textContent ?? '' }]
+      : [];
+  });
+}
+
+/** One frame for all operations. It has the sample as its data. */
+function openTry(form, method, path, curl, examples) {
   let dialog = document.querySelector('.try-dialog');
   if (dialog === null) {
     dialog = document.createElement('dialog');
@@ -152,6 +169,7 @@ function openTry(form, method, path) {
   dialog.querySelector('h2').textContent = name;
   dialog.setAttribute('aria-label', `Try ${name}`);
   frame.title = `Request for ${name}`;
+  Object.assign(frame.dataset, { curl, examples: JSON.stringify(examples) });
   frame.src = `${form}#${encodeURIComponent(`${method.toLowerCase()} ${path}`)}`;
   dialog.showModal();
 }

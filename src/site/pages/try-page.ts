@@ -10,7 +10,7 @@ const maxServers = 20;
 
 /** The page for trying requests of an API, and the origins that it needs to reach. */
 export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ html: string; servers: string[] }> {
-  const { links, assets } = site;
+  const { links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
   const outline = await outlineOf(site.registry, granted);
@@ -30,9 +30,8 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
     back,
     servers,
     document: links.to(coordinate, { label: version.label, format: 'json' }),
-    swagger: links.path(assets.path('swagger-ui-bundle.js')),
-    styles: ['swagger-ui.css', 'try.css'],
-    scripts: ['try.js'],
+    styles: ['try.css'],
+    scripts: ['reference.js', 'try.js'],
   });
   return { html, servers };
 }

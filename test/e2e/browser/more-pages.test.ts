@@ -203,8 +203,9 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
     await page.getByRole('button', { name: 'Try it', exact: true }).click();
     const frame = page.frameLocator('.try-dialog iframe');
-    await frame.getByRole('button', { name: 'Execute' }).click();
-    await frame.locator('.live-responses-table', { hasText: '42' }).waitFor();
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await frame.locator('.try-answer pre', { hasText: '42' }).waitFor();
+    expect(await frame.locator('pre').first().textContent()).toBe(`curl '${target.url}/ask'`);
     expect(wrong).toEqual([]);
     const inside = page.frames().find((each) => each.url().includes('/try'))!;
     expect(await seriousFindings(inside as never)).toEqual([]);
@@ -256,8 +257,8 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await using watched = await browser.open();
     const { page } = watched;
     await page.goto(`${site.url}/@acme/apis/gone/try`);
-    await page.locator('.opblock-summary-control').click();
-    await page.getByRole('columnheader', { name: 'Description' }).first().waitFor();
+    await page.locator('.index a').first().click();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
     expect(await allFindings(page)).toEqual([]);
   });
 
@@ -272,10 +273,9 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
       const policy = response!.headers()['content-security-policy'];
       expect(policy).toContain(`connect-src 'self' ${target.url};`);
       expect(policy).toContain("frame-ancestors 'self'");
-      await page.locator('.opblock-summary-control').first().click();
-      await page.getByRole('button', { name: 'Try it out' }).click();
-      await page.getByRole('button', { name: 'Execute' }).click();
-      await page.locator('.live-responses-table', { hasText: '42' }).waitFor();
+      await page.locator('.index a').first().click();
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.locator('.try-answer pre', { hasText: '42' }).waitFor();
       expect(target.cookies).toEqual([undefined]);
       expect(wrong).toEqual([]);
       const reached = await page.evaluate(`fetch('http://127.0.0.2:1/').then(() => 'sent', () => 'refused')`);
