@@ -11,7 +11,7 @@ import type { Peers } from './server/rate/counts.ts';
 import type { Dev } from './server/dev.ts';
 import { listen, type App, type Listening } from './server/listen.ts';
 import { listenForMetrics } from './server/metrics-listener.ts';
-import type { AnswerEarly } from './server/hits/early.ts';
+import type { AnswerEarly } from './server/fast-path/early.ts';
 import { isOnThisMachine } from './server/login/secure-url.ts';
 import type { Login } from './server/server-context.ts';
 import { createLocalLogin } from './server/login/local-login.ts';

@@ -10,7 +10,7 @@ import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { createExpiryClock } from './registry/keys/expiry-clock.ts';
-import { createKept } from './registry/kept.ts';
+import { createAnswerCache } from './registry/answer-cache.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
 import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
@@ -73,14 +73,14 @@ export async function openRegistry(
     headEvery,
     failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
   });
-  const kept = createKept(refs);
+  const answers = createAnswerCache(refs);
   const remembering = hasSpare ? rememberResults(compiler) : null;
   return {
     config,
     bucket,
     objects,
     refs,
-    kept,
+    answers,
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
@@ -94,7 +94,7 @@ export async function openRegistry(
     caches: () => ({
       logs: refs.use(),
       objects: objects.use(),
-      answers: kept.use(),
+      answers: answers.use(),
       ...(remembering && { results: remembering.use() }),
     }),
     isolation: () => compiler.isolation(),

@@ -16,7 +16,7 @@ import type { Manifest } from '../../src/model/artifact.ts';
 import { findLayer } from '../../src/model/artifact.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { collectGarbage, type Collected } from '../../src/registry/keep/gc.ts';
+import { collectGarbage, type Collected } from '../../src/registry/maintenance/gc.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { readJson, readObject } from '../../src/registry/stored.ts';
 import { createObjects } from '../../src/store/objects.ts';

@@ -4,7 +4,7 @@ import { createTestRegistry } from '../../test/server/registry.ts';
 import { watchFiles } from '../../test/store/watched-files.ts';
 import { createKey } from '../../src/registry/keys.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../src/model/label.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
@@ -87,7 +87,7 @@ export function openBucketRegistry(bucket: Bucket, maxAge?: number): Registry {
   const plain = createTestRegistry({ rateLimit: { key: 1e9, address: 1e9, failures: 1e9 } });
   const options = { ...plain, uniqueId: () => newId(plain), ...(maxAge !== undefined && { maxAge }) };
   const refs = createRefs(bucket, options);
-  return { ...plain, bucket, objects: createObjects(bucket), refs, kept: createKept(refs) };
+  return { ...plain, bucket, objects: createObjects(bucket), refs, answers: createAnswerCache(refs) };
 }
 
 /** Serves a folder. */

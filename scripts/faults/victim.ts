@@ -4,8 +4,8 @@
  */
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { backup, restore } from '../../src/registry/keep/backup.ts';
-import { collectGarbage } from '../../src/registry/keep/gc.ts';
+import { backup, restore } from '../../src/registry/maintenance/backup.ts';
+import { collectGarbage } from '../../src/registry/maintenance/gc.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { openServer } from '../../src/open-server.ts';
 import { openFsBucket } from '../../src/store/fs.ts';

@@ -13,10 +13,10 @@ export interface Collected {
   /** The problems found while parsing each file, by path. */
   findings: Map<string, Problem[]>;
   /** The limit that the files exceed together, or null. */
-  wall: Problem | null;
+  overLimit: Problem | null;
 }
 
-const walls = new Set(['limit-files', 'limit-bundle-bytes']);
+const limitRules = new Set(['limit-files', 'limit-bundle-bytes']);
 
 /** Returns the problem for a document whose files exceed the total size limit. */
 export function filesTooLarge(entry: string, { bundleBytes }: Pick<CompileLimits, 'bundleBytes'>): Problem {
@@ -55,20 +55,20 @@ export async function collect(
     for (const loaded of await load(round)) {
       const { path } = loaded;
       if ('problem' in loaded) {
-        if (walls.has(loaded.problem.rule)) return { files, findings, wall: loaded.problem };
+        if (limitRules.has(loaded.problem.rule)) return { files, findings, overLimit: loaded.problem };
         files.set(path, { path, text: null, problem: loaded.problem });
         if (path === entry) findings.set(path, [loaded.problem]);
         continue;
       }
       bytes += loaded.bytes.length;
-      if (bytes > limits.bundleBytes) return { files, findings, wall: filesTooLarge(entry, limits) };
+      if (bytes > limits.bundleBytes) return { files, findings, overLimit: filesTooLarge(entry, limits) };
       const { file, problems } = readFile(path, loaded.bytes, limits, path === entry);
       files.set(path, file);
       findings.set(path, problems);
       if ('value' in file) for (const target of pathsOf.references(file)) if (!asked.has(target)) next.add(target);
     }
     for (const path of next) asked.add(path);
-    if (asked.size > limits.files) return { files, findings, wall: tooManyFiles(entry, limits) };
+    if (asked.size > limits.files) return { files, findings, overLimit: tooManyFiles(entry, limits) };
     round = [...next].sort();
   }
   const examples = new Set<string>();
@@ -80,7 +80,7 @@ export async function collect(
       bytes += file.text === null || 'problem' in loaded ? 0 : loaded.bytes.length;
       files.set(file.path, file);
     }
-  return { files, findings, wall: null };
+  return { files, findings, overLimit: null };
 }
 
 /** Reads an example, as data if it is valid JSON or YAML by its name, else as text. */

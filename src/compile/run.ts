@@ -56,9 +56,9 @@ async function compileEntry(
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
-  const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf(input.type));
+  const { files, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
   const entry = files.get(input.entry);
-  if (wall !== null) return refused([wall]);
+  if (overLimit !== null) return refused([overLimit]);
   if (entry === undefined || !isParsed(entry)) {
     const other = entry === undefined || entry.text === null ? null : sayOtherKind(entry.text, undefined);
     return refused(

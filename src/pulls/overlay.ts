@@ -18,7 +18,7 @@ export function createOverlay(registry: Registry): Registry {
   const writtenHere = <T>(name: string) => written.get(name) as Generation<T> | undefined;
   return {
     ...registry,
-    kept: registry.kept.contentsOnly(),
+    answers: registry.answers.contentsOnly(),
     refs: {
       ...refs,
       read: async <T>(name: string) => writtenHere<T>(name) ?? refs.read<T>(name),

@@ -109,7 +109,7 @@ function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
   };
   return {
     ...registry,
-    kept: registry.kept.contentsOnly(),
+    answers: registry.answers.contentsOnly(),
     refs: { ...registry.refs, read, readFresh: read },
     objects: {
       ...registry.objects,

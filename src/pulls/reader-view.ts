@@ -38,7 +38,7 @@ export async function viewAsReader(registry: Registry, repository: Repository): 
   }
   return createOverlay({
     ...registry,
-    kept: registry.kept.contentsOnly(),
+    answers: registry.answers.contentsOnly(),
     refs: {
       ...refs,
       read: async <T>(name: string) => seen(name, await refs.read<T>(name)),

@@ -163,13 +163,13 @@ async function isSeen(registry: Registry, principal: Principal, name: string): P
 
 /** The changes of an organization's keys, oldest first. They are in the log of the registry, beside those of others. */
 async function changesOfKeys(registry: Registry, org: string): Promise<readonly Noted[]> {
-  const { refs, kept } = registry;
+  const { refs, answers } = registry;
   const changes: (Noted & { sequence: number })[] = [];
   for (const { id } of await listKeys(registry, org)) {
     const name = keyRef(id);
     const { writeId } = (await refs.read(name))!;
     const history = () => Array.fromAsync(refs.history(name), (change) => ({ ...change, name }));
-    changes.push(...(await kept.content(`changes ${writeId}`, history, ({ length }) => length * 300)));
+    changes.push(...(await answers.content(`changes ${writeId}`, history, ({ length }) => length * 300)));
   }
   return changes.sort((a, b) => a.sequence - b.sequence || (a.name < b.name ? -1 : 1));
 }

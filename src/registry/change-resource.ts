@@ -7,7 +7,7 @@ import type { Visibility } from '../model/access.ts';
 import { assertOwn, chooseLatest, findVersion, resourceRef, type Ownership, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
-import { withRoom } from './keep/quotas.ts';
+import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Changes of a resource's settings. Absent members stay as they are. */

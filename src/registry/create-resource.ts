@@ -6,7 +6,7 @@ import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './change-resource.ts';
-import { withRoom } from './keep/quotas.ts';
+import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new resource. */

@@ -10,9 +10,9 @@ import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
-import { changesWithCredential } from './keep/clean-urls.ts';
-import { digestsOfVersion, neededComparison, standingOf } from './keep/references.ts';
-import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './keep/witnesses.ts';
+import { changesWithCredential } from './maintenance/clean-urls.ts';
+import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
+import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './maintenance/witnesses.ts';
 import type { Registry } from './registry.ts';
 
 /** One thing that is not as it was written. */

@@ -7,7 +7,7 @@ import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { formatKey, isUsable, keyRef, parseKey, type Key } from '../model/key.ts';
-import { withRoom } from './keep/quotas.ts';
+import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new key. */
@@ -80,7 +80,7 @@ export async function authenticateKey(
 ): Promise<Extract<Principal, { kind: 'key' }> | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  const moment = await registry.kept.moment(['registry']);
+  const moment = await registry.answers.moment(['registry']);
   // A damaged key counts as unknown.
   const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
   const given = Buffer.from(digestOf(text));
@@ -89,7 +89,7 @@ export async function authenticateKey(
   if (key === null || !matches || !isUsable(key, registry.expiryTime)) return null;
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
-  registry.kept.keep(presentedKey(hashOfKey(text)), { key, principal }, moment, 1000);
+  registry.answers.keep(presentedKey(hashOfKey(text)), { key, principal }, moment, 1000);
   return principal;
 }
 
@@ -102,10 +102,10 @@ const presentedKey = (hashed: string) => `key ${hashed}`;
 
 /** The principal of a key that was presented before, by its hash. Null: ask `authenticateKey`. */
 export function knownPrincipal(
-  { kept, expiryTime }: Pick<Registry, 'kept' | 'expiryTime'>,
+  { answers, expiryTime }: Pick<Registry, 'answers' | 'expiryTime'>,
   hashed: string,
 ): Extract<Principal, { kind: 'key' }> | null {
-  const cached = kept.find<{ key: Key; principal: Extract<Principal, { kind: 'key' }> }>(presentedKey(hashed));
+  const cached = answers.find<{ key: Key; principal: Extract<Principal, { kind: 'key' }> }>(presentedKey(hashed));
   return cached !== undefined && isUsable(cached.key, expiryTime) ? cached.principal : null;
 }
 

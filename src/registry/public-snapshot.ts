@@ -40,7 +40,7 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
   const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
   const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named), ...settings]));
   return {
-    registry: { ...registry, refs, kept: registry.kept.scope(refs) },
+    registry: { ...registry, refs, answers: registry.answers.scope(refs) },
     sites: sites.map(({ value }) => value),
     resources: all.filter(({ deletedAt }) => deletedAt === null),
     deleted: all.filter(({ deletedAt }) => deletedAt !== null).map(coordinateOf),

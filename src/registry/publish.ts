@@ -30,7 +30,7 @@ import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
 import { malformedLabel, type Placed } from './place-version.ts';
-import { withRoom } from './keep/quotas.ts';
+import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import type { Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';

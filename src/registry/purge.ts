@@ -5,7 +5,7 @@ import { findVersion, type Resource } from '../model/resource.ts';
 import { followUpFailed } from '../store/after-commit.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
-import { digestsOfVersion, referencesOf } from './keep/references.ts';
+import { digestsOfVersion, referencesOf } from './maintenance/references.ts';
 
 /** Running purges of all processes, each as `host/pid.start/id`. The value of one ref. */
 interface Purges {

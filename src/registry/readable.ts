@@ -3,7 +3,7 @@ import { resourceTypes, type Coordinate, type ResourceType } from '../model/addr
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import { siteRef, type DocumentationSite, type SiteName } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
-import { logsOf } from './kept.ts';
+import { logsOf } from './answer-cache.ts';
 import type { Registry } from './registry.ts';
 
 // Every read of a resource on behalf of a principal goes through this file. No other file asks the
@@ -101,7 +101,7 @@ function isListed(principal: Principal, resource: Resource): boolean {
  * organization, type and slug. Do not change the array.
  */
 export async function listReadable(
-  registry: Pick<Registry, 'refs' | 'log' | 'kept'>,
+  registry: Pick<Registry, 'refs' | 'log' | 'answers'>,
   principal: Principal,
   { org, type }: { org?: string; type?: ResourceType } = {},
 ): Promise<readonly Resource[]> {
@@ -110,7 +110,7 @@ export async function listReadable(
   );
   const logs = org === undefined ? 'all' : logsOf(org);
   const list = (key: string, make: () => Promise<readonly Resource[]>) =>
-    registry.kept.answer(`${key} ${prefix}`, logs, make, ({ length }) => length * 16);
+    registry.answers.answer(`${key} ${prefix}`, logs, make, ({ length }) => length * 16);
   const living = () =>
     list('living', async () => {
       const all = await registry.refs.all<Resource>(prefix);

@@ -7,7 +7,7 @@ import type { Cache } from '../store/cache.ts';
 import type { OwnKey } from '../store/own-key.ts';
 import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
-import type { Kept, MemoryUse } from './kept.ts';
+import type { AnswerCache, MemoryUse } from './answer-cache.ts';
 
 /** Writes one log line. Fields must not contain secrets or documents. */
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
@@ -45,7 +45,7 @@ export interface Registry {
   /** What is kept in memory, by name. Absent where nobody asks. */
   caches?: () => Record<string, MemoryUse>;
   /** Answers in memory. A view with other records has its own. */
-  kept: Kept;
+  answers: AnswerCache;
 }
 
 /** Who makes a change and from where, as recorded with it. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
-import { atAnyTime } from '../registry/kept.ts';
+import { atAnyTime } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { within } from '../scheduling/waiting.ts';
 import { followRegistry, isServed } from './follow-registry.ts';
@@ -65,7 +65,7 @@ const foundSize = 200;
 export function createSearch(registry: Registry, { patience = 250 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
   const followed = followRegistry(registry, index);
-  const kept = registry.kept.scope();
+  const answers = registry.answers.scope();
 
   function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
     return mayRead(principal, { ...coordinate, visibility });
@@ -91,10 +91,10 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
     // The index may be behind the logs, so its own revision counts.
     const key = JSON.stringify([request.text, request.org, request.type, index.revision()]);
-    const cached = kept.find<Answer>(key);
+    const cached = answers.find<Answer>(key);
     if (cached !== undefined) return cached;
     const answer = makeAnswer(principal, request);
-    kept.keep(key, answer, atAnyTime, answer.found.length * foundSize);
+    answers.keep(key, answer, atAnyTime, answer.found.length * foundSize);
     return answer;
   }
 

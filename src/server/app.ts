@@ -14,8 +14,8 @@ import { createDiscovery } from './read/discovery-handler.ts';
 import { createDocRoutes } from './read/docs-handler.ts';
 import { createErrorHandler, sendProblem } from './error-answers.ts';
 import { createFrontPages } from './read/front-pages.ts';
-import type { AnswerEarly } from './hits/early.ts';
-import { createHits, type Hits } from './hits/hits.ts';
+import type { AnswerEarly } from './fast-path/early.ts';
+import { createHits, type Hits } from './fast-path/hits.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
 import { createHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
@@ -49,7 +49,7 @@ export function createApp(given: ServerContext): App {
   const siteAt = createSiteAt(context.registry.config);
   const hits =
     limit === null
-      ? createHits(context.registry, { kept: site.kept, keepAlive: keepAliveTimeout, base, siteAt })
+      ? createHits(context.registry, { kept: site.answers, keepAlive: keepAliveTimeout, base, siteAt })
       : null;
   const metrics = createMetrics(context.queue, context.registry.caches);
   const observer = createObserver(context.registry, metrics);

@@ -3,7 +3,7 @@ import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
-import { answerEarly, type AnswerEarly } from './hits/early.ts';
+import { answerEarly, type AnswerEarly } from './fast-path/early.ts';
 import { requestFault } from './request-faults.ts';
 
 /** Answers requests, some of them before Node makes a response object for them. */

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { createDurations } from './hits/durations.ts';
-import type { MemoryUse } from '../registry/kept.ts';
+import { createDurations } from './fast-path/durations.ts';
+import type { MemoryUse } from '../registry/answer-cache.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 
 /**

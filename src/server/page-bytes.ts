@@ -69,17 +69,17 @@ export function keptPage(memory: Memory, digest: Digest, make: () => Promise<Uin
   return keptBytes(memory, `${hexOf(digest)}.identity`, make, true);
 }
 
-type Memory = Pick<Registry, 'cache' | 'kept'>;
+type Memory = Pick<Registry, 'cache' | 'answers'>;
 
 /** Who asks at once shares one computation and its bytes. */
 function keptBytes(
-  { cache, kept }: Memory,
+  { cache, answers }: Memory,
   name: string,
   make: () => Promise<Uint8Array>,
   isCached: boolean,
 ): Promise<Uint8Array> {
   const bytes = isCached ? () => readOrMake(cache, `pages/${name}`, make) : make;
-  return kept.content(`page ${name}`, bytes, ({ byteLength }) => byteLength);
+  return answers.content(`page ${name}`, bytes, ({ byteLength }) => byteLength);
 }
 
 async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {

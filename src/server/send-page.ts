@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Sent } from './hits/hits.ts';
+import type { Sent } from './fast-path/hits.ts';
 import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, flatten, type Fields } from './headers.ts';
 import { purgeable, varyOf, type Audience } from './read/lifetime.ts';
@@ -80,7 +80,7 @@ export function pageSharing(
  */
 export async function sendPage(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
-  memory: Pick<Registry, 'cache' | 'kept'>,
+  memory: Pick<Registry, 'cache' | 'answers'>,
   page: PageBytes,
   { status = 200, mediaType = 'text/html; charset=utf-8', headers, keep }: PageOptions,
 ): Promise<void> {

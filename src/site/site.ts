@@ -1,4 +1,4 @@
-import type { Kept } from '../registry/kept.ts';
+import type { AnswerCache } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
 import { readDocs, type DocPage } from './docs/docs.ts';
@@ -13,7 +13,7 @@ import { createTemplates } from './templates.ts';
 export interface Site {
   registry: Registry;
   /** What was made for these links and templates. */
-  kept: Kept;
+  answers: AnswerCache;
   /** Public base URL without a trailing slash. */
   url: string;
   links: Links;
@@ -72,7 +72,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
   }
   return {
     registry,
-    kept: registry.kept.scope(),
+    answers: registry.answers.scope(),
     url: base,
     links,
     assets,

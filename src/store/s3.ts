@@ -4,7 +4,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { noProxies, proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { usualPatience, type Patience } from './requests/attempts.ts';
-import { createKeep, type Keep } from './requests/keep.ts';
+import { createS3Objects, type S3Objects } from './requests/s3-objects.ts';
 import { assertRefused, probe } from './requests/probe.ts';
 import { notReadable } from './requests/s3-errors.ts';
 
@@ -60,14 +60,14 @@ export async function openKeep(settings: S3Settings, patience: Patience = usualP
   await client.config.region().catch((cause: unknown) => {
     throw new RegistryError('unavailable', 'The store has no region. Set store.region, or AWS_REGION.', { cause });
   });
-  return createKeep(client, bucket, prefix === '' ? '' : `${prefix}/`, patience);
+  return createS3Objects(client, bucket, prefix === '' ? '' : `${prefix}/`, patience);
 }
 
 /** Milliseconds for which a refused second write shows that the store still enforces `If-None-Match`. */
 const enforcedFor = 60_000;
 
 /** Creates a bucket of the keys that are valid in the port. Keys with a dot in front hold probes. */
-export function createS3Bucket(keep: Keep, monotonic = (): number => performance.now()): Bucket {
+export function createS3Bucket(keep: S3Objects, monotonic = (): number => performance.now()): Bucket {
   /** When the store refused a second write last. */
   let refusedAt = Number.NEGATIVE_INFINITY;
 

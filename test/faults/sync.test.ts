@@ -10,7 +10,7 @@ import { openReconciler } from '../../src/sync/reconcile.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { createFakeHost, api, id, seven, url } from '../pulls/pulls-scene.ts';
 import { createWorld } from '../registry/world.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId } from '../../src/registry/registry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
@@ -42,7 +42,7 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
   const refs = createRefs(bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 0 });
   Object.assign(registry, {
     refs,
-    kept: createKept(refs),
+    answers: createAnswerCache(refs),
     source: ports.source(source),
     compiler: ports.compiler(registry.compiler),
     cache: ports.cache(registry.cache),

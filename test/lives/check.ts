@@ -1,4 +1,4 @@
-import { backup, restore } from '../../src/registry/keep/backup.ts';
+import { backup, restore } from '../../src/registry/maintenance/backup.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';

@@ -1,4 +1,4 @@
-import { collectGarbage } from '../../src/registry/keep/gc.ts';
+import { collectGarbage } from '../../src/registry/maintenance/gc.ts';
 import { day, send, syncAll, type Verbs } from './life.ts';
 
 /** Without the id of the request. */

@@ -13,7 +13,7 @@ import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHosts } from '../../src/hosts/hosts.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
@@ -199,7 +199,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       bucket,
       objects: createObjects(bucket),
       refs,
-      kept: createKept(refs),
+      answers: createAnswerCache(refs),
       cache: createMemoryCache(),
       source,
       hosts: createHosts(checked),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readAudit } from '../../src/registry/audit.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { createKey, revokeKey } from '../../src/registry/keys.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createWorld } from './world.ts';
@@ -20,7 +20,7 @@ test('the first audit after a start reads the changes of the organization alone'
   let writes = 0;
   const refs = createRefs(counting, { now, monotonic, uniqueId: () => `write-${writes++}` });
   await refs.projected(null, { create: () => null, change: () => undefined });
-  const started = { ...registry, refs, kept: createKept(refs) };
+  const started = { ...registry, refs, answers: createAnswerCache(refs) };
   reads = 0;
   const audit = await Array.fromAsync(readAudit(started, 'acme'));
   expect(audit.map(({ entry, position }) => [entry.action, entry.subject.id, position.keys])).toEqual([

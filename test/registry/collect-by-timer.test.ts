@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
-import { openCollector } from '../../src/registry/keep/collect-by-timer.ts';
+import { openCollector } from '../../src/registry/maintenance/collect-by-timer.ts';
 import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
 import { objectKey } from '../../src/store/objects.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { anonymous } from '../../src/model/access.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
-import { logsOf } from '../../src/registry/kept.ts';
+import { logsOf } from '../../src/registry/answer-cache.ts';
 import { grantRead } from '../../src/registry/read.ts';
 import { publishVersion } from '../server/registry.ts';
 import { createWorld } from './world.ts';
@@ -15,13 +15,13 @@ test('with the wall clock stepped back by an hour, what another process made pri
   const other = world.another();
   await publishVersion(other, '@acme/apis/pay', '1.0.0', { visibility: 'public' });
   expect(await grantRead(registry, anonymous, pay)).not.toBeNull();
-  const { kept } = registry;
-  kept.keep('page', 'public', await kept.moment(logsOf('acme')), 6);
-  expect(kept.find('page')).toBe('public');
+  const { answers } = registry;
+  answers.keep('page', 'public', await answers.moment(logsOf('acme')), 6);
+  expect(answers.find('page')).toBe('public');
   await changeResource(other, pay, { visibility: 'private' }, { actor: 'operator:test', origin: null });
   world.step(-hour);
   world.pass(1000);
-  expect(kept.find('page')).toBeUndefined();
+  expect(answers.find('page')).toBeUndefined();
   expect(await grantRead(registry, anonymous, pay)).toBeNull();
-  expect(kept.find('page')).toBeUndefined();
+  expect(answers.find('page')).toBeUndefined();
 });

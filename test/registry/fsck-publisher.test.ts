@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { repairStore } from '../../src/registry/keep/repair.ts';
+import { repairStore } from '../../src/registry/maintenance/repair.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';

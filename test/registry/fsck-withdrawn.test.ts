@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { collectGarbage } from '../../src/registry/keep/gc.ts';
+import { collectGarbage } from '../../src/registry/maintenance/gc.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
 const author = { actor: 'operator:test', origin: null };

@@ -6,7 +6,7 @@ import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { openRegistry, type OpenRegistry } from '../../src/open.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { migrate } from '../../src/registry/keep/migrate.ts';
+import { migrate } from '../../src/registry/maintenance/migrate.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createV1 } from '../../src/server/v1/v1.ts';

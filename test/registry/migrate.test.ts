@@ -4,7 +4,7 @@ import { repositoryId, repositoryRef, type Repository } from '../../src/model/co
 import { parseCoordinate } from '../../src/model/address.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { migrate } from '../../src/registry/keep/migrate.ts';
+import { migrate } from '../../src/registry/maintenance/migrate.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat, beginCopy } from '../../src/store/format.ts';

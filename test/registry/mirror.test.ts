@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRemote } from '../../src/cli/keep/mirror-client.ts';
+import { openRemote } from '../../src/cli/maintenance/mirror-client.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { resourceRef, type Resource, type Status } from '../../src/model/resource.ts';
 import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/keep/mirror-registry.ts';
+import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/maintenance/mirror-registry.ts';
 import { createObjects, packKey } from '../../src/store/objects.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { openApi, type Api } from '../server/v1/api.ts';

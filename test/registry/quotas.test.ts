@@ -6,7 +6,7 @@ import { deleteResource, restoreResource } from '../../src/registry/change-resou
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createKey, revokeKey } from '../../src/registry/keys.ts';
 import { rotateKey } from '../../src/registry/keys/change-key.ts';
-import { usageOf, type Usage } from '../../src/registry/keep/quotas.ts';
+import { usageOf, type Usage } from '../../src/registry/maintenance/quotas.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Status } from '../../src/model/resource.ts';
-import { explainRemote, type RemoteResource } from '../../src/registry/keep/remote-resource.ts';
+import { explainRemote, type RemoteResource } from '../../src/registry/maintenance/remote-resource.ts';
 
 const date = '2026-01-02T03:04:05.000Z';
 const active: Status = { state: 'active' };

@@ -18,7 +18,7 @@ import type { Outline } from '../../src/model/outline.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import type { Host } from '../../src/hosts/host.ts';
 import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
@@ -370,7 +370,7 @@ export function createWorld(
       bucket,
       objects: createObjects(bucket),
       refs,
-      kept: createKept(refs),
+      answers: createAnswerCache(refs),
       cache: createMemoryCache(),
       source,
       hosts,

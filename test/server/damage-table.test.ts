@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { repairStore } from '../../src/registry/keep/repair.ts';
+import { repairStore } from '../../src/registry/maintenance/repair.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import type { Bucket } from '../../src/store/bucket.ts';

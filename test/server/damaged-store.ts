@@ -1,6 +1,6 @@
 import { createKey } from '../../src/registry/keys.ts';
 import { performOnce } from '../../src/registry/idempotency.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Resource } from '../../src/model/resource.ts';
@@ -64,7 +64,7 @@ export function openStore(bucket: Bucket, monotonic = () => performance.now()): 
     bucket,
     objects: createObjects(bucket),
     refs,
-    kept: createKept(refs),
+    answers: createAnswerCache(refs),
   };
 }
 

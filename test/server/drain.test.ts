@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKey } from '../../src/registry/keys.ts';
 import { openServer, type Server } from '../../src/open-server.ts';
-import { openConnection } from './hits/connection.ts';
+import { openConnection } from './fast-path/connection.ts';
 import { createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from './registry.ts';
 
 let server: Server;

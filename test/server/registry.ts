@@ -14,7 +14,7 @@ import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
 import { publish } from '../../src/registry/publish.ts';
-import { createKept } from '../../src/registry/kept.ts';
+import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Log, type Registry } from '../../src/registry/registry.ts';
 import type { Snapshot } from '../../src/source/snapshot.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -55,7 +55,7 @@ export function createTestRegistry(user: UserConfig = {}, ports?: FaultyPorts): 
     bucket,
     objects: createObjects(faulty),
     refs,
-    kept: createKept(refs),
+    answers: createAnswerCache(refs),
     cache: ports?.cache(cache) ?? cache,
     source: unreachable,
     hosts: [],

@@ -108,9 +108,9 @@ export async function bundleOpenapi(
   problems.push(...bundleExtensions(given, tree, document.parsed));
   if (tree.served() === 1) return { bundle: entry.value, problems, tree };
   if (isObject(document.parsed)) mendNames(document.parsed, entry.value);
-  const wall = measure(document.parsed, input.limits);
-  if (wall !== null)
-    return { bundle: null, problems: [...problems, problemAt(entry, '', wall.rule, wall.message)], tree };
+  const overLimit = measure(document.parsed, input.limits);
+  if (overLimit !== null)
+    return { bundle: null, problems: [...problems, problemAt(entry, '', overLimit.rule, overLimit.message)], tree };
   return { bundle: document.parsed, problems, tree };
 }
 

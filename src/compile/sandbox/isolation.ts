@@ -93,9 +93,12 @@ export function sandboxCommand(
   if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
   // Another version of the program may have deleted it since.
   const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind-try', compiledCode, compiledCode];
-  const walls = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
+  const bwrapFlags = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
   const script = 'trap "" HUP INT TERM; exec "$0" "$@"';
-  return { execPath: '/bin/sh', execArgv: ['-c', script, isolation.bwrap, ...walls, '--', process.execPath, ...node] };
+  return {
+    execPath: '/bin/sh',
+    execArgv: ['-c', script, isolation.bwrap, ...bwrapFlags, '--', process.execPath, ...node],
+  };
 }
 
 /** The folders of the program's code, content and packages. */

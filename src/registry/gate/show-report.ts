@@ -49,7 +49,7 @@ function gateOf(registry: Registry, granted: GrantedVersion): Promise<Pick<Repor
     return { ...(gate && { gate }) };
   };
   const bytesOf = ({ gate }: Pick<Report, 'gate'>) => (gate === undefined ? 0 : 2 * JSON.stringify(gate).length);
-  return registry.kept.content(`gate ${granted.version.manifest}`, make, bytesOf);
+  return registry.answers.content(`gate ${granted.version.manifest}`, make, bytesOf);
 }
 
 /** The report without the ruleset's findings, of which only the number stays. */

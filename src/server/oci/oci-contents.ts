@@ -69,7 +69,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
       const named = { digest: version.manifest, size: byteLength };
       return { blobs: new Map(blobs), report: reportArtifact(named, { digest, size }) };
     };
-    const kept = await registry.kept.content(
+    const kept = await registry.answers.content(
       `blobs ${version.manifest}`,
       make,
       ({ blobs }) => (blobs.size + 2) * blobSize,

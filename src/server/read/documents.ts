@@ -36,7 +36,7 @@ const preparedSize = 2048;
  * Creates the sender of documents. It keeps prepared responses, so that the manifest is not read
  * again, and what it sends, for hits.
  */
-export function createSendDocument({ links, kept }: Pick<Site, 'links' | 'kept'>): SendDocument {
+export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'answers'>): SendDocument {
   return async (read, granted, address) => {
     const { context, request, response } = read;
     const { type } = address.coordinate;
@@ -58,7 +58,7 @@ export function createSendDocument({ links, kept }: Pick<Site, 'links' | 'kept'>
       });
       return { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
     };
-    const found = await kept.answer(name, [], prepareNow, () => preparedSize);
+    const found = await answers.answer(name, [], prepareNow, () => preparedSize);
     const { prepared, representation } = found;
     let bytes: Uint8Array | null = null;
     await sendPrepared(request, response, prepared, async () => {

@@ -27,7 +27,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
   const publicHome = shareWalk(
     sharedFor,
     () => registry.monotonic(),
-    () => site.kept.answer('home', 'all', () => homeFor(anonymous), sizeOf),
+    () => site.answers.answer('home', 'all', () => homeFor(anonymous), sizeOf),
   );
 
   async function homeFor(principal: Principal): Promise<PageBytes> {

@@ -3,7 +3,7 @@ import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
-import { logsOf } from '../../registry/kept.ts';
+import { logsOf } from '../../registry/answer-cache.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
@@ -34,7 +34,7 @@ export const sendListing: SendListing = async (read, org, type) => {
     const isPublic = visibility === 'public';
     const headers = pageSharing(registry.config, { isPublic, by: 'reader', keys: [organizationKey(org)] });
     const make = () => bytesOf(organizationPage(site, org, type, resources, sites));
-    const page = isPublic ? await site.kept.answer(`list ${org} ${type}`, logsOf(org), make, sizeOf) : make();
+    const page = isPublic ? await site.answers.answer(`list ${org} ${type}`, logsOf(org), make, sizeOf) : make();
     return sendPage(read, registry, page, { headers, keep });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);

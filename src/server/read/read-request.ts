@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../model/access.ts';
 import type { Resource } from '../../model/resource.ts';
-import type { Sent } from '../hits/hits.ts';
+import type { Sent } from '../fast-path/hits.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Links } from '../../site/links.ts';
 import type { Site } from '../../site/site.ts';

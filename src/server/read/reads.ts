@@ -5,7 +5,7 @@ import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
-import { logsOf } from '../../registry/kept.ts';
+import { logsOf } from '../../registry/answer-cache.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { sendDiff } from './diff.ts';
@@ -20,7 +20,7 @@ import { memoize } from '../memoize.ts';
 import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
-import type { Hits } from '../hits/hits.ts';
+import type { Hits } from '../fast-path/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { patternOf } from './read-patterns.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
@@ -61,7 +61,7 @@ export function createReads(
       const address = addressOf(path);
       limit?.(request, response);
       const principal = await authenticate(request);
-      const moment = hits && address && (await context.site.kept.moment(logsOf(organizationOf(address))));
+      const moment = hits && address && (await context.site.answers.moment(logsOf(organizationOf(address))));
       const keep: ReadRequest['keep'] = (resource, sent, bytes) =>
         hits!.keep(request, { route: patternOf(address), principal, resource, moment: moment! }, sent, bytes);
       const read = { context, links, request, response, principal, query, ...(moment && { keep }) };

@@ -15,7 +15,7 @@ import type { Site } from '../../site/site.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
-import type { Sent } from '../hits/hits.ts';
+import type { Sent } from '../fast-path/hits.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
 import { sendEmbed } from './embed.ts';
 import { beingMade, retryAfter } from './being-made.ts';
@@ -55,7 +55,7 @@ interface KeptPage extends Page {
  * made.
  */
 export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
-  const { registry, kept } = site;
+  const { registry, answers } = site;
 
   async function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<Page> {
     const { resource, version, generation } = granted;
@@ -68,13 +68,13 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const render = async (): Promise<KeptPage> => {
       const { text, isWhole } = await make();
       const until = isWhole ? Infinity : registry.monotonic() + unfinishedFor;
-      return { ...(await keepLarge(bytesOf(text), make, () => kept.forget(name))), isWhole, until };
+      return { ...(await keepLarge(bytesOf(text), make, () => answers.forget(name))), isWhole, until };
     };
     const bytesIn = ({ size }: KeptPage) => (size < worthKeeping ? size : 0);
-    const page = await kept.answer(name, [], render, bytesIn);
+    const page = await answers.answer(name, [], render, bytesIn);
     if (registry.monotonic() < page.until) return page;
-    kept.forget(name);
-    return kept.answer(name, [], render, bytesIn);
+    answers.forget(name);
+    return answers.answer(name, [], render, bytesIn);
   }
 
   /**

@@ -10,7 +10,7 @@ import {
   type CurrentSettings,
 } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { quotasOf, usageOf } from '../../registry/keep/quotas.ts';
+import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
 import { bodyOf, type Answer, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';

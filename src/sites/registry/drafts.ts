@@ -12,7 +12,7 @@ import {
 import { isFilePath, isPagePath } from '../model/page-path.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../../registry/change-resource.ts';
-import { withRoom } from '../../registry/keep/quotas.ts';
+import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { watchPurges } from '../../registry/purge.ts';
 import { bundle, readPlace } from './bundles.ts';

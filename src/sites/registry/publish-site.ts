@@ -15,7 +15,7 @@ import {
 } from '../model/documentation-site.ts';
 import type { DeploymentContents } from '../model/deployment.ts';
 import { readObject } from '../../registry/stored.ts';
-import { withRoom } from '../../registry/keep/quotas.ts';
+import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { watchPurges } from '../../registry/purge.ts';
 import { readPlace } from './bundles.ts';

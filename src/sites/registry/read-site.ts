@@ -62,7 +62,7 @@ async function grantDeployment(
   deployment: Deployment,
 ): Promise<GrantedSite> {
   const { manifest } = deployment;
-  const contents = await registry.kept.content(`site ${manifest}`, () => readContents(registry, manifest), bytesIn);
+  const contents = await registry.answers.content(`site ${manifest}`, () => readContents(registry, manifest), bytesIn);
   return { site, deployment, contents } as unknown as GrantedSite;
 }
 

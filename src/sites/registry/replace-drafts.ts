@@ -2,7 +2,7 @@ import { digestOf } from '../../model/digest.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { draftRef, type Draft, type DraftFile, type SiteName } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
-import { withRoom } from '../../registry/keep/quotas.ts';
+import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { watchPurges } from '../../registry/purge.ts';
 import { bundle } from './bundles.ts';

@@ -191,7 +191,7 @@ export async function openSitePreview(
   const partKeys = new Set(parts);
   const view: Registry = {
     ...registry,
-    kept: registry.kept.contentsOnly(),
+    answers: registry.answers.contentsOnly(),
     ...(fresh && { refs: withFresh(registry.refs, site, fresh) }),
     objects: {
       ...registry.objects,

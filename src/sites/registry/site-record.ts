@@ -18,7 +18,7 @@ import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Generation } from '../../store/generations.ts';
 import { assertRestorable, type Guard } from '../../registry/change-resource.ts';
-import { withRoom } from '../../registry/keep/quotas.ts';
+import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 
 /** What somebody may say about a site. Absent members stay as they are, or get their default. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RegistryError } from '../../model/errors.ts';
-import type { Keep } from './keep.ts';
+import type { S3Objects } from './s3-objects.ts';
 
 const writers = 32;
 const rounds = 3;
@@ -10,34 +10,35 @@ const rounds = 3;
  * exactly one wins, its bytes and its metadata are there, and the next list has the key. Rejects
  * with `unavailable`, saying what was seen.
  */
-export async function probe(keep: Keep): Promise<void> {
+export async function probe(objects: S3Objects): Promise<void> {
   const folder = `.probe/${randomUUID()}/`;
-  for (let round = 1; round <= rounds; round++) await race(keep, `${folder}${round}`);
+  for (let round = 1; round <= rounds; round++) await race(objects, `${folder}${round}`);
 }
 
-async function race(keep: Keep, key: string): Promise<void> {
+async function race(objects: S3Objects, key: string): Promise<void> {
   const ids = Array.from({ length: writers }, () => randomUUID());
   try {
-    const answers = await Promise.all(ids.map((id) => keep.put(key, Buffer.from(id), id)));
+    const answers = await Promise.all(ids.map((id) => objects.put(key, Buffer.from(id), id)));
     const winners = ids.filter((_, index) => answers[index] === 'created');
     if (winners.length !== 1) {
       throw lie(`of ${writers} writers of one new key, ${winners.length} were told that they created it`);
     }
     const [winner] = winners;
-    const stored = await keep.get(key);
+    const stored = await objects.get(key);
     if (stored?.toString() !== winner) throw lie('the bytes of another writer than the winner were stored');
-    if ((await keep.writerOf(key)) !== winner) throw lie('it does not keep the metadata of an object');
-    if (!(await keep.list(key, '', 1)).includes(key)) throw lie('a list does not have the key that was just written');
+    if ((await objects.writerOf(key)) !== winner) throw lie('it does not keep the metadata of an object');
+    if (!(await objects.list(key, '', 1)).includes(key))
+      throw lie('a list does not have the key that was just written');
   } finally {
-    await keep.delete(key).catch(() => undefined);
+    await objects.delete(key).catch(() => undefined);
   }
 }
 
 /** Makes sure that the store still refuses to write a key that is there: its settings may change while Stele runs. */
-export async function assertRefused(keep: Keep, key: string): Promise<void> {
+export async function assertRefused(objects: S3Objects, key: string): Promise<void> {
   const id = randomUUID();
-  if ((await keep.put(key, Buffer.from(id), id)) === 'exists') return;
-  await keep.delete(key).catch(() => undefined);
+  if ((await objects.put(key, Buffer.from(id), id)) === 'exists') return;
+  await objects.delete(key).catch(() => undefined);
   throw lie('it wrote a key that was there already');
 }
 

@@ -7,7 +7,7 @@ import type { Visibility } from '../../../src/model/access.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { publish } from '../../../src/registry/publish.ts';
-import { createKept } from '../../../src/registry/kept.ts';
+import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
@@ -49,7 +49,7 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
     bucket,
     objects: createObjects(bucket),
     refs,
-    kept: createKept(refs),
+    answers: createAnswerCache(refs),
     cache: createMemoryCache(),
     compiler,
     now,

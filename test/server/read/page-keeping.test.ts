@@ -23,9 +23,9 @@ const rendered: Rendered = {
 };
 
 /** Empties the cache, and the memory of pages' bytes as if others had taken their place. */
-async function forget({ cache, kept }: Registry): Promise<void> {
+async function forget({ cache, answers }: Registry): Promise<void> {
   await cache.clear();
-  kept.content = async (_key, make) => make();
+  answers.content = async (_key, make) => make();
 }
 
 test('what is public does not tell the name of the private ruleset that it is checked by', async () => {

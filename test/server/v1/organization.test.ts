@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRefs } from '../../../src/store/refs.ts';
-import { createKept } from '../../../src/registry/kept.ts';
+import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import { newId } from '../../../src/registry/registry.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
@@ -129,7 +129,7 @@ test('a change of visibility and a revoked key hold in another process within a 
   // As the server has it: what it read is taken as the newest for a while.
   const asServed = () => {
     const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry) });
-    return { ...registry, refs, kept: createKept(refs) };
+    return { ...registry, refs, answers: createAnswerCache(refs) };
   };
   await using one = await openApi(registry, asServed);
   await using two = await openApi(registry, asServed);
@@ -182,7 +182,7 @@ test('a cursor that counts changes which the registry lost is 410, and not the e
   const answers = async () => {
     // Another process, without what this one has in memory.
     const refs = createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry), maxAge: 0 });
-    await using other = await openApi({ ...registry, refs, kept: createKept(refs) });
+    await using other = await openApi({ ...registry, refs, answers: createAnswerCache(refs) });
     return await Promise.all(paths.map(async (path) => (await other.call('GET', path, { key: api.admin })).status));
   };
   expect(await answers()).toEqual([200, 200]);

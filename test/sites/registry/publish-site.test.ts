@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { collectGarbage } from '../../../src/registry/keep/gc.ts';
+import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import { tooLarge } from '../../../src/sites/registry/check-site.ts';
 import { digestOf } from '../../../src/model/digest.ts';

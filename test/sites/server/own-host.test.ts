@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { changeSite } from '../../../src/sites/registry/site-record.ts';
-import { openConnection, type Connection } from '../../server/hits/connection.ts';
+import { openConnection, type Connection } from '../../server/fast-path/connection.ts';
 import type { Answer } from '../../server/http.ts';
 import { openServed, type Served } from '../../server/served.ts';
 import { author, deploy, handbook, png, writeSite } from './site-world.ts';

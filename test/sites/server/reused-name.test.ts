@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { siteRef, type DocumentationSite } from '../../../src/sites/model/documentation-site.ts';
 import { eventsOfSite } from '../../../src/events/events.ts';
-import { collectGarbage } from '../../../src/registry/keep/gc.ts';
+import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import {
   changeSite,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collectGarbage } from '../../../src/registry/keep/gc.ts';
+import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { deleteDraft } from '../../../src/sites/registry/drafts.ts';
 import { previewDrafts } from '../../../src/sites/registry/site-preview.ts';

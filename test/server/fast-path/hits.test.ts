@@ -5,7 +5,7 @@ import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { changeOrganization } from '../../../src/registry/gate/organization-settings.ts';
-import { createKept } from '../../../src/registry/kept.ts';
+import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type App, type Listening } from '../../../src/server/listen.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await openServed({ rateLimit: { failures: 10_000 }, sites: { hosts: { 'docs.test': '@acme/sites/none' } } });
   // Time stands still, so that what was read stays at hand.
   const refs = createRefs(world.registry.bucket, { ...clock, uniqueId: createIds('hits'), maxAge: 500 });
-  registry = { ...world.registry, refs, kept: createKept(refs), monotonic: clock.monotonic };
+  registry = { ...world.registry, refs, answers: createAnswerCache(refs), monotonic: clock.monotonic };
   registry.compiler.render = async () => ({
     html: '<p>All of it</p>',
     navigation: '',

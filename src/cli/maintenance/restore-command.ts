@@ -33,7 +33,7 @@ export function restoreCommand(): Command {
       const { store } = await readConfig(command);
       assertApart(store, folder);
       const [{ restore }, { openBucket }] = await Promise.all([
-        import('../../registry/keep/backup.ts'),
+        import('../../registry/maintenance/backup.ts'),
         import('../../open.ts'),
       ]);
       const from = await openBucket({ kind: 'fs', path: folder });

@@ -18,7 +18,7 @@ export function backupCommand(): Command {
       const isNew = !existsSync(join(folder, 'format'));
       const copied = await withStore(command, async (registry) => {
         const [{ backup }, { openBucket }] = await Promise.all([
-          import('../../registry/keep/backup.ts'),
+          import('../../registry/maintenance/backup.ts'),
           import('../../open.ts'),
         ]);
         const into = await openBucket({ kind: 'fs', path: folder });

@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Checked } from '../../registry/fsck.ts';
-import type { LogEndPoint } from '../../registry/keep/accept-loss.ts';
-import type { Repaired } from '../../registry/keep/give-up.ts';
-import { isHead } from '../../registry/keep/witnesses.ts';
+import type { LogEndPoint } from '../../registry/maintenance/accept-loss.ts';
+import type { Repaired } from '../../registry/maintenance/give-up.ts';
+import { isHead } from '../../registry/maintenance/witnesses.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Head } from '../../store/log/heads.ts';
 import { holdsStore, operator, withStore, type CommonOptions } from '../command-context.ts';
@@ -78,8 +78,8 @@ async function checkAndRepair(
   heads: readonly Head[],
 ): Promise<{ checked: Checked; repairs: Repaired[] }> {
   const [{ repairStore }, { acceptLoss: accept }, { openBucket }] = await Promise.all([
-    import('../../registry/keep/repair.ts'),
-    import('../../registry/keep/accept-loss.ts'),
+    import('../../registry/maintenance/repair.ts'),
+    import('../../registry/maintenance/accept-loss.ts'),
     import('../../open.ts'),
   ]);
   const repairs: Repaired[] = [];

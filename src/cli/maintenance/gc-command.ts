@@ -20,7 +20,7 @@ export function gcCommand(): Command {
     .action(async (_options: unknown, command: Command) => {
       const { json, grace, quarantine, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
       const collected = await withStore(command, async (registry) => {
-        const { collectGarbage } = await import('../../registry/keep/gc.ts');
+        const { collectGarbage } = await import('../../registry/maintenance/gc.ts');
         return withProgress(
           'Looking for objects that nothing refers to',
           (say) =>

@@ -26,7 +26,7 @@ export interface MemoryUse {
 }
 
 /** Answers that are kept in memory. Above the limit, what was used least recently goes. */
-export interface Kept {
+export interface AnswerCache {
   /** The moment of now. Take it before reading what an answer is made of. */
   moment(logs: Logs): Promise<Moment>;
   /** The valid answer of this key. Undefined if there is none, or if that is not known without waiting. */
@@ -48,9 +48,9 @@ export interface Kept {
    * Answers of their own in the same memory: of a server, whose links and templates may be others, or
    * of a view with other records (`refs`).
    */
-  scope(refs?: Tips): Kept;
+  scope(refs?: Tips): AnswerCache;
   /** For a view that is soon gone: shares contents, and keeps no answers. */
-  contentsOnly(): Kept;
+  contentsOnly(): AnswerCache;
   use(): MemoryUse;
 }
 
@@ -66,7 +66,7 @@ const defaultLimit = 128 * 1024 * 1024;
 const overhead = 300;
 
 /** Creates an empty memory of answers that rest on these records. `limit`: in bytes. */
-export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: number } = {}): Kept {
+export function createAnswerCache(refs: Tips, { limit = defaultLimit }: { limit?: number } = {}): AnswerCache {
   const entries = new LRUCache<string, Entry>({ maxSize: limit });
   const running = new Map<string, { tip: number; answer: Promise<unknown> }>();
   let scopes = 0;
@@ -94,7 +94,7 @@ export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: numbe
     }
   }
 
-  const contents: Pick<Kept, 'content' | 'findContent' | 'use'> = {
+  const contents: Pick<AnswerCache, 'content' | 'findContent' | 'use'> = {
     async content<T>(key: string, make: () => Promise<T>, bytesOf: (answer: T) => number) {
       const entry = entries.get(key);
       return entry === undefined ? makeOnce(key, atAnyTime, make, bytesOf) : (entry.answer as T);
@@ -103,7 +103,7 @@ export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: numbe
     use: () => ({ bytes: entries.calculatedSize, limit }),
   };
 
-  function scopeOf({ tip, follow }: Tips): Kept {
+  function scopeOf({ tip, follow }: Tips): AnswerCache {
     // No content's key begins like that.
     const prefix = `\n${scopes++}\n`;
     const moment = async (logs: Logs): Promise<Moment> => ({ logs, tip: tip(logs) ?? (await follow(logs)) });
@@ -134,7 +134,7 @@ export function createKept(refs: Tips, { limit = defaultLimit }: { limit?: numbe
 /** The moment of an answer that depends on its key alone. */
 export const atAnyTime: Moment = { logs: [], tip: 0 };
 
-const nothing: Pick<Kept, 'keep' | 'answer'> = {
+const nothing: Pick<AnswerCache, 'keep' | 'answer'> = {
   keep() {},
   answer: async (_key, _logs, make) => make(),
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atAnyTime, createKept, logsOf, type Logs } from '../../src/registry/kept.ts';
+import { atAnyTime, createAnswerCache, logsOf, type Logs } from '../../src/registry/answer-cache.ts';
 
 /** Records whose tip is what the test says; null: it must be waited for. */
 function createTips() {
@@ -12,7 +12,7 @@ const one = () => 1;
 
 test('an answer is valid until a log that it rests on has another entry', async () => {
   const { tips, refs } = createTips();
-  const kept = createKept(refs);
+  const kept = createAnswerCache(refs);
   let made = 0;
   const ask = () => kept.answer('list', logsOf('acme'), () => ++made, one);
   expect([await ask(), await ask(), kept.find('list')]).toEqual([1, 1, 1]);
@@ -23,7 +23,7 @@ test('an answer is valid until a log that it rests on has another entry', async 
 
 test('an answer is not given at once while others may have appended, but after they were asked', async () => {
   const { tips, refs } = createTips();
-  const kept = createKept(refs);
+  const kept = createAnswerCache(refs);
   await kept.answer('list', logsOf('acme'), () => 'old', one);
   tips.isKnown = false;
   expect(kept.find('list')).toBeUndefined();
@@ -32,14 +32,14 @@ test('an answer is not given at once while others may have appended, but after t
 
 test('what was read while an entry was appended counts as older than the entry', async () => {
   const { tips, refs } = createTips();
-  const kept = createKept(refs);
+  const kept = createAnswerCache(refs);
   const old = await kept.answer('list', logsOf('acme'), () => (tips.now++, 'old'), one);
   expect([old, kept.find('list')]).toEqual(['old', undefined]);
 });
 
 test('who asks at once shares the work, unless the logs have moved; a rejection is not kept', async () => {
   const { tips, refs } = createTips();
-  const kept = createKept(refs);
+  const kept = createAnswerCache(refs);
   const gates: PromiseWithResolvers<string>[] = [];
   const ask = () =>
     kept.answer('page', logsOf('acme'), () => gates[gates.push(Promise.withResolvers()) - 1]!.promise, one);
@@ -62,7 +62,7 @@ test('who asks at once shares the work, unless the logs have moved; a rejection 
 
 test('scopes share the memory and contents, and no answers', async () => {
   const { refs } = createTips();
-  const kept = createKept(refs);
+  const kept = createAnswerCache(refs);
   const [mine, other, view] = [kept.scope(), kept.scope(), kept.contentsOnly()];
   mine.keep('page', 'links of one', atAnyTime, 1);
   expect([mine.find('page'), other.find('page'), kept.find('page'), view.find('page')]).toEqual([
@@ -79,7 +79,7 @@ test('scopes share the memory and contents, and no answers', async () => {
 
 test('above the limit of bytes, what was used least recently goes, and what is larger than all is not kept', () => {
   const { refs } = createTips();
-  const kept = createKept(refs, { limit: 10_000 });
+  const kept = createAnswerCache(refs, { limit: 10_000 });
   for (const name of ['a', 'b', 'c']) kept.keep(name, name, atAnyTime, 2800);
   expect(kept.find('a')).toBe('a');
   kept.keep('d', 'd', atAnyTime, 2800);
@@ -92,7 +92,7 @@ test('above the limit of bytes, what was used least recently goes, and what is l
 });
 
 test('the answer of a key is forgotten', () => {
-  const kept = createKept(createTips().refs);
+  const kept = createAnswerCache(createTips().refs);
   kept.keep('page', 'incomplete', atAnyTime, 1);
   kept.forget('page');
   expect(kept.find('page')).toBeUndefined();

@@ -1,5 +1,5 @@
 import { RegistryError } from '../../model/errors.ts';
-import type { LogEndPoint } from '../../registry/keep/accept-loss.ts';
+import type { LogEndPoint } from '../../registry/maintenance/accept-loss.ts';
 
 /** Parses a log and the number of its last entry, such as `@acme:120`; null for another text. */
 export function parseLogEnd(text: string): LogEndPoint | null {

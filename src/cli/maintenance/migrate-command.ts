@@ -25,7 +25,7 @@ export function migrateCommand(): Command {
       const stream = json ? null : process.stderr;
       const migrated = await withStore(command, async ({ bucket }) => {
         const [{ migrate }, { openBucket }] = await Promise.all([
-          import('../../registry/keep/migrate.ts'),
+          import('../../registry/maintenance/migrate.ts'),
           import('../../open.ts'),
         ]);
         const into = await openBucket({ kind: 'fs', path: folder });

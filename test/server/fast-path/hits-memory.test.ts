@@ -5,10 +5,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { anonymous } from '../../../src/model/access.ts';
 import type { Resource } from '../../../src/model/resource.ts';
-import { createKept } from '../../../src/registry/kept.ts';
+import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
-import { createHits } from '../../../src/server/hits/hits.ts';
-import { prebuild } from '../../../src/server/hits/prebuilt.ts';
+import { createHits } from '../../../src/server/fast-path/hits.ts';
+import { prebuild } from '../../../src/server/fast-path/prebuilt.ts';
 import { prepare, type Prepared } from '../../../src/server/read/send-document.ts';
 import { bytesOf } from '../../../src/server/send-page.ts';
 
@@ -19,7 +19,7 @@ const prepared = (): Prepared =>
   prepare({ etag: '"a"', size: 4 * 1024 * 1024, ranges: false }, { common: {}, content: {} });
 
 function openHits() {
-  const kept = createKept({ tip: () => 0, follow: async () => 0 }, { limit: 64 * 1024 * 1024 });
+  const kept = createAnswerCache({ tip: () => 0, follow: async () => 0 }, { limit: 64 * 1024 * 1024 });
   const hits = createHits({} as Registry, { kept, keepAlive: 5000, base: '' });
   const keep = (url: string, sent: Prepared, bytes: Uint8Array | null) =>
     hits.keep(

@@ -4,8 +4,8 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import type { CommitNote, Status } from '../../model/resource.ts';
-import type { Remote } from '../../registry/keep/mirror-registry.ts';
-import type { RemoteResource } from '../../registry/keep/remote-resource.ts';
+import type { Remote } from '../../registry/maintenance/mirror-registry.ts';
+import type { RemoteResource } from '../../registry/maintenance/remote-resource.ts';
 import { assertOrganization, organizationHeader, refusalOf } from '../registry-client.ts';
 
 /** Milliseconds for an answer to begin, besides the time that the request asks the registry to wait. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { anonymous, type Principal } from '../../model/access.ts';
 import type { Resource } from '../../model/resource.ts';
-import type { Kept, Moment } from '../../registry/kept.ts';
+import type { AnswerCache, Moment } from '../../registry/answer-cache.ts';
 import { mayRead } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { knownReader } from '../authenticate.ts';
@@ -84,7 +84,12 @@ const overhead = 2048;
  */
 export function createHits(
   registry: Registry,
-  { kept, keepAlive, base, siteAt = null }: { kept: Kept; keepAlive: number; base: string; siteAt?: SiteAt | null },
+  {
+    kept,
+    keepAlive,
+    base,
+    siteAt = null,
+  }: { kept: AnswerCache; keepAlive: number; base: string; siteAt?: SiteAt | null },
 ): Hits {
   function responseTo(method: string, ifNoneMatch: string | undefined, { sent, responses }: Hit): Prebuilt | null {
     const { etag, status = '200 OK' } = sent;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { isSlug } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Mirrored, Remote } from '../../registry/keep/mirror-registry.ts';
+import type { Mirrored, Remote } from '../../registry/maintenance/mirror-registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { untilAborted } from '../../scheduling/waiting.ts';
 import { withRegistry, type CommonOptions } from '../command-context.ts';
@@ -69,7 +69,7 @@ interface Follow {
 
 /** Mirrors until it is stopped, or has everything. A registry that does not answer is tried again. */
 async function followRegistry(registry: Registry, remote: Remote, follow: Follow): Promise<void> {
-  const { mirrorChanges } = await import('../../registry/keep/mirror-registry.ts');
+  const { mirrorChanges } = await import('../../registry/maintenance/mirror-registry.ts');
   const { org, isOnce, onMirrored, signal } = follow;
   while (!signal.aborted) {
     try {

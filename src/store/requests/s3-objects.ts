@@ -13,7 +13,7 @@ import { createTurns, repeating, within, type Patience } from './attempts.ts';
 import { failureOf, notConfirmed, notReadable, notWritten } from './s3-errors.ts';
 
 /** Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. */
-export interface Keep {
+export interface S3Objects {
   /** The bytes, or those of a range whose end is exclusive. */
   get(key: string, range?: { start: number; end: number }): Promise<Buffer | null>;
   /** Writes the bytes unless the key exists. `id` names this call and is stored with the object. */
@@ -28,8 +28,8 @@ export interface Keep {
 /** Name of the metadata that holds the id of the call that wrote an object. */
 const writer = 'stele-writer';
 
-/** Creates a keep. `folder` is empty or ends with a slash. The client must not retry by itself. */
-export function createKeep(client: S3Client, bucket: string, folder: string, patience: Patience): Keep {
+/** Opens the objects of a bucket. `folder` is empty or ends with a slash. The client must not retry by itself. */
+export function createS3Objects(client: S3Client, bucket: string, folder: string, patience: Patience): S3Objects {
   const at = (key: string) => ({ Bucket: bucket, Key: folder + key });
 
   /** Reads with retries; null if the key is absent. */
