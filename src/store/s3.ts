@@ -30,18 +30,18 @@ export interface S3Settings {
  * if it does not answer or does not hold what S3 promises. Tests replace the patience.
  */
 export async function openS3Bucket(settings: S3Settings, patience: Patience = usualPatience): Promise<Bucket> {
-  const keep = await openKeep(settings, patience);
-  await probe(keep).catch((error: unknown) => {
+  const objects = await openObjects(settings, patience);
+  await probe(objects).catch((error: unknown) => {
     throw isRegistryError(error, 'outcome_unknown') ? notReadable(error.cause) : error;
   });
-  return createS3Bucket(keep);
+  return createS3Bucket(objects);
 }
 
 /** Where Amazon's buckets are, for `NO_PROXY`. */
 const amazon = 'https://amazonaws.com';
 
 /** Opens the objects of a bucket without a probe. */
-export async function openKeep(settings: S3Settings, patience: Patience = usualPatience): Promise<Keep> {
+export async function openObjects(settings: S3Settings, patience: Patience = usualPatience): Promise<S3Objects> {
   const { bucket, prefix, endpoint, region, pathStyle, credentials, proxies = noProxies } = settings;
   const proxy = proxyFor(endpoint ?? amazon, proxies);
   const proxyEnv = proxy === null ? {} : { http_proxy: proxy, https_proxy: proxy };
@@ -67,24 +67,24 @@ export async function openKeep(settings: S3Settings, patience: Patience = usualP
 const enforcedFor = 60_000;
 
 /** Creates a bucket of the keys that are valid in the port. Keys with a dot in front hold probes. */
-export function createS3Bucket(keep: S3Objects, monotonic = (): number => performance.now()): Bucket {
+export function createS3Bucket(objects: S3Objects, monotonic = (): number => performance.now()): Bucket {
   /** When the store refused a second write last. */
   let refusedAt = Number.NEGATIVE_INFINITY;
 
   return {
     async get(key) {
       assertKey(key);
-      return keep.get(key);
+      return objects.get(key);
     },
 
     async getPart(key, start, end) {
       assertKey(key);
-      return keep.get(key, { start, end });
+      return objects.get(key, { start, end });
     },
 
     async putIfAbsent(key, bytes) {
       assertKey(key);
-      return keep.put(key, bytes, randomUUID());
+      return objects.put(key, bytes, randomUUID());
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
@@ -93,7 +93,7 @@ export function createS3Bucket(keep: S3Objects, monotonic = (): number => perfor
       let from = plainAfter(after);
       while (keys.length < limit) {
         const wanted = limit - keys.length;
-        const page = await keep.list(prefix, from, wanted);
+        const page = await objects.list(prefix, from, wanted);
         keys.push(...page.filter((key) => key > after && isKey(key)));
         if (page.length < wanted) break;
         from = page.at(-1)!;
@@ -103,20 +103,20 @@ export function createS3Bucket(keep: S3Objects, monotonic = (): number => perfor
 
     async delete(key) {
       assertKey(key);
-      await keep.delete(key);
+      await objects.delete(key);
     },
 
     async check() {
       const id = randomUUID();
       const key = `.check/${id}`;
       try {
-        await keep.put(key, Buffer.from(id), id);
+        await objects.put(key, Buffer.from(id), id);
         if (monotonic() - refusedAt >= enforcedFor) {
-          await assertRefused(keep, key);
+          await assertRefused(objects, key);
           refusedAt = monotonic();
         }
-        if ((await keep.get(key))?.toString() !== id) throw new Error('The probe does not read back as written.');
-        await keep.delete(key);
+        if ((await objects.get(key))?.toString() !== id) throw new Error('The probe does not read back as written.');
+        await objects.delete(key);
       } catch (error) {
         if (isRegistryError(error, 'unavailable')) throw error;
         throw new RegistryError('unavailable', 'The store does not confirm writes.', { cause: error, retryAfter: 5 });

@@ -4,7 +4,7 @@ import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { createRefs } from '../../src/store/refs.ts';
-import { createS3Bucket, openKeep, openS3Bucket } from '../../src/store/s3.ts';
+import { createS3Bucket, openObjects, openS3Bucket } from '../../src/store/s3.ts';
 import { bucketContract, bytesOf, type OpenedBucket } from '../contract/bucket.ts';
 import { objectsContract } from '../contract/objects.ts';
 import { createClock, createIds, refsContract } from '../contract/refs.ts';
@@ -33,7 +33,7 @@ describe.skipIf(!hasCeph || !isThorough)(`S3 by a real object gateway, Ceph's${w
 
   /** Each has a prefix of its own. */
   async function open(): Promise<OpenedBucket> {
-    return { bucket: createS3Bucket(await openKeep(nextSettings())), close: async () => {} };
+    return { bucket: createS3Bucket(await openObjects(nextSettings())), close: async () => {} };
   }
 
   bucketContract('Ceph', open);
@@ -102,7 +102,7 @@ describe.skipIf(!hasCeph || !isThorough)(`S3 by a real object gateway, Ceph's${w
 
   test('while one request in ten goes wrong on the way, each key has one writer', async () => {
     await using proxy = await startFaultProxy(ceph.port);
-    const bucket = createS3Bucket(await openKeep({ ...nextSettings(), endpoint: proxy.endpoint }));
+    const bucket = createS3Bucket(await openObjects({ ...nextSettings(), endpoint: proxy.endpoint }));
     const faults: HttpFault[] = [
       { kind: 'lost' },
       { kind: 'status', status: 503, code: 'SlowDown' },

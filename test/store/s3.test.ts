@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { usualPatience } from '../../src/store/requests/attempts.ts';
-import { createS3Bucket, openKeep, openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
+import { createS3Bucket, openObjects, openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { startFaultProxy, type FaultProxy, type HttpFault } from '../servers/fault-proxy.ts';
 import { lyingFakes } from '../servers/lying-fakes.ts';
@@ -21,7 +21,7 @@ function settingsOf(endpoint: string, changes: Partial<S3Settings> = {}): S3Sett
 
 bucketContract('S3 (stand-in)', async () => {
   const server = await startS3('contracts');
-  const bucket = createS3Bucket(await openKeep(settingsOf(server.endpoint)));
+  const bucket = createS3Bucket(await openObjects(settingsOf(server.endpoint)));
   return { bucket, close: async () => server[Symbol.asyncDispose]() };
 });
 
@@ -45,7 +45,7 @@ describe('where an S3 bucket is', () => {
   test('keys that a list skips are not asked for one by one', async () => {
     await using server = await startS3('contracts');
     await using proxy = await startFaultProxy(server.port);
-    const bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint)));
+    const bucket = createS3Bucket(await openObjects(settingsOf(proxy.endpoint)));
     for (let n = 100; n < 130; n++) await bucket.putIfAbsent(`log/@acme/${n}`, bytesOf('x'));
     await bucket.putIfAbsent('log/@acme/zzz', bytesOf('x'));
     await bucket.putIfAbsent('log/@beta/1', bytesOf('x'));
@@ -65,7 +65,7 @@ describe('where an S3 bucket is', () => {
     syncBuiltinESMExports();
     try {
       const endpoint = `http://localhost:${server.port}`;
-      const bucket = createS3Bucket(await openKeep(settingsOf(endpoint, { pathStyle: false }), patience));
+      const bucket = createS3Bucket(await openObjects(settingsOf(endpoint, { pathStyle: false }), patience));
       expect(await bucket.putIfAbsent('a', bytesOf('x'))).toBe('created');
       expect([...server.objects.keys()]).toEqual(['stele/a']);
       expect(new Set(asked)).toEqual(new Set(['contracts.localhost']));
@@ -103,7 +103,7 @@ describe('a store that does not keep the promises of S3 is refused with what was
     await using server = await startS3('contracts');
     await using proxy = await startFaultProxy(server.port);
     let time = 0;
-    const bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), patience), () => time);
+    const bucket = createS3Bucket(await openObjects(settingsOf(proxy.endpoint), patience), () => time);
     await bucket.check();
     const first = { ...proxy.seen };
     expect(first).toEqual({ PUT: 2, HEAD: 1, GET: 1, DELETE: 1 });
@@ -153,7 +153,7 @@ describe('what goes wrong on the way', () => {
     proxy = await startFaultProxy(server.port);
     proxy.choose = (request) => (request.method === method ? (faults.shift() ?? null) : null);
     const isSilent = faults.some((fault) => fault?.kind === 'silent' || fault?.kind === 'later');
-    bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), isSilent ? shortPatience : patience));
+    bucket = createS3Bucket(await openObjects(settingsOf(proxy.endpoint), isSilent ? shortPatience : patience));
   }
   afterEach(async () => {
     await proxy[Symbol.asyncDispose]();
@@ -253,7 +253,7 @@ describe('what goes wrong on the way', () => {
 
   test('a server that never answers is given up in time', async () => {
     await open('GET', ...Array.from({ length: 10 }, (): HttpFault => ({ kind: 'silent' })));
-    bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), { ...patience, timeout: 20 }));
+    bucket = createS3Bucket(await openObjects(settingsOf(proxy.endpoint), { ...patience, timeout: 20 }));
     await expect(bucket.get('a')).rejects.toMatchObject({
       code: 'unavailable',
       message: 'The store cannot be read: it does not answer.',
