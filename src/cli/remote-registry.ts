@@ -60,8 +60,8 @@ async function send(
   let visibility: Visibility | null = null;
   if (created) {
     const wanted = isPublic ? { visibility: 'public' } : {};
-    const created = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
-    visibility = created['visibility'] as Visibility;
+    const resource = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
+    visibility = resource['visibility'] as Visibility;
     answer = await registry.ask('POST', path, body);
   }
   const unpublished = { ...none, created, visibility };

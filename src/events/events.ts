@@ -50,19 +50,19 @@ export function eventsOfResource(
   const same = new Set(old?.versions);
   for (const version of resource.versions) {
     if (same.has(version)) continue;
-    const before = old === null ? null : findVersion(old, version.label);
+    const earlier = old === null ? null : findVersion(old, version.label);
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;
-    if (before === null) {
+    if (earlier === null) {
       const changes = changesOf(resource, version);
       add('version.published', subject, version.label, {
         ...about,
         publishedAt: version.publishedAt,
         ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
       });
-    } else if (JSON.stringify(before.status) !== JSON.stringify(version.status)) {
+    } else if (JSON.stringify(earlier.status) !== JSON.stringify(version.status)) {
       const { status } = version;
-      add('version.status-changed', subject, version.label, { ...about, status, previous: before.status });
+      add('version.status-changed', subject, version.label, { ...about, status, previous: earlier.status });
     }
   }
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);

@@ -267,14 +267,14 @@ export function isOffered({ status }: Pick<Version, 'status'>): boolean {
 }
 
 /** An offered version and its place in the order of publication. */
-export interface VersionCandidate {
+interface VersionCandidate {
   label: string;
   order: number;
   version: Version;
 }
 
 /** The versions that readers may be sent to. */
-export function candidatesOf({ versions }: Pick<Resource, 'versions'>): VersionCandidate[] {
+function candidatesOf({ versions }: Pick<Resource, 'versions'>): VersionCandidate[] {
   return versions.flatMap((version, index) => (isOffered(version) ? [candidateAt(versions, index)] : []));
 }
 

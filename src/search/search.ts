@@ -93,9 +93,9 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     const key = JSON.stringify([request.text, request.org, request.type, index.revision()]);
     const cached = answers.find<Answer>(key);
     if (cached !== undefined) return cached;
-    const answer = makeAnswer(principal, request);
-    answers.keep(key, answer, atAnyTime, answer.found.length * foundSize);
-    return answer;
+    const result = makeAnswer(principal, request);
+    answers.keep(key, result, atAnyTime, result.found.length * foundSize);
+    return result;
   }
 
   function makeAnswer(principal: Principal, request: SearchRequest): Answer {

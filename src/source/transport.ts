@@ -121,8 +121,8 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   }
 
   async function redirectTarget(folder: string): Promise<URL | null> {
-    const location = await header(folder, 'location');
-    return location === undefined ? null : URL.parse(location, url);
+    const redirect = await header(folder, 'location');
+    return redirect === undefined ? null : URL.parse(redirect, url);
   }
 
   const hasCredential = credential !== null;

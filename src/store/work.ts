@@ -110,11 +110,11 @@ export function createWork(
 
   /** Writers of one process take turns at a name; otherwise they would make each other retry. */
   function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
-    turns.set(name, turn);
-    const leave = () => void (turns.get(name) === turn && turns.delete(name));
-    turn.then(leave, leave);
-    return turn;
+    const myTurn = (turns.get(name) ?? Promise.resolve()).then(work, work);
+    turns.set(name, myTurn);
+    const leave = () => void (turns.get(name) === myTurn && turns.delete(name));
+    myTurn.then(leave, leave);
+    return myTurn;
   }
 
   /** The names with the prefix and their generations, newest first within a name, from a key on. */

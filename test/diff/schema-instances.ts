@@ -14,7 +14,7 @@ export function instancesFor({ before, after }: Pair): unknown[] {
 }
 
 /** Values that a schema may be about, whether or not they are valid. */
-export function valuesOf(schema: Schema, side: Side, depth: number): unknown[] {
+function valuesOf(schema: Schema, side: Side, depth: number): unknown[] {
   if (typeof schema === 'boolean') return few.slice(0, 4);
   const { $ref, enum: listed, const: constant } = schema;
   const below = (one: unknown) => (depth === 0 ? few : valuesOf(one as Schema, side, depth - 1));

@@ -20,7 +20,7 @@ test('of two processes one works at a time', async () => {
       await wait();
       log.push(name);
     };
-  let second: Promise<void> | null = null;
+  let second = Promise.resolve();
   const first = work('one', async () => {
     second = withLease(
       other.registry,

@@ -248,9 +248,9 @@ function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[
   const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
   for (const { union, ...finding } of findings) {
     const key = `${finding.on} ${finding.pointer}${union || isChoice(finding.message) ? '' : ` ${finding.message}`}`;
-    const merge = merged.get(key);
-    if (merge === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
-    else if (!merge.messages.includes(finding.message)) merge.messages.push(finding.message);
+    const cachedMerge = merged.get(key);
+    if (cachedMerge === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
+    else if (!cachedMerge.messages.includes(finding.message)) cachedMerge.messages.push(finding.message);
   }
   return [...merged.values()].map(({ pointer, on, doubtful, messages }) => ({
     pointer,

@@ -68,7 +68,7 @@ export async function planSites(
       ),
     ];
     const all = inputs(deploymentsOf(record), deployment, contents);
-    units.push({ name: address.slice(1), inputs: all, items: items, again: null });
+    units.push({ name: address.slice(1), inputs: all, items, again: null });
   }
   return units;
 }

@@ -71,9 +71,9 @@ export function followLog(
     lookedAt = time;
     // What is appended while the list runs may not be in it.
     const reached = state.sequence;
-    const newest = await newestSequence(bucket, log);
-    end = Math.max(end, newest);
-    lost = lostOf(newest, reached);
+    const newestNow = await newestSequence(bucket, log);
+    end = Math.max(end, newestNow);
+    lost = lostOf(newestNow, reached);
   }
 
   /** Reads on. Returns where it has to stop before the end. */

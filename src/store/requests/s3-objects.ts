@@ -54,11 +54,11 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
 
   /** Reads back who wrote the key; null if nobody did yet. */
   async function outcomeOf(key: string, id: string): Promise<'created' | 'exists' | null> {
-    const writer = await writerOf(key).catch((cause: unknown) => {
+    const writtenBy = await writerOf(key).catch((cause: unknown) => {
       throw notConfirmed(cause);
     });
-    if (writer === null) return null;
-    return writer === id ? 'created' : 'exists';
+    if (writtenBy === null) return null;
+    return writtenBy === id ? 'created' : 'exists';
   }
 
   return {

@@ -43,8 +43,8 @@ export function createOwners(
   /** One look at a time for each owner. A second caller shares it. */
   function look(org: string, owner: OwnerConfig): Promise<string[]> {
     const key = keyOf(org, owner);
-    const look = running.get(key);
-    if (look !== undefined) return look;
+    const runningLook = running.get(key);
+    if (runningLook !== undefined) return runningLook;
     lookedAt.set(key, registry.monotonic());
     const looking = findRepositories(registry, org, owner).finally(() => running.delete(key));
     running.set(key, looking);

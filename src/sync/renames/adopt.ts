@@ -76,7 +76,7 @@ function continued(former: Repository, successor: Repository, formerId: string):
   const both = { formerId, hookSecrets, tags };
   const trusted = trustedCommit(successor);
   // It was synced under its new name, and what the former one had was a conflict. Everything is read again.
-  if (trusted !== null) return { ...successor, ...both, commit: null, trusted: trusted };
+  if (trusted !== null) return { ...successor, ...both, commit: null, trusted };
   const { commit, documents, sites, diverged, syncedAt } = former;
   const isReadAlike = former.discover === successor.discover && former.versions === successor.versions;
   return {
