@@ -205,6 +205,31 @@ describe('a breaking change is one:', () => {
     ]);
   });
 
+  test('a wider format is none, and a narrower one is', () => {
+    const [short, long] = [{ format: 'int32' }, { format: 'int64' }];
+    expect(requests(short, long)).toEqual(['safe request-body-format-changed']);
+    expect(requests(long, short)).toEqual(['breaking request-body-format-changed']);
+  });
+
+  test('a property that a closed request gains is none', () => {
+    const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
+    expect(requests(closed({}), closed({ a: string }))).toEqual(['safe request-property-added']);
+    expect(responses(closed({}), closed({ a: string }))).toEqual(['risky response-property-added']);
+  });
+
+  test('null that two alternatives of oneOf allow is not valid', () => {
+    expect(requests({ oneOf: [string, none] }, { oneOf: [string, none, none] })).toEqual([
+      'breaking request-body-became-not-nullable',
+    ]);
+  });
+
+  test('what oneOf refuses because another alternative allows it, is not passed over', () => {
+    const among = (type: string[]) => ({ oneOf: [{ type: ['string', 'boolean'] }, { type }] });
+    expect(compare(taking(among(['string', 'integer'])), taking(among(['string', 'boolean']))).verdict).not.toBe(
+      'safe',
+    );
+  });
+
   test('a pattern of a text of one length is one', () => {
     const fixed = { type: 'string', minLength: 3, maxLength: 3 };
     expect(requests(fixed, { ...fixed, pattern: '^a' })).toEqual(['breaking request-body-pattern-set']);
