@@ -189,6 +189,20 @@ describe('a comparison', () => {
     expect(only(compare(giving(wide), giving(narrow))).verdict).toBe('safe');
   });
 
+  test('misses the statuses that clients act on', () => {
+    const answering = (...statuses: number[]) =>
+      api({ responses: Object.fromEntries(statuses.map((status) => [status, { description: 'It is so.' }])) });
+    for (const status of [204, 302]) expect(compare(answering(200, status), answering(200)).verdict).toBe('breaking');
+    expect(compare(answering(200, 404), answering(200)).verdict).toBe('safe');
+  });
+
+  test('calls servers replaced where none of several is left', () => {
+    const at = (...urls: string[]) => api({}, urls.length === 0 ? {} : { servers: urls.map((url) => ({ url })) });
+    expect(told(compare(at('/a'), at('/b')))).toEqual(['breaking servers-replaced']);
+    expect(told(compare(at('/a'), at()))).toEqual(['risky server-removed']);
+    expect(told(compare(at(), at('/a')))).toEqual(['safe server-added']);
+  });
+
   test('shows a typo as a change of texts only', () => {
     const before = api({ summary: 'Adds a thign' });
     const after = api({ summary: 'Adds a thing' });

@@ -223,6 +223,11 @@ describe('a breaking change is one:', () => {
     ]);
   });
 
+  test('an alternative of oneOf that changes to other values may meet its sibling', () => {
+    const among = (multipleOf: number) => ({ oneOf: [{ type: 'integer', multipleOf }, { const: 3 }] });
+    expect(told(compare(taking(among(2)), taking(among(3))))).toContain('unknown request-body-one-of-overlap-changed');
+  });
+
   test('what oneOf refuses because another alternative allows it, is not passed over', () => {
     const among = (type: string[]) => ({ oneOf: [{ type: ['string', 'boolean'] }, { type }] });
     expect(compare(taking(among(['string', 'integer'])), taking(among(['string', 'boolean']))).verdict).not.toBe(
