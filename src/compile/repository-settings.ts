@@ -12,7 +12,7 @@ import { joinPointer, parsePointer } from './text/pointer.ts';
 import { checkSettings, type WrittenFile, type WrittenSettings } from './repository-settings-check.ts';
 
 findTwinsByText();
-const parent: object = JSON.parse(
+const around: object = JSON.parse(
   readFileSync(new URL('../../content/schemas/repository.json', import.meta.url), 'utf8'),
 );
 const options = { allErrors: true, strict: false, verbose: true, meta: false, validateSchema: false };
@@ -33,7 +33,7 @@ export function readSettings(
   if (!parsed.ok) return { settings: null, report: createReport(parsed.problems) };
   const { file } = parsed;
   // Only now: many sandboxes never read settings.
-  validate ??= new Ajv2020(options).compile(parent);
+  validate ??= new Ajv2020(options).compile(around);
   const errors = errorsOf(validate, file.value);
   const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
   const written = file.value as WrittenFile;
@@ -85,12 +85,12 @@ function explain(
 ): Problem | null {
   if (keyword === 'if') return null;
   const name = keyName(instancePath);
-  const parent = parentSchema as { properties?: object; description?: string } | undefined;
+  const around = parentSchema as { properties?: object; description?: string } | undefined;
   const problem = (text: string, pointer = instancePath, on: 'key' | 'value' = 'value') =>
     problemAt(file, pointer, 'settings', text, { on });
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
-    const hint = closest(written, Object.keys(parent?.properties ?? {}));
+    const hint = closest(written, Object.keys(around?.properties ?? {}));
     return problem(
       `${name} has no key ${JSON.stringify(written.slice(0, 100))}.${hint}`,
       joinPointer(instancePath, written),
@@ -100,8 +100,8 @@ function explain(
   if ('missingProperty' in params) return problem(`${name} is missing the key "${String(params['missingProperty'])}".`);
   const allowed: unknown = params['allowedValues'];
   if (Array.isArray(allowed)) return problem(`${name} must be ${orList(allowed)}.`);
-  if (keyword === 'pattern' && parent?.description !== undefined)
-    return problem(`${name} has an invalid value. ${parent.description}`);
+  if (keyword === 'pattern' && around?.description !== undefined)
+    return problem(`${name} has an invalid value. ${around.description}`);
   return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
 }
 

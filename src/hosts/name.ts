@@ -1,11 +1,11 @@
 /** `owner/name`, or longer with nested groups. Lower case, because hosts ignore case. */
-const parsedName = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
+const repositoryName = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
 
 /** The text as a repository name, or null when it is invalid. */
 export function asRepositoryName(text: string): string | null {
   const lower = text.toLowerCase();
   const isName =
-    text.length <= 500 && parsedName.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
+    text.length <= 500 && repositoryName.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
   return isName ? lower : null;
 }
 
@@ -14,8 +14,8 @@ export function asRepositoryName(text: string): string | null {
  * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
-  const parsedName = asRepositoryName(pathOn(base, url)?.path ?? '');
-  return parsedName !== null && (isNested || parsedName.split('/').length === 2) ? parsedName : null;
+  const repositoryName = asRepositoryName(pathOn(base, url)?.path ?? '');
+  return repositoryName !== null && (isNested || repositoryName.split('/').length === 2) ? repositoryName : null;
 }
 
 /**
