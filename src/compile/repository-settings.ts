@@ -85,12 +85,12 @@ function explain(
 ): Problem | null {
   if (keyword === 'if') return null;
   const name = keyName(instancePath);
-  const around = parentSchema as { properties?: object; description?: string } | undefined;
+  const parentObject = parentSchema as { properties?: object; description?: string } | undefined;
   const problem = (text: string, pointer = instancePath, on: 'key' | 'value' = 'value') =>
     problemAt(file, pointer, 'settings', text, { on });
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
-    const hint = closest(written, Object.keys(around?.properties ?? {}));
+    const hint = closest(written, Object.keys(parentObject?.properties ?? {}));
     return problem(
       `${name} has no key ${JSON.stringify(written.slice(0, 100))}.${hint}`,
       joinPointer(instancePath, written),
@@ -100,8 +100,8 @@ function explain(
   if ('missingProperty' in params) return problem(`${name} is missing the key "${String(params['missingProperty'])}".`);
   const allowed: unknown = params['allowedValues'];
   if (Array.isArray(allowed)) return problem(`${name} must be ${orList(allowed)}.`);
-  if (keyword === 'pattern' && around?.description !== undefined)
-    return problem(`${name} has an invalid value. ${around.description}`);
+  if (keyword === 'pattern' && parentObject?.description !== undefined)
+    return problem(`${name} has an invalid value. ${parentObject.description}`);
   return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
 }
 

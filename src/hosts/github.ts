@@ -72,12 +72,12 @@ export function createGitHub(settings: HostSettings): Host {
       if (settings.credential(repository.credential)?.kind !== 'app') return null;
       return inTime('GitHub', second, async (signal) => {
         const { client } = (await speakers.find(repository, signal))!;
-        const auth = await speakers.ask(repository, async () => {
+        const token = await speakers.ask(repository, async () => {
           const auth = (await client.auth({ type: 'installation' })) as Token;
           if (Date.parse(auth.expiresAt) - Date.now() > rest) return auth.token;
           return ((await client.auth({ type: 'installation', refresh: true })) as Token).token;
         });
-        return { kind: 'token', username: 'x-access-token', token: auth };
+        return { kind: 'token', username: 'x-access-token', token };
       });
     },
   };

@@ -14,8 +14,8 @@ export function asRepositoryName(text: string): string | null {
  * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
-  const repositoryName = asRepositoryName(pathOn(base, url)?.path ?? '');
-  return repositoryName !== null && (isNested || repositoryName.split('/').length === 2) ? repositoryName : null;
+  const full = asRepositoryName(pathOn(base, url)?.path ?? '');
+  return full !== null && (isNested || full.split('/').length === 2) ? full : null;
 }
 
 /**
