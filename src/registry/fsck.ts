@@ -274,7 +274,7 @@ async function isStored({ bucket }: Registry, digest: Digest, sound: Set<Digest>
   return true;
 }
 
-/** Whether there are bytes of the object, sound or not: those that are not are told of by themselves. */
+/** Whether the object has bytes. Damaged ones are reported when objects are checked. */
 async function isThere({ bucket }: Registry, digest: Digest): Promise<boolean> {
   return (await bucket.get(objectKey(digest))) !== null;
 }
