@@ -115,9 +115,9 @@ describe('detect', () => {
     files.push({ path: 'deep.yaml', bytes: Buffer.from(`openapi: ${'['.repeat(100_000)}`) });
     // Reading it takes seconds, until its memory is at an end.
     const large = {
-      path: 'large.json',
+      path: 'large.yaml',
       bytes: Buffer.from(
-        JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 1_200_000 }, (_, at) => ({ at })) }),
+        `# YAML\n${JSON.stringify({ openapi: '3.0.0', x: Array.from({ length: 900_000 }, (_, at) => ({ at })) })}`,
       ),
     };
     if (isThorough) files.push(large);

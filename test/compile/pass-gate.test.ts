@@ -107,7 +107,7 @@ describe('an exemption', () => {
   });
 
   it.each<[content: string, warnings: string[]]>([
-    ['a.yaml: [1', ['1:11 warning yaml-syntax: Flow sequence in block collection must be sufficiently indented and end with a ]. Nothing in this file is exempted.']],
+    ['a.yaml: [1', ['1:11 warning yaml-syntax: Unexpected end of file: a bracket or brace is not closed. Nothing in this file is exempted.']],
     ['- a.yaml', ['1:1 warning settings: This file must name files, their rules, and lists of pointers.']],
     ['a.yaml: [1]', ['1:9 warning settings: This must name rules, each with a list of pointers.']],
     ["a.yaml: { a: '#/x', b: [true] }\nother.yaml: 1", ["1:14 warning settings: A rule must have a list of pointers, such as ['#/paths/~1pets/get'].", "1:25 warning settings: A rule must have a list of pointers, such as ['#/paths/~1pets/get']."]],

@@ -1,9 +1,13 @@
 import { formatOfFile, type Format } from '../../model/address.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
-import { scanJson } from './json-text.ts';
-import { createPlaces, decodeText, type Place, type TextIssue } from './text.ts';
-import { readYaml } from './yaml-text.ts';
+import { parseJson } from '../../model/json.ts';
+import { readTree } from './events.ts';
+import { jsonSyntaxIssue } from './json-syntax.ts';
+import { controlCharacterIssue, createPlaces, decodeText, type FindNode, type Place, type TextIssue } from './text.ts';
+import { readJson } from './json.ts';
+import { createFind } from './tree.ts';
+import { readValue } from './value.ts';
 
 /** A file that was parsed as one JSON or YAML document. */
 export interface ParsedFile {
@@ -35,7 +39,7 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   if (bytes.length > limits.fileBytes) return { ok: false, problems: [fileTooLarge(path, bytes.length, limits)] };
   const { text, issue } = decodeText(bytes);
   const place = createPlaces(text);
-  const problems = (issues: readonly (TextIssue & { pointer?: string })[]): Problem[] =>
+  const problems = (issues: readonly TextIssue[]): Problem[] =>
     issues.map(({ rule, severity, message, offset, pointer = '' }) => ({
       rule,
       severity,
@@ -44,27 +48,26 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
       pointer,
       ...place(offset),
     }));
-  if (issue) return { ok: false, problems: problems([issue]) };
+  const refuse = (...issues: TextIssue[]): Parsed => ({ ok: false, problems: problems(issues) });
+  if (issue) return refuse(issue);
 
   const format = formatOfFile(path);
-  if (format === 'json' || /^\s*[{[]/.test(text)) {
-    const json = scanJson(text, limits);
-    if (json.ok) {
-      const locate = (pointer: string, on: 'key' | 'value' = 'value') => place(json.find(pointer)[on]);
-      return {
-        ok: true,
-        file: { path, text, format, value: JSON.parse(text), locate },
-        problems: problems(json.issues),
-      };
-    }
-    if (format === 'json' || json.issues.some(({ rule }) => rule.startsWith('limit-')))
-      return { ok: false, problems: problems(json.issues) };
-  }
-
-  const yaml = readYaml(text, limits);
-  if (!yaml.ok) return { ok: false, problems: problems(yaml.issues) };
-  const locate = (pointer: string, on: 'key' | 'value' = 'value') => place(yaml.find(pointer)[on]);
-  return { ok: true, file: { path, text, format, value: yaml.value, locate }, problems: problems(yaml.issues) };
+  const accept = (value: unknown, find: FindNode, issues: TextIssue[]): Parsed => {
+    const locate: ParsedFile['locate'] = (pointer, on = 'value') => place(find(pointer)[on]);
+    return { ok: true, file: { path, text, format, value, locate }, problems: problems(issues) };
+  };
+  const mayBeJson = format === 'json' || /^\s*[{[]/.test(text);
+  const plain = mayBeJson ? readJson(text, limits) : null;
+  if (plain !== null && 'value' in plain) return accept(plain.value, plain.find, plain.issues);
+  if (plain !== null && format === 'json') return refuse(plain);
+  const read = readTree(text, limits);
+  if (!read.ok && read.issue.rule.startsWith('limit-')) return refuse(read.issue);
+  const json = mayBeJson ? parseJson(text) : undefined;
+  const notJson = json !== undefined ? null : format === 'json' ? jsonSyntaxIssue(text) : controlCharacterIssue(text);
+  if (notJson !== null) return refuse(notJson);
+  if (!read.ok) return refuse(read.issue);
+  const { ok, value, issues } = readValue(read.tree, limits);
+  return ok ? accept(json === undefined ? value : json, createFind(read.tree), issues) : refuse(...issues);
 }
 
 /** Returns the problem for a file that exceeds the size limit. */

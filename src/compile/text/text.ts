@@ -10,12 +10,12 @@ export interface TextIssue {
   severity: 'error' | 'warning';
   message: string;
   offset: number;
+  /** JSON Pointer of its node; default: the root. */
+  pointer?: string;
 }
 
-/** An issue at a node of a YAML text. */
-export interface YamlIssue extends TextIssue {
-  pointer: string;
-}
+/** Returns the offsets of the key and value at a pointer, or of its deepest existing ancestor. */
+export type FindNode = (pointer: string) => { key: number; value: number };
 
 /** Returns a function from offsets to positions. Lines end with LF, CRLF or CR. */
 export function createPlaces(text: string): (offset: number) => Place {
@@ -81,6 +81,18 @@ function firstBroken(text: string, bytes: Uint8Array): number {
   return 0;
 }
 
+// YAML 1.2 §5.1, c-printable: everything else must be written as an escape.
+const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
+
+/** Reports the first character that YAML does not allow, or returns null. */
+export function controlCharacterIssue(text: string): TextIssue | null {
+  const offset = text.search(controlCharacter);
+  if (offset < 0) return null;
+  const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0');
+  const message = `The file contains the control character U+${code}, which YAML does not allow. Remove it or write it as an escape.`;
+  return { rule: 'control-character', severity: 'error', message, offset };
+}
+
 /**
  * Reports a number that changes when it is read as a double, or returns null. `1e400` is an error;
  * an integer beyond 2^53 is a warning.
@@ -110,6 +122,12 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
       offset,
     };
   return null;
+}
+
+/** The issue of a string with a character that UTF-8 cannot express. */
+export function loneSurrogate(offset: number): TextIssue {
+  const message = 'The string contains half of a surrogate pair. Write both halves, or remove it.';
+  return { rule: 'lone-surrogate', severity: 'error', message, offset };
 }
 
 /** Sets an own property, also one named `__proto__`. */

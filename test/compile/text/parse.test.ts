@@ -85,6 +85,36 @@ const refused: [what: string, path: string, content: string | Uint8Array, proble
     'a: &a\n  - *a',
     'a.yaml:2:5 error yaml-alias: The alias *a is inside its own anchor. Cycles are not allowed.',
   ],
+  [
+    'a bracket that closes left of its key',
+    'a.yaml',
+    'a: {\n  b: 1\n}\n',
+    'a.yaml:3:1 error yaml-syntax: This line must be indented more than the key of its value. Or is a bracket or quote above not closed?',
+  ],
+  [
+    'a tab as indentation',
+    'a.yaml',
+    'a:\n\tb: 1\n',
+    'a.yaml:2:1 error yaml-syntax: Tab characters must not be used in indentation.',
+  ],
+  [
+    'a key without its colon',
+    'a.yaml',
+    'a: 1\nb\nc: 2\n',
+    'a.yaml:3:2 error yaml-syntax: A key must be on one line. Perhaps the line above has no ":" after its key.',
+  ],
+  [
+    'text after a value',
+    'a.yaml',
+    'a: "b" c\n',
+    'a.yaml:1:8 error yaml-syntax: Expected a key here, or nothing. Indent the keys of a mapping alike, and quote text with ": " or " #".',
+  ],
+  [
+    'another major version of YAML',
+    'a.yaml',
+    '%YAML 2.0\n---\na: 1\n',
+    'a.yaml:2:1 error yaml-syntax: Unacceptable YAML version of the document.',
+  ],
 ];
 
 describe('what cannot be read', () => {
@@ -110,6 +140,28 @@ describe('what cannot be read', () => {
     ]);
   });
 
+  // None of them ends, so reading them to their end would say so.
+  it.each([
+    ['pairs without text', 'a.yaml', `[${':,'.repeat(30_000)}`],
+    ['keys without text', 'a.yaml', `[${'? ,'.repeat(30_000)}`],
+    ['empty mappings', 'a.json', `[${'{},'.repeat(30_000)}`],
+    ['anchors', 'a.yaml', `${'- &a\n'.repeat(30_000)}- [`],
+    ['documents', 'a.yaml', `${'---\n'.repeat(30_000)}- [`],
+  ])('very many %s stop at the node limit while they are read', (_, path, content) => {
+    expect(read(path, content, { nodes: 10_000 }).problems).toEqual([
+      expect.stringContaining('error limit-nodes: The document has more than 10000 nodes'),
+    ]);
+  });
+
+  it('merge keys cannot expand a document either', () => {
+    const members = Array.from({ length: 2000 }, (_, index) => `k${index}: 1`).join(', ');
+    const uses = Array.from({ length: 500 }, (_, index) => `m${index}: {<<: *a}`);
+    const { problems } = read('a.yaml', [`a: &a {${members}}`, ...uses].join('\n'));
+    expect(problems).toEqual([
+      expect.stringContaining('limit-nodes: Aliases and merge keys expand the document to more than 4 times'),
+    ]);
+  });
+
   it('an alias bomb stops at the node limit, before it is expanded', () => {
     const lines = ['a: &a [x,x,x,x,x,x,x,x,x]'];
     for (const [index, name] of [...'bcdefghijk'].entries())
@@ -124,7 +176,7 @@ describe('what cannot be read', () => {
       'a.yaml:2:13 error limit-aliases',
     );
     expect(read('a.yaml', 'a: [1, 2, 3, 4]', { nodes: 4 }).problems[0]).toContain('limit-nodes');
-    expect(read('a.json', '[1, 2, 3, 4]', { nodes: 4 }).problems[0]).toContain('a.json:1:11 error limit-nodes');
+    expect(read('a.json', '[1, 2, 3, 4]', { nodes: 4 }).problems[0]).toContain('a.json:1:9 error limit-nodes');
     expect(read('a.json', '[1, 2, 3, 4]', { fileBytes: 5 }).problems[0]).toContain('limit-file-bytes');
   });
 });
@@ -198,6 +250,36 @@ describe('what is read and reported', () => {
       'a.yaml:1:4 error yaml-tag: The YAML tag binary cannot be converted to JSON. Remove it.',
     ],
     [
+      'a core tag that does not fit',
+      'a.yaml',
+      'a: !!int b',
+      'a.yaml:1:4 error yaml-tag: The YAML tag int cannot be converted to JSON. Remove it.',
+    ],
+    [
+      'a core tag with another meaning',
+      'a.yaml',
+      '%TAG !! tag:example.com,2000:\n---\na: !!int 1',
+      'a.yaml:3:4 error yaml-tag: The YAML tag !!int cannot be converted to JSON. Remove it.',
+    ],
+    [
+      'an escape of no character',
+      'a.yaml',
+      'a: "\\U00110000"',
+      'a.yaml:1:4 error yaml-syntax: The string contains an escape beyond \\U0010FFFF. Remove it.',
+    ],
+    [
+      'another version of YAML',
+      'a.yaml',
+      '%YAML 1.1\n---\na: yes',
+      'a.yaml:1:1 warning yaml-version: The file declares %YAML 1.1 but is read as YAML 1.2: "yes" and "on" are strings, and "010" is 10.',
+    ],
+    [
+      'a number that a double holds as 0',
+      'a.json',
+      '[0, 1e-400]',
+      'a.json:1:5 warning number-precision: The number 1e-400 is too small and is read as 0.',
+    ],
+    [
       'a key that is no scalar',
       'a.yaml',
       '? [a]\n: 1',
@@ -246,6 +328,16 @@ describe('values', () => {
     ],
     ['a quoted "<<" is a key', 'a.yaml', '"<<": {a: 1}', { '<<': { a: 1 } }],
     ['JSON in a .yaml file', 'a.yaml', '{\n\t"a": [1, true, null]\n}', { a: [1, true, null] }],
+    ['JSON after spaces', 'a.json', '  {"a":\n1\n}', { a: 1 }],
+    [
+      'core tags',
+      'a.yaml',
+      'a: !!str 1\nb: !!int "2"\nc: ! 3\nd: !!null\ne: !!seq [!<tag:yaml.org,2002:bool> true]',
+      { a: '1', b: 2, c: '3', d: null, e: [true] },
+    ],
+    ['text is not made NFC', 'a.yaml', '"e\u0301": e\u0301', { 'e\u0301': 'e\u0301' }],
+    ['a long key', 'a.yaml', `${'k'.repeat(2000)}: 1`, { ['k'.repeat(2000)]: 1 }],
+    ['an alias as a key', 'a.yaml', '- &x 1.10\n- {*x : a}', [1.1, { '1.10': 'a' }]],
     ['CRLF', 'a.yaml', 'a: 1\r\nb: |\r\n  x\r\n  y\r\n', { a: 1, b: 'x\ny\n' }],
     ['an anchor defined again', 'a.yaml', 'a: &x 1\nb: *x\nc: &x 2\nd: *x', { a: 1, b: 1, c: 2, d: 2 }],
   ])('%s', (_, path, content, value) => {
@@ -268,7 +360,8 @@ describe('values', () => {
 });
 
 describe('places', () => {
-  const yaml = 'info:\n  title: x\npaths:\n  /a/{b}:\n    - one\n    - {two: 2}\nx: &x\n  y: 1\nz: *x\nm:\n  <<: *x\n';
+  const yaml =
+    'info:\n  title: x\npaths:\n  /a/{b}:\n    - one\n    - {two: 2}\nx: &x\n  y: 1\nz: *x\nm:\n  <<: *x\nblock: |- # a > b\n  |\nempty:\n';
   const json = '{\n  "info": {"title": "x"},\n  "paths": {\n    "/a/{b}": ["one",\n      {"two": 2}]\n  }\n}';
 
   it.each([
@@ -279,7 +372,10 @@ describe('places', () => {
     ['/paths/~1a~1{b}/1/two', 'key', 6, 8],
     ['/paths/~1a~1{b}/1/two', 'value', 6, 13],
     ['/paths/~1a~1{b}/7/two', 'value', 5, 5],
+    ['/z', 'value', 9, 4],
     ['/z/y', 'value', 8, 6],
+    ['/block', 'value', 12, 8],
+    ['/empty', 'value', 14, 1],
     ['/m/y', 'key', 8, 3],
     ['/none/at/all', 'value', 1, 1],
   ] as const)('YAML: %s (%s) stands at %i:%i', (pointer, on, line, column) => {

@@ -1,0 +1,165 @@
+import { EVENT_ID, parseEvents, YAMLException, type DocumentEvent, type Event, type PopEvent } from 'js-yaml';
+import type { CompileLimits } from '../compile.ts';
+import { startOf } from './scalar.ts';
+import type { TextIssue } from './text.ts';
+
+/** The event of a node, and not of a document or an end. */
+export type NodeEvent = Exclude<Event, DocumentEvent | PopEvent>;
+
+/**
+ * The events of one YAML or JSON document. A node is named by the index of its first event; the
+ * outermost one is 1, after the event of the document.
+ */
+export interface Tree {
+  text: string;
+  events: readonly Event[];
+  /** By index of a node: the index of the event after it. */
+  ends: Uint32Array;
+  /** By index of an alias: the index of the node that it stands for. */
+  targets: ReadonlyMap<number, number>;
+}
+
+export type ReadTree = { ok: true; tree: Tree } | { ok: false; issue: TextIssue };
+
+type Limits = Pick<CompileLimits, 'depth' | 'nodes' | 'aliases'>;
+
+/**
+ * Reads the events of one YAML 1.2 document, which may be JSON. Builds no value. Refuses what is not
+ * YAML, a second document, nesting and aliases beyond the limits, far too many nodes, and cycles.
+ */
+export function readTree(text: string, limits: Limits): ReadTree {
+  const events = readEvents(text, limits);
+  return 'rule' in events ? { ok: false, issue: events } : linkNodes(text, events, limits.aliases);
+}
+
+/** Messages of the library, and what to say instead. */
+const clearer: ReadonlyMap<string, string> = new Map([
+  [
+    'unexpected end of the stream within a flow collection',
+    'Unexpected end of file: a bracket or brace is not closed.',
+  ],
+  ['unexpected end of the stream within a double quoted scalar', 'Unexpected end of file inside a string.'],
+  ['unexpected end of the stream within a single quoted scalar', 'Unexpected end of file inside a string.'],
+  [
+    'deficient indentation',
+    'This line must be indented more than the key of its value. Or is a bracket or quote above not closed?',
+  ],
+  [
+    'bad indentation of a mapping entry',
+    'Expected a key here, or nothing. Indent the keys of a mapping alike, and quote text with ": " or " #".',
+  ],
+  [
+    'can not read a block mapping entry; a multiline key may not be an implicit key',
+    'A key must be on one line. Perhaps the line above has no ":" after its key.',
+  ],
+  [
+    'end of the stream or a document separator is expected',
+    'Expected the end of the document here. Indent the keys of a mapping alike, and put only one value at the root.',
+  ],
+]);
+
+/** The library asks for its limits twice for some nodes, and for scalars inside the deepest container. */
+const more = { nodes: 1000, depth: 3 };
+
+function readEvents(text: string, { nodes, depth }: Limits): Event[] | TextIssue {
+  // The library has no limit for nodes, but looks at the one for depth at each node.
+  let left = nodes * 2 + more.nodes;
+  const maxDepth = { valueOf: () => (--left < 0 ? 0 : depth + more.depth) } as unknown as number;
+  // Spaces before the first bracket would be the least indentation of all lines.
+  const outdented = text.replace(/^[ \t\r\n]+(?=[[{])/, (space) => '\n'.repeat(space.length));
+  try {
+    return parseEvents(outdented, { maxDepth });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const offset = error.mark?.position ?? 0;
+    if (left < 0) return issueOf('limit-nodes', tooManyNodes(nodes), offset);
+    if (error.reason.startsWith('nesting exceeded')) return issueOf('limit-depth', tooDeep(depth), offset);
+    const message = clearer.get(error.reason) ?? `${error.reason.charAt(0).toUpperCase()}${error.reason.slice(1)}.`;
+    return issueOf('yaml-syntax', message, offset);
+  }
+}
+
+/** Finds the end of each node, and the node of each alias in the order of the text (YAML 1.2 §3.2.2.2). */
+function linkNodes(text: string, events: readonly Event[], maxAliases: number): ReadTree {
+  const refuse = (rule: string, message: string, offset: number): ReadTree => ({
+    ok: false,
+    issue: issueOf(rule, message, offset),
+  });
+  const ends = new Uint32Array(events.length);
+  const targets = new Map<number, number>();
+  const anchors = new Map<string, number>();
+  const open: number[] = [];
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index]!;
+    if (event.type === EVENT_ID.POP) {
+      ends[open.pop()!] = index + 1;
+      continue;
+    }
+    if (event.type === EVENT_ID.DOCUMENT) {
+      if (index > 0) return refuse('yaml-documents', secondDocument, markerBefore({ text, events }, index));
+      open.push(index);
+      continue;
+    }
+    const isAnchored = event.anchorStart >= 0;
+    const name = isAnchored ? text.slice(event.anchorStart, event.anchorEnd) : '';
+    if (event.type === EVENT_ID.ALIAS) {
+      const offset = event.anchorStart - 1;
+      const target = anchors.get(name);
+      if (target === undefined)
+        return refuse('yaml-alias', `The alias *${name} has no anchor &${name} before it.`, offset);
+      if (open.includes(target))
+        return refuse('yaml-alias', `The alias *${name} is inside its own anchor. Cycles are not allowed.`, offset);
+      if (targets.size >= maxAliases)
+        return refuse(
+          'limit-aliases',
+          `The document has more than ${maxAliases} aliases. Replace some with their content.`,
+          offset,
+        );
+      targets.set(index, target);
+    } else if (isAnchored) anchors.set(name, index);
+    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) ends[index] = index + 1;
+    else open.push(index);
+  }
+  const [, outermost] = events;
+  const isEmpty = outermost === undefined || (outermost.type === EVENT_ID.SCALAR && isAbsent(outermost));
+  if (isEmpty) return refuse('yaml-syntax', 'The file has no content, or only comments.', 0);
+  return { ok: true, tree: { text, events, ends, targets } };
+}
+
+const secondDocument =
+  'The file contains more than one YAML document; "---" starts a new one. Put each document into its own file.';
+
+/** The offset of the marker after the node before an event. */
+function markerBefore({ text, events }: Pick<Tree, 'text' | 'events'>, index: number): number {
+  const marker = /^(?:---|\.\.\.)/gm;
+  const before = events.slice(0, index).findLast((event) => startOf(text, event) !== null);
+  marker.lastIndex = before === undefined ? 0 : startOf(text, before)!;
+  return marker.exec(text)?.index ?? 0;
+}
+
+/** The message for a document with more nodes than the limit. */
+export function tooManyNodes(nodes: number): string {
+  return `The document has more than ${nodes} nodes with its aliases expanded.`;
+}
+
+/** The message for a document that is nested deeper than the limit. */
+export function tooDeep(depth: number): string {
+  return `The document is nested deeper than ${depth} levels.`;
+}
+
+/** An error in a text. */
+export function issueOf(rule: string, message: string, offset: number): TextIssue {
+  return { rule, severity: 'error', message, offset };
+}
+
+function isAbsent({
+  valueStart,
+  anchorStart,
+  tagStart,
+}: {
+  valueStart: number;
+  anchorStart: number;
+  tagStart: number;
+}): boolean {
+  return valueStart < 0 && anchorStart < 0 && tagStart < 0;
+}
