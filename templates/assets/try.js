@@ -113,9 +113,9 @@ function formFor(method, path, item, operation, sample) {
     'div',
     {},
     form,
-    make('h3', {}, 'As curl'),
+    make('h2', {}, 'As curl'),
     make('pre', { tabIndex: 0 }, curl),
-    make('h3', {}, 'Response'),
+    make('h2', {}, 'Response'),
     answer,
   );
   answer.append(make('p', { className: 'quiet' }, 'Nothing sent yet.'));
