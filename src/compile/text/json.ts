@@ -40,7 +40,7 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
   const path: (string | number)[] = [];
   let strings = 0;
 
-  function note(issueAt: (offset: number) => TextIssue | null, on: 'key' | 'value'): void {
+  function noteIssue(issueAt: (offset: number) => TextIssue | null, on: 'key' | 'value'): void {
     if (issues.length >= keptIssues) return;
     const pointer = joinPointer('', ...path);
     const issue = issueAt(find(pointer)[on]);
@@ -52,10 +52,10 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     if (length > longestPointer) return false;
     if (typeof node === 'string') {
       strings++;
-      if (!node.isWellFormed()) note(loneSurrogate, 'value');
+      if (!node.isWellFormed()) noteIssue(loneSurrogate, 'value');
     } else if (typeof node === 'number') {
       if (Math.abs(node) > Number.MAX_SAFE_INTEGER || (node === 0 && mayBeTiny))
-        note((offset) => numberIssue(numberAt(offset), node, offset), 'value');
+        noteIssue((offset) => numberIssue(numberAt(offset), node, offset), 'value');
     } else if (Array.isArray(node)) return node.every((item, index) => inspectChild(index, item, length));
     else if (typeof node === 'object' && node !== null)
       return Object.entries(node).every(([name, member]) => {
@@ -67,7 +67,7 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
 
   function inspectChild(key: string | number, child: unknown, length: number): boolean {
     path.push(key);
-    if (typeof key === 'string' && !key.isWellFormed()) note(loneSurrogate, 'key');
+    if (typeof key === 'string' && !key.isWellFormed()) noteIssue(loneSurrogate, 'key');
     const isShort = inspect(child, length + 1 + String(key).length);
     path.pop();
     return isShort;
