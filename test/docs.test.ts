@@ -358,7 +358,8 @@ function configurationKeys(schema: ConfigSchema): string[] {
 
 /** The names of rules that problems are made with, read from the syntax trees: what `rule` is, and what the makers of problems are given. */
 function rulesIn(folders: readonly string[]): string[] {
-  const makers = /^(?:problemAt|problemAtFile|addProblem|refuse|refused|stop|note|fail|about|problemOf|noteAt|issueOf)$/;
+  const makers =
+    /^(?:problemAt|problemAtFile|addProblem|refuse|refused|stop|note|fail|about|problemOf|noteAt|issueOf)$/;
   const found = new Set<string>();
   interface Node {
     type: string;
@@ -366,7 +367,8 @@ function rulesIn(folders: readonly string[]): string[] {
   }
   const add = (node: unknown): void => {
     const { type, value, consequent, alternate, left, right, types, literal } = (node ?? {}) as Node;
-    if (type === 'Literal' && typeof value === 'string' && /^(?!warning$)[a-z]+(?:-[a-z]+)*$/.test(value)) found.add(value);
+    if (type === 'Literal' && typeof value === 'string' && /^(?!warning$)[a-z]+(?:-[a-z]+)*$/.test(value))
+      found.add(value);
     if (type === 'TSLiteralType') add(literal);
     for (const inner of [consequent, alternate, left, right, ...((types as unknown[] | undefined) ?? [])])
       if (inner !== undefined && type !== 'BinaryExpression') add(inner);
