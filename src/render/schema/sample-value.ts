@@ -206,4 +206,5 @@ const textSamples: Readonly<Record<string, string>> = {
   hostname: 'example.com',
   ipv4: '192.0.2.1',
   ipv6: '2001:db8::1',
+  byte: 'c3RyaW5n',
 };

@@ -84,7 +84,9 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       failed,
       expected: heads.newest,
       appended: (log, head) => heads.reached({ log, ...head }),
-      continuing: (work) => void (atWork = Promise.all([atWork, work]).then(() => undefined, failed)),
+      continuing: (work) => {
+        atWork = Promise.all([atWork, work]).then(() => undefined, failed);
+      },
     });
     // An older program wrote the log, or its head expired.
     const { sequence, digest } = opened.head();

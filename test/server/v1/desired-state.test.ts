@@ -14,7 +14,7 @@ let api: Api;
 
 type Members = Readonly<Record<string, unknown>>;
 
-interface AnswerCache {
+interface ObjectUnderTest {
   /** Where objects of the kind are made with POST. Without: with PUT at their own address. */
   list?: string;
   /** The address. Null: its id is known only once it is made, and `name` finds it in the list. */
@@ -34,7 +34,7 @@ const resource = {
   first: { name: 'A', description: 'First.', owner: 'team-a', topics: ['money'], visibility: 'public', ...gate },
   second: { name: 'B', description: '', owner: null, topics: [], visibility: 'private', blockOn: null, ratchet: null },
 };
-const objects: Record<string, AnswerCache> = {
+const objects: Record<string, ObjectUnderTest> = {
   apis: { list: '/v1/apis', at: '/v1/apis/payments', ...resource },
   schemas: { list: '/v1/schemas', at: '/v1/schemas/payments', ...resource },
   rulesets: { list: '/v1/rulesets', at: '/v1/rulesets/payments', ...resource },
@@ -64,7 +64,7 @@ const objects: Record<string, AnswerCache> = {
     second: { repository: repository.url, branch: 'main', folder: 'guide', credential: null },
   },
   ...Object.fromEntries(
-    ['apis', 'schemas', 'rulesets'].map((type): [string, AnswerCache] => [
+    ['apis', 'schemas', 'rulesets'].map((type): [string, ObjectUnderTest] => [
       `connections of ${type}`,
       {
         at: `/v1/${type}/other/connection`,
@@ -119,7 +119,7 @@ const objects: Record<string, AnswerCache> = {
   },
 };
 
-async function addressOf({ at, list, name, first, gone }: AnswerCache): Promise<string | null> {
+async function addressOf({ at, list, name, first, gone }: ObjectUnderTest): Promise<string | null> {
   if (at !== null) return at;
   const { json } = await api.call('GET', `${list}?limit=100`);
   const found = (json['items'] as Record<string, unknown>[]).find(
@@ -128,14 +128,14 @@ async function addressOf({ at, list, name, first, gone }: AnswerCache): Promise<
   return found === undefined ? null : `${list}/${found['id'] as string}`;
 }
 
-async function read(kept: AnswerCache): Promise<Answered | null> {
+async function read(kept: ObjectUnderTest): Promise<Answered | null> {
   const at = await addressOf(kept);
   const answer = at === null ? null : await api.call('GET', at);
   return answer?.status === 200 ? answer : null;
 }
 
 /** Makes an object what is desired. Returns the requests that it needed for that. */
-async function keep(kept: AnswerCache, desired: Members): Promise<string[]> {
+async function keep(kept: ObjectUnderTest, desired: Members): Promise<string[]> {
   const sent: string[] = [];
   const send = async (method: string, at: string, body: Members, headers = {}): Promise<number> => {
     const { status, text } = await api.call(method, at, { body, headers });
