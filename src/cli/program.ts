@@ -13,6 +13,12 @@ import { restoreCommand } from './maintenance/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './check/lint-command.ts';
 import { replayCommand } from './check/replay-command.ts';
+import { addCommand } from './lock/add-command.ts';
+import { installCommand } from './lock/install-command.ts';
+import { listCommand } from './lock/list-command.ts';
+import { outdatedCommand } from './lock/outdated-command.ts';
+import { removeCommand } from './lock/remove-command.ts';
+import { updateCommand } from './lock/update-command.ts';
 import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { repositoriesCommand } from './repositories-command.ts';
@@ -44,6 +50,12 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     diffCommand(),
     replayCommand(),
     discoverCommand(),
+    addCommand(),
+    installCommand(),
+    updateCommand(),
+    outdatedCommand(),
+    listCommand(),
+    removeCommand(),
     syncCommand(),
     repositoriesCommand(),
     importCommand(),

@@ -1,4 +1,6 @@
 import { setGlobalProxyFromEnv } from 'node:http';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import type { Proxies } from '../model/outgoing/proxy.ts';
 
@@ -68,8 +70,19 @@ export function readEnvironment(): {
   port: string | undefined;
   key: string | undefined;
   data: string | undefined;
+  registry: string | undefined;
 } {
-  return { port: process.env.PORT, key: process.env.STELE_KEY, data: process.env.STELE_DATA };
+  return {
+    port: process.env.PORT,
+    key: process.env.STELE_KEY,
+    data: process.env.STELE_DATA,
+    registry: process.env.STELE_REGISTRY,
+  };
+}
+
+/** The folder for what this user's programs can fetch again (XDG Base Directory Specification). */
+export function userCacheFolder(): string {
+  return process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 }
 
 /** The place of this process among the workers that share a port: 0 for the first, and where there is no other. */

@@ -154,7 +154,7 @@ export function parseResourceRef(name: string): Coordinate | null {
 }
 
 /** The version with this label, or null. Labels are unique ignoring case. */
-export function findVersion({ versions }: Resource, label: string): Version | null {
+export function findVersion({ versions }: Pick<Resource, 'versions'>, label: string): Version | null {
   return versions[placeOfLabel(versions, label)] ?? null;
 }
 
@@ -163,7 +163,10 @@ export function findVersion({ versions }: Resource, label: string): Version | nu
  * exact label wins over a range with the same spelling. Null when nothing matches. Returns
  * withdrawn versions too, because they answer 410 and not 404.
  */
-export function selectVersion(resource: Resource, selector: Selector): { version: Version; exact: boolean } | null {
+export function selectVersion(
+  resource: Pick<Resource, 'versions' | 'latest'>,
+  selector: Selector,
+): { version: Version; exact: boolean } | null {
   if (selector.kind === 'digest') {
     const named = resource.versions.filter(({ manifest }) => manifest === selector.digest);
     // Two labels can share a manifest. It is readable while one of them is not withdrawn.

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await run('sync');
   await run('publish', 'style.yaml', '@acme/rulesets/style');
   stele = await serveStele(['--json', '--data', 'data'], { cwd: folder });
+  registry = stele.url;
 });
 
 afterAll(async () => {
@@ -40,13 +41,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The key that commands present to a registry. */
+/** The key that commands present to a registry, and the registry. */
 let key = '';
+let registry = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
   const isGroup = args.join() === 'keys' || args.join() === 'sites';
-  return runHere([...args, ...(isGroup ? [] : common), '--json'], { cwd: folder, env: { STELE_KEY: key } });
+  return runHere([...args, ...(isGroup ? [] : common), '--json'], {
+    cwd: folder,
+    env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry },
+  });
 }
 
 /** The one value of a stream that holds nothing else. */
@@ -96,6 +101,15 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['', 0, { runs: [{ state: 'succeeded' }] }],
     ['@acme/apis/pay --registry REGISTRY', 0, { runs: [{ state: 'succeeded' }] }],
   ],
+  add: [['@acme/apis/pay --as vendored.json', 0, { path: 'vendored.json', version: '1.0.0', range: '^1.0.0' }]],
+  install: [
+    ['--frozen', 0, { contracts: [{ state: 'ok', detail: null }] }],
+    ['', 0, { contracts: [{ state: 'ok' }] }],
+  ],
+  update: [['', 0, { contracts: [] }]],
+  outdated: [['', 0, { contracts: [{ inRange: null, beyond: null, status: { state: 'active' } }] }]],
+  list: [['', 0, { contracts: [{ path: 'vendored.json', state: 'ok' }] }]],
+  remove: [['vendored.json', 0, { contracts: [{ path: 'vendored.json' }] }]],
   discover: [['REPOSITORY --org acme', 0, { documents: [{ path: 'pay.yaml' }], skipped: [], others: 0, wrote: null }]],
   repositories: [
     ['', 0, { repositories: [{ repository: 'apis', state: 'synced' }], owners: [] }],
@@ -159,8 +173,7 @@ test('every command is walked', () => {
 describe('one object on stdout, nothing on stderr', () => {
   const rows = Object.entries(answers).flatMap(([name, ways]) => ways.map((way) => [name, ...way] as const));
   test.for(rows)('%s %s', async ([name, args, code, members]) => {
-    const [repository, registry] = [join(folder, 'apis.git'), stele.url];
-    const known = args.replace('REPOSITORY', repository).replace('REGISTRY', registry);
+    const known = args.replace('REPOSITORY', join(folder, 'apis.git')).replace('REGISTRY', registry);
     const filled = known.replace('KEY', args.startsWith('KEY') ? await makeKey() : '');
     const ended = await run(...name.split(' '), ...filled.split(' ').filter((arg) => arg !== ''));
     expect(ended).toMatchObject({ code, stderr: '' });

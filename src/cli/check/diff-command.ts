@@ -77,7 +77,8 @@ async function compare(command: Command, before: string, after: string): Promise
     const rules = { ...(org === null ? usualRules : changeRulesIn(config, org)), ...(enums && { enums }) };
     const documentNamed = (name: string): Promise<Published> => {
       const isHere = isCoordinate(name) && remote === undefined;
-      return isHere ? publishedDocument(registry!, name) : readDocument(compiler, limits, name, remote);
+      if (isHere) return publishedDocument(registry!, name);
+      return openDocument(name, limits, remote).then((opened) => compileOpened(compiler, limits, name, opened));
     };
     const one = await documentNamed(before);
     const other = await documentNamed(after);
@@ -94,14 +95,19 @@ function isCoordinate(name: string): boolean {
   return name.startsWith('@') && !existsSync(name);
 }
 
-/** Compiles a file, also one of a commit, or what is at a URL, or the version of a coordinate in a remote registry. */
-async function readDocument(
+interface OpenedDocument {
+  snapshot: Snapshot;
+  entry: string;
+  isRepository: boolean;
+}
+
+/** Compiles a file into what would be published of it. Throws `refused` if it is not valid. */
+export async function compileOpened(
   compiler: Compiler,
   limits: Config['limits'],
   name: string,
-  remote: string | undefined,
+  { snapshot, entry, isRepository }: OpenedDocument,
 ): Promise<Published> {
-  const { snapshot, entry, isRepository } = await openDocument(name, limits, remote);
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
@@ -114,11 +120,12 @@ async function readDocument(
   return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
 }
 
+/** A file, also one of a commit, or what is at a URL, or the version of a coordinate in a remote registry. */
 async function openDocument(
   name: string,
   limits: Config['limits'],
   remote: string | undefined,
-): Promise<{ snapshot: Snapshot; entry: string; isRepository: boolean }> {
+): Promise<OpenedDocument> {
   const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
   if (url !== null) return { ...(await fetchDocument(url, limits.fileBytes, remote)), isRepository: true };
   if (existsSync(name) || !isRevision(name)) return openFolder(name, limits);

@@ -55,7 +55,8 @@ export async function fetchDocument(
   return { snapshot: createUpload(entry, bytes), entry };
 }
 
-async function readBody(response: Response, limit: number, name: string): Promise<Buffer> {
+/** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */
+export async function readBody(response: Response, limit: number, name: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {

@@ -1,0 +1,95 @@
+import { Command } from 'commander';
+import { readEnvironment } from '../../config/environment.ts';
+import { formatOfFile, type Selector } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { parseSemanticVersion } from '../../model/label.ts';
+import { registryFault, type LockedContract } from '../../model/graph/lock.ts';
+import { nameOf } from '../../model/resource.ts';
+import { requireCoordinate } from '../command-context.ts';
+import { print, printJson, withProgress } from '../output.ts';
+import { openLock, pathInLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
+
+interface AddOptions extends LockOptions {
+  as?: string;
+  registry?: string;
+}
+
+/** `stele add COORDINATE`: makes a version of a contract a file of this repository. */
+export function addCommand(): Command {
+  const command = new Command('add')
+    .description('Save a contract as a file of this repository, and record its version in contracts.lock.')
+    .argument('<coordinate>', '@org/type/slug[@range]; without a range, ^ and the latest version')
+    .option('--as <file>', 'the file to write, as JSON or YAML by its ending (default: contracts/<slug>.json)')
+    .option('--registry <url>', 'the registry (default: STELE_REGISTRY, else the only one in contracts.lock)')
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<AddOptions>();
+      const lock = await openLock(self, { creates: true });
+      const entry = await withProgress(
+        `Adding ${name}`,
+        () => add(lock, name, options),
+        options.json ? null : process.stderr,
+      );
+      if (options.json) printJson(entry);
+      else print(`added ${entry.path}: ${entry.contract}@${entry.version} (${entry.range})`);
+    });
+  return withLockOption(command);
+}
+
+async function add(lock: OpenLock, name: string, options: AddOptions): Promise<LockedContract> {
+  const { coordinate, selector } = requireCoordinate(name);
+  const contract = nameOf(coordinate);
+  const registry = registryFor(lock, options.registry);
+  const earlier = lock.contracts.filter((each) => each.contract === contract && each.registry === registry);
+  if (options.as === undefined && earlier.length > 1)
+    throw new RegistryError(
+      'malformed',
+      `${contract} is in contracts.lock more than once: ${earlier.map(({ path }) => path).join(', ')}. Name the file with --as.`,
+    );
+  const usual = earlier[0]?.path ?? `contracts/${coordinate.slug}.json`;
+  const path = options.as === undefined ? usual : await pathInLock(lock, options.as);
+  const current = lock.contracts.find((each) => each.path === path);
+  if (current !== undefined && current.contract !== contract)
+    throw new RegistryError(
+      'refused',
+      `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
+    );
+  const [{ openContractSource, trustedRegistry }, { bytesOf }, { assertReplaceable }, { writeTreeFile }] =
+    await Promise.all([
+      import('./contract-source.ts'),
+      import('./contract-cache.ts'),
+      import('./vendored-file.ts'),
+      import('./tree-files.ts'),
+    ]);
+  const trusted = trustedRegistry(options.registry);
+  const found = await openContractSource(registry, trusted).find(coordinate, selector);
+  const sha256 = found.sha256[formatOfFile(path)];
+  const range = rangeFor(selector, found.version);
+  const entry = { path, contract, range, version: found.version, registry, sha256, digest: found.digest };
+  const bytes = await bytesOf(entry, trusted);
+  await assertReplaceable(lock, path, current, sha256);
+  await writeTreeFile(lock.folder, path, bytes);
+  await saveLock(lock, [...lock.contracts.filter((each) => each !== current), entry]);
+  return entry;
+}
+
+function registryFor({ contracts }: OpenLock, given: string | undefined): string {
+  const registries = new Set(contracts.map(({ registry }) => registry));
+  const url = given ?? readEnvironment().registry ?? (registries.size === 1 ? [...registries][0] : undefined);
+  if (!url)
+    throw new RegistryError(
+      'malformed',
+      'Which registry? Use --registry https://contracts.example.com, or set STELE_REGISTRY.',
+    );
+  const registry = url.replace(/\/+$/, '');
+  const fault = registryFault(registry);
+  if (fault !== null) throw new RegistryError('malformed', `${JSON.stringify(url)} ${fault}.`);
+  return registry;
+}
+
+/** What a version may be updated to: what was asked for; else what is compatible with it. */
+function rangeFor(selector: Selector, label: string): string {
+  if (selector.kind === 'digest') return selector.digest;
+  if (selector.kind === 'version') return selector.version;
+  const version = parseSemanticVersion(label);
+  return version === null || version.prerelease.length > 0 ? label : `^${version.core.join('.')}`;
+}

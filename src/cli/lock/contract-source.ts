@@ -1,0 +1,221 @@
+import { readEnvironment } from '../../config/environment.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate, type Format, type Selector } from '../../model/address.ts';
+import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model/artifact.ts';
+import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { parseJson } from '../../model/json.ts';
+import { isLabel } from '../../model/label.ts';
+import type { LockedContract } from '../../model/graph/lock.ts';
+import { readBody } from '../check/fetch-document.ts';
+import { selectVersion, type Status, type Version } from '../../model/resource.ts';
+
+/** The most bytes of a document, of anything else, and pages of a list. */
+export const maxDocumentBytes = 128 * 2 ** 20;
+const maxRecordBytes = 16 * 2 ** 20;
+const maxPages = 1000;
+/** Milliseconds for an answer, with its body. */
+const patience = 60_000;
+const maxRedirects = 3;
+
+/** A version in a registry. */
+export interface SourceVersion {
+  version: string;
+  digest: Digest;
+  /** What its bytes are in each format. */
+  sha256: Record<Format, string>;
+}
+
+/** The versions of a resource, in order of publication. */
+export interface SourceHistory {
+  versions: Version[];
+  latest: string | null;
+}
+
+/**
+ * Reads contracts as any client of a registry does, so that it works with every Stele and with the
+ * files of a static build. Everything rejects with `unreachable` if the registry does not answer or does
+ * not take the key, `not_found`, `gone`, `too_large`, or `refused` for a redirect elsewhere.
+ */
+export interface ContractSource {
+  /** What a selector means now. */
+  find(coordinate: Coordinate, selector: Selector): Promise<SourceVersion>;
+  history(coordinate: Coordinate): Promise<SourceHistory>;
+  /** A version's bytes. Rejects with `refused` unless they have the SHA-256. */
+  bytes(coordinate: Coordinate, version: string, format: Format, sha256: string): Promise<Uint8Array>;
+}
+
+/**
+ * Opens a registry by its URL. The key in STELE_KEY is sent only to the registry that the command line or
+ * STELE_REGISTRY names (`trusted`): the URL in a lock may be anybody's.
+ */
+export function openContractSource(url: string, trusted: string | undefined): ContractSource {
+  const { origin } = new URL(url);
+  const { key } = readEnvironment();
+  const isTrusted = trusted !== undefined && URL.parse(trusted)?.origin === origin;
+  const credential = key && isTrusted ? { authorization: `Bearer ${key}` } : {};
+  const advice = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
+
+  async function ask(path: string, accept: string): Promise<Response> {
+    let target = new URL(url + path);
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(target, {
+        headers: { accept, ...credential },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(patience),
+      }).catch((cause: unknown) => {
+        throw new RegistryError('unreachable', `${origin} cannot be reached.`, { cause });
+      });
+      const location = response.headers.get('location');
+      if (response.status < 300 || response.status >= 400 || location === null) return response;
+      await response.body?.cancel();
+      const next = URL.parse(location, target);
+      if (next?.origin !== origin)
+        throw new RegistryError(
+          'refused',
+          `${url} redirects to ${next?.origin ?? location}. Stele follows no redirects to other hosts: if that is the registry now, add the contract from there with --registry.`,
+        );
+      if (redirects === maxRedirects) throw new RegistryError('unreachable', `${url} redirects in a circle (${path}).`);
+      target = next;
+    }
+  }
+
+  /** The body of a successful answer; null for 404. */
+  async function read(path: string, accept: string, limit: number): Promise<Buffer | null> {
+    const response = await ask(path, accept);
+    if (response.ok) return readBody(response, limit, url + path);
+    const body = parseJson(await readBody(response, maxRecordBytes, url + path)) as
+      { detail?: unknown } | null | undefined;
+    const detail = typeof body?.detail === 'string' ? ` ${body.detail}` : '';
+    const { status } = response;
+    if (status === 404) return null;
+    if (status === 410) throw new RegistryError('gone', `${url}${path} is gone.${detail}`);
+    if (status === 401 || status === 403)
+      throw new RegistryError('unreachable', `${origin} does not take the key in STELE_KEY.${detail}`);
+    throw new RegistryError('unreachable', `${url}${path} returned status ${status}.${detail}`);
+  }
+
+  /** Whether the host serves files only: records are at `….json`. */
+  let isPlain = false;
+
+  /** The JSON at a path, without its ending where a server chooses by `Accept`. */
+  async function record(path: string): Promise<Record<string, unknown> | null> {
+    for (const ending of isPlain ? ['.json'] : ['', '.json']) {
+      const bytes = await read(path + ending, 'application/json', maxRecordBytes);
+      const value = bytes === null ? null : parseJson(bytes);
+      if (typeof value !== 'object' || value === null) continue;
+      isPlain = ending !== '';
+      return value as Record<string, unknown>;
+    }
+    return null;
+  }
+
+  async function history(coordinate: Coordinate): Promise<SourceHistory> {
+    const name = formatCoordinate(coordinate);
+    const found: Version[] = [];
+    let page = await record(`/${name}/versions`);
+    if (page === null) throw new RegistryError('not_found', `${url} has no ${name}. If it is private, ${advice}.`);
+    const { latest } = page;
+    for (let pages = 1; ; pages++) {
+      const { items, next } = page as { items: unknown; next: unknown };
+      if (!Array.isArray(items) || pages > maxPages) throw notStele(`/${name}/versions`);
+      found.push(...items.map((item) => versionOf(item) ?? fail(notStele(`/${name}/versions`))));
+      if (typeof next !== 'string' || !/^[A-Za-z0-9_-]+$/.test(next)) break;
+      page =
+        (await record(isPlain ? `/${name}/versions.${next}` : `/${name}/versions?cursor=${next}`)) ??
+        fail(notStele(`/${name}/versions`));
+    }
+    return { versions: found.reverse(), latest: typeof latest === 'string' ? latest : null };
+  }
+
+  async function describe(coordinate: Coordinate, selector: Selector): Promise<SourceVersion | null> {
+    const path = `/${formatCoordinate(coordinate, selector)}/provenance`;
+    const found = await record(path);
+    if (found === null) return null;
+    const { version, manifest, layers } = found;
+    const json = layerOf(layers, 'json');
+    const yaml = layerOf(layers, 'yaml');
+    if (
+      typeof version !== 'string' ||
+      !isLabel(version) ||
+      typeof manifest !== 'string' ||
+      !isDigest(manifest) ||
+      !json ||
+      !yaml
+    )
+      throw notStele(path);
+    return { version, digest: manifest, sha256: { json, yaml } };
+  }
+
+  function notStele(path: string): RegistryError {
+    return new RegistryError('unreachable', `${url}${path} is not what a Stele registry returns. Check the URL.`);
+  }
+
+  return {
+    history,
+    async find(coordinate, selector) {
+      const direct = await describe(coordinate, selector);
+      if (direct !== null) return direct;
+      // A host without a program knows no ranges, and a server what was withdrawn.
+      const { versions, latest } = await history(coordinate);
+      const label = selectVersion({ versions, latest }, selector)?.version.label;
+      const listed = label === undefined ? null : await describe(coordinate, { kind: 'version', version: label });
+      if (listed !== null) return listed;
+      const labels = versions
+        .map((each) => each.label)
+        .toReversed()
+        .slice(0, 5);
+      const newest = labels.length === 0 ? 'It has no version.' : `The newest are ${labels.join(', ')}.`;
+      throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
+    },
+    async bytes(coordinate, version, format, sha256) {
+      const name = formatCoordinate(coordinate, { kind: 'version', version });
+      const bytes = await read(
+        `/${name}.${format}`,
+        format === 'json' ? 'application/json' : 'application/yaml',
+        maxDocumentBytes,
+      );
+      if (bytes === null)
+        throw new RegistryError(
+          'not_found',
+          `${url} no longer has ${name}. If it is private, ${advice}. Else choose another version with stele add.`,
+        );
+      const digest = digestOf(bytes);
+      if (hexOf(digest) !== sha256)
+        throw new RegistryError(
+          'refused',
+          `${url} sent other bytes for ${name}: expected sha256:${sha256}, received ${digest}. Nothing was written. Ask who runs that registry.`,
+        );
+      return bytes;
+    },
+  };
+}
+
+function fail(error: RegistryError): never {
+  throw error;
+}
+
+/** The SHA-256 of a version's plain bytes in a format. */
+function layerOf(layers: unknown, format: Format): string | null {
+  const layer = (Array.isArray(layers) ? (layers as (Descriptor | null)[]) : []).find(
+    (each) => each?.annotations?.[formatAnnotation] === format && each.annotations[codingAnnotation] === 'identity',
+  );
+  return layer && isDigest(String(layer.digest)) ? hexOf(layer.digest) : null;
+}
+
+function versionOf(item: unknown): Version | null {
+  const { version, manifest, publishedAt, status } = (item ?? {}) as Record<string, unknown>;
+  if (typeof version !== 'string' || !isLabel(version) || typeof manifest !== 'string' || !isDigest(manifest))
+    return null;
+  const known = { label: version, manifest, content: manifest, publishedAt: String(publishedAt) };
+  return { ...known, status: (status ?? { state: 'active' }) as Status };
+}
+
+/** The registry that gets the key in STELE_KEY: the one that somebody named. */
+export function trustedRegistry(given?: string): string | undefined {
+  return given ?? readEnvironment().registry;
+}
+
+/** The coordinate of an entry of a lock. */
+export function coordinateIn({ contract }: Pick<LockedContract, 'contract'>): Coordinate {
+  return parseCoordinate(contract)!.coordinate;
+}

@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+import type { LockedContract } from '../../model/graph/lock.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
+import type { FileState } from './vendored-file.ts';
+
+interface InstallOptions extends LockOptions {
+  frozen?: boolean;
+}
+
+/** An entry after an install, and what is wrong with its file. */
+interface Installed extends LockedContract {
+  state: FileState | 'restored';
+  detail: string | null;
+}
+
+/** `stele install`: restores missing files of a lock and checks all others. */
+export function installCommand(): Command {
+  const command = new Command('install')
+    .description('Check every file of contracts.lock, and restore the missing ones.')
+    .option('--frozen', 'change nothing, and fail if a file is missing or different: for CI')
+    .action(async (_options: unknown, self: Command) => {
+      const { frozen = false, json = false } = self.optsWithGlobals<InstallOptions>();
+      const lock = await openLock(self);
+      const installed = await withProgress(
+        'Checking contracts',
+        (say) => install(lock, frozen, say),
+        json ? null : process.stderr,
+      );
+      const wrong = installed.filter(({ detail }) => detail !== null);
+      if (wrong.length > 0) process.exitCode = 1;
+      if (json) return printJson({ contracts: installed });
+      for (const { state, path } of installed) if (state === 'restored') print(`restored ${path}`);
+      for (const { detail } of wrong) complain(detail!);
+      const counted = `${installed.length} contract${installed.length === 1 ? '' : 's'}`;
+      complain(wrong.length === 0 ? `${counted} checked` : `${counted} checked, ${wrong.length} wrong`);
+    });
+  return withLockOption(command);
+}
+
+/** Everything is fetched before the first file is written. With `frozen`, nothing is. */
+async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
+  const [{ trustedRegistry }, { bytesOf }, { describeState, stateOf }, { writeTreeFile }, { default: PQueue }] =
+    await Promise.all([
+      import('./contract-source.ts'),
+      import('./contract-cache.ts'),
+      import('./vendored-file.ts'),
+      import('./tree-files.ts'),
+      import('p-queue'),
+    ]);
+  const states: Installed[] = [];
+  for (const entry of lock.contracts) {
+    const state = await stateOf(lock, entry);
+    const isRestored = state === 'missing' && !frozen;
+    const detail = state === 'ok' || isRestored ? null : describeState(state, entry);
+    states.push({ ...entry, state: isRestored ? 'restored' : state, detail });
+  }
+  const missing = states.filter(({ state }) => state === 'restored');
+  const queue = new PQueue({ concurrency: 8 });
+  const trusted = trustedRegistry();
+  let done = 0;
+  // Into the cache first; then from there.
+  await queue.addAll(
+    missing.map((entry) => async () => {
+      await bytesOf(entry, trusted);
+      say(`Fetching contracts: ${++done} of ${missing.length}`);
+    }),
+  );
+  for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await bytesOf(entry, trusted));
+  return states;
+}

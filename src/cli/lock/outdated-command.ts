@@ -1,0 +1,125 @@
+import { Command } from 'commander';
+import type { Comparison } from '../../model/comparison.ts';
+import { formatOfFile, parseSelector } from '../../model/address.ts';
+import { compareSemanticVersions, placeOfLabel } from '../../model/label.ts';
+import type { LockedContract } from '../../model/graph/lock.ts';
+import { selectVersion, type Status } from '../../model/resource.ts';
+import { readerOf } from '../../model/versions/version-order.ts';
+import { print, printJson, withProgress } from '../output.ts';
+import type { CompareContracts } from './compare-contracts.ts';
+import type { SourceHistory } from './contract-source.ts';
+import { entriesNamed, openLock, withLockOption, type LockOptions } from './open-lock.ts';
+import { formatTable } from './table.ts';
+
+/** A newer version, and what changed since the locked one. */
+interface Newer extends Pick<Comparison, 'verdict' | 'counts' | 'reason'> {
+  version: string;
+  operations: number;
+  fields: number;
+}
+
+/** An entry with what is newer. Null: nothing. */
+interface Outdated extends LockedContract {
+  /** The status of the locked version, `absent` if the registry no longer lists it. */
+  status: Status | { state: 'absent' };
+  inRange: Newer | null;
+  beyond: Newer | null;
+}
+
+/** `stele outdated`: says what is newer in the range of each contract and beyond it, and what that would change. */
+export function outdatedCommand(): Command {
+  const command = new Command('outdated')
+    .description('Say which contracts have newer versions, and what these would break.')
+    .argument('[name]', 'a file, or @org/type/slug (default: all)')
+    .action(async (name: string | undefined, _options: unknown, self: Command) => {
+      const { json = false } = self.optsWithGlobals<LockOptions>();
+      const entries = await entriesNamed(await openLock(self), name);
+      const { withComparer } = await import('./compare-contracts.ts');
+      const outdated = await withProgress(
+        'Asking registries',
+        (say) =>
+          withComparer(self, async (compare) => {
+            const all: Outdated[] = [];
+            for (const entry of entries) {
+              say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
+              all.push(await examine(entry, compare));
+            }
+            return all;
+          }),
+        json ? null : process.stderr,
+      );
+      if (json) return printJson({ contracts: outdated });
+      const rows = await Promise.all(outdated.map(rowsFor));
+      print(
+        rows.flat().length === 0
+          ? 'Everything is up to date.'
+          : formatTable(['contract', 'current', 'newer', 'range', 'changes'], rows.flat()),
+      );
+    });
+  return withLockOption(command);
+}
+
+async function examine(entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
+  const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf }, { extentOf }] = await Promise.all([
+    import('./contract-source.ts'),
+    import('./contract-cache.ts'),
+    import('./compare-contracts.ts'),
+  ]);
+  const trusted = trustedRegistry();
+  const source = openContractSource(entry.registry, trusted);
+  const history = await source.history(coordinateIn(entry));
+  const { inRange, beyond } = newerThan(entry, history);
+  const describe = async (version: string | null): Promise<Newer | null> => {
+    if (version === null) return null;
+    const found = await source.find(coordinateIn(entry), { kind: 'version', version });
+    const next = { ...entry, version, sha256: found.sha256[formatOfFile(entry.path)], digest: found.digest };
+    const [before, after] = [await bytesOf(entry, trusted), await bytesOf(next, trusted)];
+    const comparison = await compare({ entry, bytes: before }, { entry: next, bytes: after });
+    const { verdict, counts, reason } = comparison;
+    return { version, verdict, counts, reason, ...extentOf(comparison) };
+  };
+  const listed = history.versions[placeOfLabel(history.versions, entry.version)];
+  return {
+    ...entry,
+    status: listed?.status ?? { state: 'absent' },
+    inRange: await describe(inRange),
+    beyond: await describe(beyond),
+  };
+}
+
+/** The newest version in the range, and the newest of all, where they are newer than the locked one. */
+function newerThan(
+  { version, range }: LockedContract,
+  history: SourceHistory,
+): Record<'inRange' | 'beyond', string | null> {
+  const { versions, latest } = history;
+  const read = readerOf(versions);
+  const isNewer = (label: string, than: string): boolean => {
+    const [one, other] = [read(label), read(than)];
+    const difference = one && other ? compareSemanticVersions(one, other) : 0;
+    return difference > 0 || (difference === 0 && placeOfLabel(versions, label) > placeOfLabel(versions, than));
+  };
+  const wanted = selectVersion(history, parseSelector(range)!)?.version.label ?? version;
+  const inRange = isNewer(wanted, version) ? wanted : null;
+  return { inRange, beyond: latest !== null && isNewer(latest, inRange ?? version) ? latest : null };
+}
+
+async function rowsFor({ contract, version, range, inRange, beyond, status }: Outdated): Promise<string[][]> {
+  const { summaryOf } = await import('./compare-contracts.ts');
+  const row = (newer: Newer | null, where: string) =>
+    newer === null ? [] : [[contract, version, newer.version, where, summaryOf(newer, newer)]];
+  const notes: Readonly<Record<string, string>> = { absent: 'no longer in the registry' };
+  const isWell = status.state === 'active';
+  const note = isWell
+    ? []
+    : [
+        [
+          contract,
+          version,
+          '',
+          '',
+          notes[status.state] ?? `${status.state}: ${'reason' in status ? status.reason : ''}`,
+        ],
+      ];
+  return [...note, ...row(inRange, `in ${range}`), ...row(beyond, 'beyond')];
+}

@@ -1,0 +1,86 @@
+import { Command } from 'commander';
+import type { Comparison } from '../../model/comparison.ts';
+import { formatOfFile, parseSelector } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { LockedContract } from '../../model/graph/lock.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { entriesNamed, openLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
+
+/** An entry that moves to another version. */
+interface Moved {
+  before: LockedContract;
+  after: LockedContract;
+  comparison: Comparison;
+  bytes: Uint8Array;
+}
+
+/** `stele update [NAME]`: moves contracts to the newest version in their ranges, and says what that changes. */
+export function updateCommand(): Command {
+  const command = new Command('update')
+    .description('Move contracts to the newest version in their range, and print what changes.')
+    .argument('[name]', 'a file, or @org/type/slug (default: all)')
+    .action(async (name: string | undefined, _options: unknown, self: Command) => {
+      const { json = false } = self.optsWithGlobals<LockOptions>();
+      const lock = await openLock(self);
+      const entries = await entriesNamed(lock, name);
+      const moved = await withProgress(
+        'Asking registries',
+        () => findMoves(self, lock, entries),
+        json ? null : process.stderr,
+      );
+      const { writeTreeFile } = await import('./tree-files.ts');
+      for (const { after, bytes } of moved) await writeTreeFile(lock.folder, after.path, bytes);
+      const next = new Map(moved.map(({ before, after }) => [before, after]));
+      await saveLock(
+        lock,
+        lock.contracts.map((each) => next.get(each) ?? each),
+      );
+      if (json)
+        return printJson({
+          contracts: moved.map(({ before, after, comparison }) => ({ ...after, from: before.version, comparison })),
+        });
+      const { formatDiff } = await import('../check/diff-formats.ts');
+      for (const { before, after, comparison } of moved) {
+        print(`updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})`);
+        print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
+      }
+      if (moved.length === 0) complain('Everything is up to date.');
+    });
+  return withLockOption(command);
+}
+
+async function findMoves(command: Command, lock: OpenLock, entries: readonly LockedContract[]): Promise<Moved[]> {
+  const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf }, { assertReplaceable }, { withComparer }] =
+    await Promise.all([
+      import('./contract-source.ts'),
+      import('./contract-cache.ts'),
+      import('./vendored-file.ts'),
+      import('./compare-contracts.ts'),
+    ]);
+  const trusted = trustedRegistry();
+  return withComparer(command, async (compare) => {
+    const moved: Moved[] = [];
+    for (const before of entries) {
+      const source = openContractSource(before.registry, trusted);
+      const { version, digest, sha256: each } = await source.find(coordinateIn(before), parseSelector(before.range)!);
+      const sha256 = each[formatOfFile(before.path)];
+      if (version === before.version && sha256 !== before.sha256)
+        throw new RegistryError(
+          'refused',
+          `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. Nothing was changed. Ask who runs that registry.`,
+        );
+      if (version === before.version) continue;
+      const after = { ...before, version, digest, sha256 };
+      await assertReplaceable(lock, before.path, before, sha256);
+      const bytes = await bytesOf(after, trusted);
+      const old = await bytesOf(before, trusted);
+      moved.push({
+        before,
+        after,
+        bytes,
+        comparison: await compare({ entry: before, bytes: old }, { entry: after, bytes }),
+      });
+    }
+    return moved;
+  });
+}
