@@ -11,11 +11,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, argv } from 'zx';
-import { bars, scripts, type BarName } from './bars.ts';
+import { bars, needsCorpus, scripts, type BarName } from './bars.ts';
 import { historyFile, isBar, type Measured } from './history.ts';
 import { printMeasured } from './results.ts';
 
@@ -27,6 +28,14 @@ for (const name of only ?? [])
       `There is no bar and no script ${name}. There are: ${[...names, ...Object.keys(scripts)].join(', ')}`,
     );
 const isQuick = argv['quick'] === true;
+const corpus = join(import.meta.dirname, '../../../shared/corpus');
+const hasCorpus = existsSync(corpus);
+if (!hasCorpus) {
+  const left = names.filter(needsCorpus);
+  console.log(
+    `There are no documents at ${corpus}, so these bars are left out: ${left.join(', ')}. The others are measured.`,
+  );
+}
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 const results = join(folder, 'results.jsonl');
 const failed: string[] = [];
@@ -36,7 +45,8 @@ const began = performance.now();
 for (const [script, args] of Object.entries(scripts)) {
   const wanted = names.filter((name) => bars[name].script === script && isWanted(script, name));
   // Curves are no bars.
-  if (wanted.length === 0 && !(script === 'curves' && isWanted(script, script))) continue;
+  const isCurves = script === 'curves' && (only === null || only.includes(script));
+  if (wanted.length === 0 && !isCurves) continue;
   const startedAt = performance.now();
   console.log(`\n${script}`);
   const given = `${isQuick ? args.quick : args.full}`.split(' ').filter(Boolean);
@@ -73,6 +83,7 @@ const missing = names.filter((name) => isWanted(bars[name].script, name) && !mea
 if (missing.length > 0) console.log(`Not measured: ${missing.join(', ')}`);
 if (failed.length > 0) throw new Error(`These benchmarks failed: ${failed.join(', ')}`);
 
-function isWanted(script: string, name: string): boolean {
+function isWanted(script: string, name: BarName): boolean {
+  if (!hasCorpus && needsCorpus(name)) return false;
   return only === null || only.includes(script) || only.includes(name);
 }

@@ -7,6 +7,8 @@ export interface Bar {
   goal: { least: number } | { most: number };
   /** The file in this folder that measures it. */
   script: keyof typeof scripts;
+  /** Whether it needs the documents of the corpus. */
+  corpus?: true;
 }
 
 /** The scripts, in the order in which they run, and their arguments: a whole run, and a quick one. */
@@ -31,6 +33,7 @@ const least = (value: number) => ({ least: value });
 const most = (value: number) => ({ most: value });
 
 export const bars = {
+  noise: { what: 'GET 5 KB of nginx', of: '× an equal nginx beside it', goal: least(0.95), script: 'read' },
   '5kb-plain': { what: 'GET 5 KB', of: '× plain Node', goal: least(1.4), script: 'read' },
   '5kb-nginx': { what: 'GET 5 KB', of: '× nginx', goal: least(0.7), script: 'read' },
   '100kb-br-plain': { what: 'GET 100 KB, brotli', of: '× plain Node', goal: least(1.4), script: 'read' },
@@ -53,11 +56,17 @@ export const bars = {
   page: { what: 'page of a small API', of: 'a second', goal: least(10_000), script: 'lists' },
   list: { what: 'list of 100 of 10,000 resources', of: 'a second', goal: least(2000), script: 'lists' },
   'list-end': { what: 'the last 100 of them', of: 'a second', goal: least(2000), script: 'lists' },
-  search: { what: 'search over 300 APIs', of: 'a second', goal: least(500), script: 'lists' },
-  'search-new': { what: 'search, each query another', of: 'a second', goal: least(500), script: 'lists' },
-  'search-first': { what: 'first search after a start', of: 'ms', goal: most(300), script: 'lists' },
-  'p99-publish': { what: 'p99 of reads: 13 MB published', of: '× quiet', goal: most(2), script: 'stalls' },
-  'stall-publish': { what: 'longest delay: 13 MB published', of: 'ms', goal: most(30), script: 'stalls' },
+  search: { what: 'search over 300 APIs', of: 'a second', goal: least(500), script: 'lists', corpus: true },
+  'search-new': { what: 'search, each query another', of: 'a second', goal: least(500), script: 'lists', corpus: true },
+  'search-first': { what: 'first search after a start', of: 'ms', goal: most(300), script: 'lists', corpus: true },
+  'p99-publish': {
+    what: 'p99 of reads: 13 MB published',
+    of: '× quiet',
+    goal: most(2),
+    script: 'stalls',
+    corpus: true,
+  },
+  'stall-publish': { what: 'longest delay: 13 MB published', of: 'ms', goal: most(30), script: 'stalls', corpus: true },
   'p99-site': { what: 'p99 of reads: a site built', of: '× quiet', goal: most(2), script: 'stalls' },
   'stall-site': { what: 'longest delay: a site built', of: 'ms', goal: most(30), script: 'stalls' },
   'p99-list': { what: 'p99 of reads: lists of 10,000', of: '× quiet', goal: most(2), script: 'stalls' },
@@ -71,7 +80,13 @@ export const bars = {
   'push-20kb': { what: 'push of 20 KB to visible', of: 'ms', goal: most(150), script: 'push' },
   'push-1mb': { what: 'push of 1 MB to visible', of: 'ms', goal: most(300), script: 'push' },
   pushes: { what: '200 repositories pushed at once', of: 'syncs a second', goal: least(10), script: 'push' },
-  'lint-warm': { what: '13 MB, warm, recommended rules', of: '× redocly lint', goal: most(0.6), script: 'lint' },
+  'lint-warm': {
+    what: '13 MB, warm, recommended rules',
+    of: '× redocly lint',
+    goal: most(0.6),
+    script: 'lint',
+    corpus: true,
+  },
   'lint-small': { what: 'stele lint small.yaml', of: '× redocly lint', goal: most(1.2), script: 'start' },
   help: { what: 'stele --help', of: 'ms', goal: most(150), script: 'start' },
   poll: { what: 'poll that finds nothing', of: '× git ls-remote', goal: most(0.3), script: 'poll' },
@@ -80,11 +95,21 @@ export const bars = {
   'start-ready': { what: 'start with 10,000 × 20, ready', of: 's', goal: most(2), script: 'start' },
   'start-search': { what: 'start with 10,000 × 20, search complete', of: 's', goal: most(5), script: 'start' },
   'start-memory': { what: 'start with 10,000 × 20, memory', of: 'MB', goal: most(600), script: 'start' },
-  build: { what: 'first build of 1,000 documents', of: 'pages a second', goal: least(100), script: 'build' },
-  'build-more': { what: 'one more document', of: '× the first build', goal: most(0.1), script: 'build' },
+  build: {
+    what: 'first build of 1,000 documents',
+    of: 'pages a second',
+    goal: least(100),
+    script: 'build',
+    corpus: true,
+  },
+  'build-more': { what: 'one more document', of: '× the first build', goal: most(0.1), script: 'build', corpus: true },
 } as const satisfies Record<string, Bar>;
 
 export type BarName = keyof typeof bars;
+
+export function needsCorpus(name: BarName): boolean {
+  return 'corpus' in bars[name];
+}
 
 /** Whether a value reaches its goal. */
 export function isMet(name: BarName, value: number): boolean {

@@ -42,7 +42,7 @@ const pinned = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
 /** What others are compared with. */
 const small = '5 KB';
 const all: Row[] = [
-  { name: small, path: pinned('5kb'), bars: ['5kb-plain', '5kb-nginx', 'latest', 'yaml', 'private'] },
+  { name: small, path: pinned('5kb'), bars: ['noise', '5kb-plain', '5kb-nginx', 'latest', 'yaml', 'private'] },
   { name: '100 KB br', path: pinned('100kb'), coding: 'br', bars: ['100kb-br-plain', '100kb-br-nginx'] },
   { name: '100 KB', path: pinned('100kb'), bars: ['100kb-nginx', '100kb-copying'] },
   { name: '1 MB', path: pinned('1mb'), bars: ['1mb-nginx', '1mb-copying'] },
@@ -55,18 +55,26 @@ const all: Row[] = [
 ];
 const rows = all.filter((row) => isAsked(...row.bars));
 const stele = await startStele();
-const peers = [stele, await startNginx('nginx', true), await startPlain(), await startNginx('copying', false)];
+const peers = [
+  stele,
+  await startNginx('nginx', true),
+  await startPlain(),
+  await startNginx('copying', false),
+  await startNginx('twin', true),
+];
 const measured = new Map<string, Rate[]>();
 for (let round = 0; round < rounds; round++)
   for (const row of rows)
     for (const server of peers) {
       if (server.name === 'copying' && !row.bars.some((bar) => bar.endsWith('copying'))) continue;
+      if (server.name === 'twin' && !row.bars.includes('noise')) continue;
       const name = `${row.name} ${server.name}`;
       measured.set(name, [...(measured.get(name) ?? []), await ask(server, row)]);
     }
 const rateOf = (row: string, server = 'stele') => mediansOf(measured.get(`${row} ${server}`)!);
 const speed = ({ wall }: Rate) => wall;
 const results: Measured[] = [
+  isAsked('noise') ? [noise()] : [],
   compare('5kb-plain', small, 'plain'),
   compare('5kb-nginx', small, 'nginx'),
   compare('100kb-br-plain', '100 KB br', 'plain'),
@@ -83,6 +91,15 @@ const results: Measured[] = [
   compare('one-connection', 'one connection', 'nginx', undefined, ({ half }) => half),
 ].flat();
 await reportResults(results);
+
+/** What the machine makes of two equal servers: the ratio of their medians, and between which values single rounds lay. */
+function noise(): Measured {
+  const [first, second] = ['nginx', 'twin'].map((server) => measured.get(`${small} ${server}`)!.map(speed));
+  const ratios = first!.map((rate, round) => second![round]! / rate);
+  const spread = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)).join(' to ');
+  const value = rateOf(small, 'twin').wall / rateOf(small, 'nginx').wall;
+  return { row: 'noise', value, seen: `${ratios.length} rounds, ${spread}: a ratio within that says nothing` };
+}
 
 /** Stele's median of a row to a peer's of the same, or of another, row. */
 function compare(bar: BarName, row: string, peer: string, other = row, figure = speed): Measured[] {

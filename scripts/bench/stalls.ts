@@ -50,7 +50,9 @@ const server = await wire.serveStele({
   cores: '0,1',
   env: { DELAY_FILE: file, NODE_OPTIONS: `--import ${join(import.meta.dirname, 'report-delay.ts')}` },
 });
-const large = gunzipSync(await readFile(join(corpus, 'huge/api.github.com.json.gz'))).toString();
+const large = isAsked('p99-publish', 'stall-publish')
+  ? gunzipSync(await readFile(join(corpus, 'huge/api.github.com.json.gz'))).toString()
+  : '';
 const megabyte = makeDocument(1e6);
 
 let serial = 1;
