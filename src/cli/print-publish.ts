@@ -1,6 +1,8 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Report } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
+import { findingsInReport } from './check/finding.ts';
+import { formatFindings, type ToolFormat } from './check/finding-formats.ts';
 import { complain, formatReport, print, printJson } from './output.ts';
 
 /** The result of `stele publish`, local or over HTTP, as `--json` prints it. */
@@ -21,25 +23,44 @@ export interface Published {
   report: Report;
 }
 
-/** Prints the version's coordinate on stdout and the rest on stderr. Returns the exit code. */
-export function printPublished(file: string, coordinate: Coordinate, published: Published, json = false): number {
+/** How a result is printed: as JSON, or with the findings in a format. */
+interface Shown {
+  json?: boolean | undefined;
+  format?: 'lines' | ToolFormat;
+}
+
+/**
+ * Prints the version's coordinate on stdout and the rest on stderr, or the findings for a tool on stdout and the
+ * rest on stderr. Returns the exit code.
+ */
+export function printPublished(
+  file: string,
+  coordinate: Coordinate,
+  published: Published,
+  { json = false, format = 'lines' }: Shown,
+): number {
   const { outcome, version, url, visibility, dryRun, detail, report } = published;
   const code = version === null ? 1 : 0;
   if (json) {
     printJson(published);
     return code;
   }
-  const problems = formatReport(report);
-  if (problems !== '') complain(problems);
+  if (format === 'lines') sayUnlessEmpty(formatReport(report), complain);
+  else sayUnlessEmpty(formatFindings(format, findingsInReport(report), file), print);
   if (detail !== null) complain(detail);
   if (outcome === 'rejected') complain(`${file} was not published.`);
   if (version === null) return code;
-  print(version);
+  if (format === 'lines') print(version);
+  else complain(version);
   if (outcome === 'unchanged') complain('Already published; nothing changed.');
   if (!dryRun)
     complain(url ?? `stele serve returns it at /${version}. Set url in the configuration to see the full URL.`);
   if (visibility === 'private') complain(explainPrivate(coordinate, dryRun));
   return code;
+}
+
+function sayUnlessEmpty(text: string, say: (text: string) => void): void {
+  if (text !== '') say(text);
 }
 
 function explainPrivate({ org, type, slug }: Coordinate, dryRun: boolean): string {

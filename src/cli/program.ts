@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { buildCommand } from './build-command.ts';
+import { checkCommand } from './check/check-command.ts';
 import { diffCommand } from './check/diff-command.ts';
 import { discoverCommand } from './discover-command.ts';
 import { importCommand } from './import-command.ts';
@@ -47,6 +48,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     serveCommand(),
     publishCommand(),
     lintCommand(),
+    checkCommand(),
     diffCommand(),
     replayCommand(),
     discoverCommand(),

@@ -1,10 +1,11 @@
 import { basename, relative } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { organizationIn } from '../config/organization-config.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
+import { toolFormats } from './check/finding-formats.ts';
 import { operator, requireCoordinate, withRegistry } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { printPublished, type Published } from './print-publish.ts';
@@ -21,6 +22,9 @@ export function publishCommand(): Command {
     .option('--no-latest', 'do not make this the latest version')
     .option('--public', 'make the resource public if it is new')
     .option('--registry <url>', 'publish to the running registry at this URL, with the key in STELE_KEY')
+    .addOption(
+      new Option('--format <format>', 'format of the findings').choices(['lines', ...toolFormats]).default('lines'),
+    )
     .action(async (file: string, name: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<PublishOptions>();
       const { coordinate, selector } = requireCoordinate(name);
@@ -58,7 +62,7 @@ export function publishCommand(): Command {
           url: registry.config.url,
         });
       });
-      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, options.json);
+      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, options);
     });
 }
 

@@ -38,14 +38,19 @@ export const organizationHeader = 'stele-organization';
  * invalid.
  */
 export function readTarget(registry: string): { base: string; key: string } {
+  const target = readOpenTarget(registry);
+  if (!target.key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
+  return { ...target, key: target.key };
+}
+
+/** As `readTarget`, for what needs no key. */
+function readOpenTarget(registry: string): { base: string; key: string | undefined } {
   if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
     throw new RegistryError(
       'malformed',
       `${JSON.stringify(registry)} is not the URL of a registry. Use a URL such as https://registry.example.com.`,
     );
-  const { key } = readEnvironment();
-  if (!key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
-  return { base: registry, key };
+  return { base: registry, key: readEnvironment().key || undefined };
 }
 
 /**
@@ -54,9 +59,8 @@ export function readTarget(registry: string): { base: string; key: string } {
  * older registries ignore the header and take a request for the key's organization.
  */
 export async function openRegistryAt(registry: string, org: string | null): Promise<RegistryClient> {
-  const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
-  if (me.status >= 400) throw refusalOf(me);
-  const organization = assertOrganization(me.body, org, registry);
+  readTarget(registry);
+  const organization = await organizationOfKey(registry, org);
 
   const ask: RegistryClient['ask'] = (method, path, body) =>
     send(
@@ -95,6 +99,20 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
   };
 }
 
+/** Asks for what needs no key, with the key in STELE_KEY if it is set. Throws as `RegistryClient.demand` does. */
+export async function demandOpenly(registry: string, path: string, body: unknown): Promise<Answer['body']> {
+  const answer = await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body));
+  if (answer.status < 400) return answer.body;
+  throw refusalOf(answer);
+}
+
+/** The organization of the key in STELE_KEY. Throws as `assertOrganization` does. */
+export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
+  const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
+  if (me.status >= 400) throw refusalOf(me);
+  return assertOrganization(me.body, wanted, registry);
+}
+
 /**
  * Returns the organization in a response of `GET /v1/me`. Throws `malformed` if a command names
  * another one.
@@ -121,10 +139,10 @@ async function send(
   mediaType: string,
   body?: string | Uint8Array,
 ): Promise<Answer> {
-  const { base, key } = readTarget(registry);
+  const { base, key } = readOpenTarget(registry);
   const url = new URL(base.replace(/\/$/, '') + path);
   const headers = {
-    authorization: `Bearer ${key}`,
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
     'content-type': mediaType,
     accept: 'application/json',
     ...(org !== null && { [organizationHeader]: org }),

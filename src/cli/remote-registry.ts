@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Compiled, Compiler } from '../compile/compile.ts';
+import type { CollectedFile, Compiler } from '../compile/compile.ts';
 import type { Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Run, RunDocument } from '../model/connection.ts';
@@ -13,6 +13,7 @@ import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './r
 import { withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { adviseRepository } from './check/advise-repository.ts';
+import type { ToolFormat } from './check/finding-formats.ts';
 import { printPublished, type Published } from './print-publish.ts';
 
 /** Options of `stele publish`. */
@@ -22,6 +23,7 @@ export interface PublishOptions extends CommonOptions {
   latest: boolean;
   public?: boolean;
   registry?: string;
+  format: 'lines' | ToolFormat;
 }
 
 /**
@@ -37,7 +39,7 @@ export async function publishRemotely(
   const client = await openRegistryAt(registry, coordinate.org);
   const upload = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
   const published = await send(client, coordinate, upload, options);
-  return printPublished(file, coordinate, published, options.json);
+  return printPublished(file, coordinate, published, options);
 }
 
 /**
@@ -47,14 +49,14 @@ export async function publishRemotely(
 async function send(
   registry: RegistryClient,
   coordinate: Coordinate,
-  { document, name, report }: Upload,
+  { body: upload, report }: Upload,
   { latest, version, dryRun = false, public: isPublic }: PublishOptions,
 ): Promise<Published> {
   const none = { version: null, digest: null, url: null, created: false, visibility: null, dryRun, detail: null };
-  if (document === null) return { outcome: 'rejected', ...none, report };
+  if (upload === null) return { outcome: 'rejected', ...none, report };
   const { type, slug } = coordinate;
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
-  const body = { document, latest, dryRun, ...(version !== undefined && { version }) };
+  const body = { ...upload, latest, dryRun, ...(version !== undefined && { version }) };
   let answer = await registry.ask('POST', path, body);
   const created = answer.status === 404 && !dryRun;
   let visibility: Visibility | null = null;
@@ -65,7 +67,7 @@ async function send(
     answer = await registry.ask('POST', path, body);
   }
   const unpublished = { ...none, created, visibility };
-  const checked = reportIn(answer, name);
+  const checked = reportIn(answer);
   const { status, body: said } = answer;
   if (status === 200 || status === 201) {
     const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
@@ -109,51 +111,40 @@ export async function syncRemotely(registry: string, coordinate: Coordinate): Pr
   return { ...run, url: run.repository, documents };
 }
 
-/**
- * The text to send and its name for people. `document` is null if it does not compile, as the
- * report says.
- */
-interface Upload {
-  document: string | null;
-  name: string;
+/** A document to send: what `/v1` takes, and the files for people. */
+export interface Upload {
+  /** Null: the file is not text, as the report says. */
+  body: { document: string; path: string; files?: Record<string, string> } | null;
+  files: readonly CollectedFile[];
   report: Report;
 }
 
-/**
- * Returns the file as it is, or the bundle if it refers to other files, since an upload is one
- * document.
- */
+/** Reads a file and the files that it refers to, under their paths in the repository. */
 export async function readDocument(
   compiler: Compiler,
   { limits }: Config,
   file: string,
-  { type }: Coordinate,
+  { type }: Pick<Coordinate, 'type'>,
 ): Promise<Upload> {
   const { snapshot, entry, isRepository } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
-  const compiled = await withProgress(`Bundling ${entry}`, () =>
+  const { files, report } = await withProgress(`Reading ${entry}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
-  adviseRepository(file, compiled.report, isRepository);
-  const isBundle = compiled.files.length > 1;
-  const bytes = isBundle ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
-  const isText = bytes !== null && isUtf8(bytes);
-  return {
-    document: isText ? new TextDecoder().decode(bytes) : null,
-    name: isText && isBundle ? `${file} (bundled)` : file,
-    report: compiled.report,
-  };
-}
-
-function bundleOf({ artifact }: Compiled): Uint8Array | null {
-  return (
-    artifact?.representations.find(({ format, coding }) => format === 'yaml' && coding === 'identity')?.bytes ?? null
+  adviseRepository(file, report, isRepository);
+  const texts = files.flatMap(({ path, bytes }) =>
+    bytes !== null && isUtf8(bytes)
+      ? [[path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)] as const]
+      : [],
   );
+  const { [entry]: document, ...others } = Object.fromEntries(texts);
+  const isAlone = Object.keys(others).length === 0;
+  const body = document ? { document, path: entry, ...(!isAlone && { files: others }) } : null;
+  return { body, files, report };
 }
 
-/** Returns the report in a response, with the local file name: the registry does not know it. */
-function reportIn({ body }: Answer, name: string): Report {
+/** Returns the report in a response. */
+function reportIn({ body }: Answer): Report {
   const given = (body['report'] ?? body) as Partial<Report>;
-  const report = createReport((given.problems ?? []).map((problem) => ({ ...problem, file: name })));
-  return { ...report, truncated: given.truncated ?? report.truncated };
+  return { ...createReport(given.problems ?? []), ...given };
 }

@@ -41,12 +41,14 @@ export async function openFolder(
   return { snapshot: createFolderSnapshot(root, limits), entry, isRepository: tree !== null };
 }
 
-async function workTreeOf(folder: string): Promise<string | null> {
+/** The work tree of git that a folder is in. Null without one. */
+export async function workTreeOf(folder: string): Promise<string | null> {
   if (await exists(join(folder, '.git'))) return folder;
   return dirname(folder) === folder ? null : workTreeOf(dirname(folder));
 }
 
-function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
+/** A snapshot of a folder, with everything in it. */
+export function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
   const list: ListTree = (folder) => listFolder(root, folder);
   return {
     origin: { repository: null, commit: null },
@@ -93,7 +95,8 @@ async function kindOf(entry: Dirent, path: string): Promise<TreeEntry['kind'] | 
   return entry.isFile() ? 'file' : null;
 }
 
-async function idOf(path: string, kind: SnapshotEntry['kind']): Promise<string> {
+/** The id that git gives to a file. */
+export async function idOf(path: string, kind: SnapshotEntry['kind']): Promise<string> {
   if (kind === 'submodule') return '0'.repeat(40);
   if (kind === 'symlink') return blobId(Buffer.from(await readlink(path)));
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,19 +1,40 @@
+import { RegistryError } from '../model/errors.ts';
 import { blobId } from './objects/blob.ts';
 import type { Snapshot } from './snapshot.ts';
 import { isPlainPath, nearestName } from './path.ts';
 import { lfsPointer, missing, outsideTree } from './refusal.ts';
 
-/** A snapshot of one uploaded document under this path. It contains no other files. */
-export function createUpload(path: string, bytes: Uint8Array): Snapshot {
+/**
+ * A snapshot of an uploaded document under this path, and of the files that were uploaded with it. Throws
+ * `malformed` for a path that is not plain.
+ */
+export function createUpload(
+  path: string,
+  bytes: Uint8Array,
+  others: ReadonlyMap<string, Uint8Array> = none,
+): Snapshot {
+  const files = new Map([...others, [path, bytes]]);
+  const paths = [...files.keys()].toSorted();
+  const outside = paths.find((each) => !isPlainPath(each));
+  if (outside !== undefined)
+    throw new RegistryError(
+      'malformed',
+      `${JSON.stringify(outside)} is not the path of a file. Use one such as "apis/pay.yaml".`,
+    );
   return {
     origin: { repository: null, commit: null },
     committedAt: null,
-    entries: async () => [{ path, kind: 'file', id: blobId(bytes) }],
-    read: async (paths) =>
-      paths.map((wanted) => {
-        if (wanted === path) return lfsPointer(path, bytes) ?? { path, found: true, bytes, blob: null };
-        if (!isPlainPath(wanted)) return outsideTree(wanted);
-        return missing(wanted, nearestName(wanted, [path]), 'Only one file was uploaded, and it is not this one');
+    entries: async () => paths.map((each) => ({ path: each, kind: 'file', id: blobId(files.get(each)!) })),
+    read: async (wanted) =>
+      wanted.map((each) => {
+        const found = files.get(each);
+        if (found !== undefined)
+          return lfsPointer(each, found) ?? { path: each, found: true, bytes: found, blob: null };
+        if (!isPlainPath(each)) return outsideTree(each);
+        const detail = files.size === 1 ? 'Only one file was uploaded, and it is not this one' : 'It was not uploaded';
+        return missing(each, nearestName(each, paths), detail);
       }),
   };
 }
+
+const none: ReadonlyMap<string, Uint8Array> = new Map();

@@ -2,8 +2,13 @@ import { connectedResources } from '../plan/plan.ts';
 import { planDocuments, type Plan } from '../plan/discover.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { GateSettings } from '../model/gate.ts';
+import { formatProblem } from '../model/problem.ts';
+import type { Planned } from '../plan/planned.ts';
+import { statedVersion } from '../plan/stated-version.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
+import type { Snapshot } from '../source/snapshot.ts';
 
 /** A repository to look into. `discover`: the folder to follow, or `''`. */
 export type Wanted = Pick<Repository, 'org' | 'url' | 'branch' | 'credential'> & { discover: string };
@@ -27,6 +32,39 @@ export async function discoverRepository(
   const snapshot = await registry.source.snapshot(remote, tip.commit, signal);
   const published = new Set((await connectedResources(registry, repository)).map(({ connection }) => connection.path));
   return { commit: tip.commit, plan: await planDocuments(registry, repository, snapshot, signal, published) };
+}
+
+/** A document that a sync would publish, as `POST /v1/check` takes it, without its bytes. */
+export type Candidate = Pick<Planned, 'path' | 'coordinate' | 'onConflict' | 'exemptions'> & {
+  /** What a new resource is made with. */
+  settings: Pick<Planned, 'ruleset' | 'validation'> & GateSettings;
+  /** As for a `PublishRequest`. */
+  stated?: string | null;
+};
+
+/**
+ * Returns the documents that a sync would publish if these files were the first commit of a repository. Writes
+ * nothing. Throws `refused` for an invalid `stele.yaml`.
+ */
+export async function candidatesIn(registry: Registry, org: string, snapshot: Snapshot): Promise<Candidate[]> {
+  const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
+  const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
+  if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
+  return Promise.all(documents.map((planned) => candidateOf(registry, snapshot, planned)));
+}
+
+async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Promise<Candidate> {
+  const { path, coordinate, onConflict, exemptions, ruleset, validation, blockOn, ratchet, compatibility } = planned;
+  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
+  const stated = await statedVersion(registry, snapshot, planned);
+  return {
+    path,
+    coordinate,
+    onConflict,
+    settings: { ruleset, validation, ...gate },
+    ...(exemptions && { exemptions }),
+    ...(stated !== undefined && { stated }),
+  };
 }
 
 /** A repository that no sync has read. */

@@ -32,6 +32,7 @@ const commands: Record<string, string[] | null> = {
   serve: ['serve --port 0 --data $'],
   publish: ['publish api.yaml @acme/apis/pay --data $'],
   lint: null,
+  check: null,
   diff: ['diff @acme/apis/pay@1 @acme/apis/pay@2 --data $'],
   replay: null,
   discover: null,

@@ -117,6 +117,9 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['--registry REGISTRY', 0, { repositories: [{ repository: 'apis', state: 'synced' }], owners: [] }],
   ],
   import: [['@acme/apis/pay --each-change', 0, { runs: [{ documents: anyList }] }]],
+  check: [
+    ['new.yaml --as @acme/apis/fresh --registry REGISTRY', 0, { documents: [{ outcome: 'published', isNew: true }] }],
+  ],
   'sites publish': [
     ['@acme/sites/book pages --check', 0, { outcome: 'checked', deployment: null, report: { counts: { warning: 2 } } }],
     ['@acme/sites/book pages --public', 0, { outcome: 'published', deployment: '1', created: true, rendered: 1 }],

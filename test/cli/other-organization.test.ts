@@ -77,7 +77,9 @@ function remoteCommands(command: Command, path = command.name()): string[] {
 }
 
 test('every command with --registry is in one of the tables', () => {
-  expect(remoteCommands(createProgram()).sort()).toEqual([...Object.keys(commands), ...Object.keys(readers)].sort());
+  // A check names the organization in its body, and one may read what is public of any.
+  const all = ['stele check', ...Object.keys(commands), ...Object.keys(readers)];
+  expect(remoteCommands(createProgram()).sort()).toEqual(all.sort());
 });
 
 describe('with a key of acme, a command that names partner', () => {

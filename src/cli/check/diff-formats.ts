@@ -3,9 +3,9 @@ import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe
 import { formatJson } from '../output.ts';
 import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInComparison } from './finding.ts';
-import { formatGithub, formatJunit, formatSarif } from './finding-formats.ts';
+import { formatFindings, toolFormats } from './finding-formats.ts';
 
-export const diffFormats = ['text', 'json', 'markdown', 'github', 'sarif', 'junit'] as const;
+export const diffFormats = ['text', 'json', ...toolFormats] as const;
 export type DiffFormat = (typeof diffFormats)[number];
 
 /**
@@ -21,9 +21,7 @@ export function formatDiff(
   if (format === 'json') return formatJson(comparison, 2);
   if (format === 'markdown') return `**${comparisonTitle(comparison)}**\n\n${comparisonMarkdown(comparison, Infinity)}`;
   if (format === 'text') return formatText(comparison, names.after, text);
-  const findings = findingsInComparison(comparison, names.after);
-  if (format === 'github') return formatGithub(findings);
-  return format === 'sarif' ? formatSarif(findings) : formatJunit(findings, names.after);
+  return formatFindings(format, findingsInComparison(comparison, names.after), names.after);
 }
 
 function formatText(comparison: Comparison, file: string, text: string): string {

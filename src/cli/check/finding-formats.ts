@@ -1,5 +1,47 @@
+import { createHash } from 'node:crypto';
+import { plain } from '../../sync/checks.ts';
 import { formatJson } from '../output.ts';
 import type { Finding } from './finding.ts';
+
+/** The formats of findings for tools, the same in every command. */
+export const toolFormats = ['github', 'gitlab', 'sarif', 'junit', 'markdown'] as const;
+export type ToolFormat = (typeof toolFormats)[number];
+
+/** Formats findings for a tool. `name`: what was checked, where there is no finding. */
+export function formatFindings(format: ToolFormat, findings: readonly Finding[], name: string): string {
+  if (format === 'junit') return formatJunit(findings, name);
+  return { github: formatGithub, gitlab: formatGitlab, sarif: formatSarif, markdown: formatMarkdown }[format](findings);
+}
+
+const severities: Readonly<Record<Finding['level'], string>> = { error: 'major', warning: 'minor', note: 'info' };
+
+/** GitLab's report of code quality. A fingerprint stays the same while lines move. */
+function formatGitlab(findings: readonly Finding[]): string {
+  const seen = new Map<string, number>();
+  const issues = withoutAccepted(findings).map(({ level, rule, message, file, pointer, place }) => {
+    const what = JSON.stringify([rule, file, pointer, message]);
+    const number = seen.get(what) ?? 0;
+    seen.set(what, number + 1);
+    const fingerprint = createHash('sha256').update(`${what} ${number}`).digest('hex');
+    const location = { path: file, lines: { begin: place?.line ?? 1 } };
+    return { description: message, check_name: rule, fingerprint, severity: severities[level], location };
+  });
+  return formatJson(issues, 2);
+}
+
+/** A table in Markdown, for comments and summaries. Nothing in a document is more than text there. */
+function formatMarkdown(findings: readonly Finding[]): string {
+  const rows = withoutAccepted(findings).map(({ level, rule, message, file, place }) => {
+    const where = place === null ? file : `${file}:${place.line}:${place.column}`;
+    return `| ${level} | ${plain(rule)} | ${plain(message)} | ${plain(where)} |`;
+  });
+  if (rows.length === 0) return 'No findings.';
+  return ['| level | rule | finding | place |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function withoutAccepted(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ accepted }) => accepted === null);
+}
 
 const commands: Readonly<Record<Finding['level'], string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
@@ -7,11 +49,10 @@ const commands: Readonly<Record<Finding['level'], string>> = { error: 'error', w
  * GitHub Actions workflow commands, one a line. Values are escaped, so that a document cannot
  * inject another command.
  */
-export function formatGithub(findings: readonly Finding[]): string {
+function formatGithub(findings: readonly Finding[]): string {
   const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  return findings
-    .filter(({ accepted }) => accepted === null)
+  return withoutAccepted(findings)
     .map(({ level, rule, message, file, place }) => {
       const where = place === null ? '' : `,line=${place.line},col=${place.column}`;
       return `::${commands[level]} file=${property(file)}${where},title=${property(rule)}::${data(message)}`;
@@ -20,7 +61,7 @@ export function formatGithub(findings: readonly Finding[]): string {
 }
 
 /** SARIF 2.1.0. What an exemption accepts is a suppressed result. */
-export function formatSarif(findings: readonly Finding[]): string {
+function formatSarif(findings: readonly Finding[]): string {
   const rules = new Map(findings.map(({ rule, url }) => [rule, url]));
   const results = findings.map(({ rule, level, message, file, pointer, place, accepted }) => ({
     ruleId: rule,
@@ -46,8 +87,8 @@ export function formatSarif(findings: readonly Finding[]): string {
  * JUnit XML: a test suite for each file, a test case for each finding. Errors are failures; warnings
  * and notes pass, with their text as output. A file without findings passes.
  */
-export function formatJunit(findings: readonly Finding[], name: string): string {
-  const counted = findings.filter(({ accepted }) => accepted === null);
+function formatJunit(findings: readonly Finding[], name: string): string {
+  const counted = withoutAccepted(findings);
   const files = Map.groupBy(counted, ({ file }) => file);
   const suites = [...files].map(([file, found]) => suiteOf(file, found));
   if (suites.length === 0) suites.push(suiteOf(name, []));

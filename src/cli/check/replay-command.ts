@@ -91,10 +91,10 @@ async function bodyOf(
   version: string | null,
 ): Promise<{ version: string } | { document: string }> {
   if (version !== null) return { version };
-  const { document, report } = await withCompiler(command, (compiler, config) =>
+  const { body, report } = await withCompiler(command, (compiler, config) =>
     readDocument(compiler, config, candidate, coordinate),
   );
-  if (document !== null && !isBlocking(report)) return { document };
+  if (body !== null && !isBlocking(report)) return body;
   throw new RegistryError('refused', describeBlocking(report), { problems: report.problems });
 }
 

@@ -4,25 +4,27 @@ import { visible } from '../../model/visible.ts';
 import { formatJson, formatReport, formatTotals } from '../output.ts';
 import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInReport } from './finding.ts';
-import { formatGithub, formatJunit, formatSarif } from './finding-formats.ts';
+import { formatFindings, toolFormats } from './finding-formats.ts';
 
-export const lintFormats = ['text', 'lines', 'json', 'github', 'sarif', 'junit'] as const;
+export const lintFormats = ['text', 'lines', 'json', ...toolFormats] as const;
 export type LintFormat = (typeof lintFormats)[number];
 
 /**
  * Formats a report: `text` shows each problem with its lines of the file, `lines` is one line for
  * each, and the others are for tools. `files`: those that were read, the entry first.
  */
-export function formatLint(report: Report, format: LintFormat, files: readonly CollectedFile[]): string {
+export function formatLint(
+  report: Report,
+  format: LintFormat,
+  files: readonly Pick<CollectedFile, 'path' | 'bytes'>[],
+): string {
   if (format === 'text') return formatFrames(report, files);
   if (format === 'lines') return formatReport(report);
   if (format === 'json') return formatJson(report, 2);
-  const findings = findingsInReport(report);
-  if (format === 'github') return formatGithub(findings);
-  return format === 'sarif' ? formatSarif(findings) : formatJunit(findings, files[0]?.path ?? 'document');
+  return formatFindings(format, findingsInReport(report), files[0]?.path ?? 'document');
 }
 
-function formatFrames(report: Report, files: readonly CollectedFile[]): string {
+function formatFrames(report: Report, files: readonly Pick<CollectedFile, 'path' | 'bytes'>[]): string {
   const lines = new Map<string, string[]>();
   const linesOf = (path: string) => {
     const bytes = files.find((file) => file.path === path)?.bytes ?? null;

@@ -5,6 +5,9 @@ import type { Operation } from './api-description.ts';
 /** Largest body without a document, in bytes. */
 export const plainBodyBytes = 1024 * 1024;
 
+/** The most bytes beside a document: the files that it refers to. */
+const besideDocumentBytes = 8 * 1024 * 1024;
+
 /** Most values and names in such a body. */
 const plainBodyNodes = 50_000;
 
@@ -18,7 +21,7 @@ export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
 
 /** Whether the operation's body contains a document. */
 export function takesDocument({ id }: Operation): boolean {
-  return /^(?:publish|compare|replay)/.test(id);
+  return /^(?:publish|compare|replay|check)/.test(id);
 }
 
 /**
@@ -30,5 +33,10 @@ export function bodyLimits(config: Config, operation: Operation): BodyLimits {
   if (!takesDocument(operation)) return { ...plain, bytes: plainBodyBytes };
   const { depth, nodes } = config.limits;
   // A node of a document is a value and perhaps its name.
-  return { ...plain, bytes: documentBodyBytes(config), document: { depth: depth + 1, nodes: 2 * nodes + 100 } };
+  return {
+    ...plain,
+    rest: besideDocumentBytes,
+    bytes: documentBodyBytes(config),
+    document: { depth: depth + 1, nodes: 2 * nodes + 100 },
+  };
 }

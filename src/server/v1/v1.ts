@@ -1,15 +1,19 @@
 import express, { type Request, type Response, type Router } from 'express';
+import { formatPrincipal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { createTurns } from '../../scheduling/organization-turns.ts';
 import { principalOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { nameRoute } from '../route-name.ts';
+import { untilClosed } from '../until-closed.ts';
 import { readBody, readBytes } from '../body/read-body.ts';
 import { askerOf } from './asker.ts';
 import type { Answer, Call } from './call.ts';
 import { ownDescription, type Operation } from './api-description.ts';
+import { checkDocument } from './documents/check-route.ts';
 import { createReceiveHook } from './hook-routes.ts';
 import { bodyLimits } from './body-limits.ts';
 import { createDescriptionRoute } from './description-route.ts';
@@ -29,6 +33,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
   const { registry } = context;
   const exchangeToken = createTokenExchange(registry, context.url);
   const receiveHook = createReceiveHook(context);
+  const turns = createTurns();
   const description = ownDescription();
   const table = createRoutes(description.operations);
   const validator = validatorOf(description);
@@ -73,10 +78,16 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
     if (operation.id === 'receiveHook')
       return receiveHook(values['host']!, connection as string | null, request, response);
     if (operation.id === 'getDescription') return descriptionRoute.read;
-    const body = operations.checkBody(
-      operation,
-      await readBody(request, response, bodyLimits(registry.config, operation)),
-    );
+    const readIt = async () =>
+      operations.checkBody(operation, await readBody(request, response, bodyLimits(registry.config, operation)));
+    if (operation.id === 'checkDocument') {
+      const principal = principalOf(request);
+      const closed = untilClosed(response);
+      return turns.take(formatPrincipal(principal), async () =>
+        checkDocument(registry, principal, (await readIt())!, closed),
+      );
+    }
+    const body = await readIt();
     const { key, text } = await exchangeToken((body!.value as { token: string }).token, request.ip ?? null);
     return { status: 201, body: { ...keyRecord(key, null), secret: text } };
   }

@@ -255,6 +255,9 @@ test('the organization, the limits and the description', async () => {
   expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
   const open = clientWith(null);
   expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');
+  const document = JSON.stringify({ openapi: '3.1.0', info: { title: 'New', version: '1.0.0' }, paths: {} });
+  const candidate = { coordinate: '@acme/apis/brand-new', document, onConflict: 'revise' } as const;
+  expect((await client.POST('/v1/check', { body: candidate })).data!.isNew).toBe(true);
   const { error } = await open.POST('/v1/token', { body: { token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' } });
   expect([400, 401]).toContain(error!.status);
 });

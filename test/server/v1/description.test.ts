@@ -21,9 +21,9 @@ test('redocly lint has nothing to say about it', async () => {
   expect({ totals, problems }).toEqual({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
 });
 
-test('what needs no key is the description, the exchange of a token, and hooks', () => {
+test('what needs no key is the description, a check, the exchange of a token, and hooks', () => {
   const open = description.operations.filter(({ scope }) => scope === null).map(({ id }) => id);
-  expect(open.sort()).toEqual(['exchangeToken', 'getDescription', 'receiveHook']);
+  expect(open.sort()).toEqual(['checkDocument', 'exchangeToken', 'getDescription', 'receiveHook']);
 });
 
 test('every operation is described with its id, summary, scope and refusals', () => {

@@ -83,6 +83,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   putSiteFile: () => ({}),
   deploySite: () => ({}),
   connectSite: () => ({ repository, folder: 'docs' }),
+  checkDocument: (slug) => ({ coordinate: `@acme/apis/${slug}`, document: documentOf('2.0.0') }),
   exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
 };
 

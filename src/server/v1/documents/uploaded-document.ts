@@ -4,16 +4,19 @@ import type { Snapshot } from '../../../source/snapshot.ts';
 import type { Call } from '../call.ts';
 
 /**
- * The document in a request's body: its original bytes, so that no number loses a digit. Throws
- * `too_large`.
+ * The document in a request's body, under its `path`, with the `files` that it refers to: its original
+ * bytes, so that no number loses a digit. Throws `too_large`, and `malformed` as
+ * `createUpload` does.
  */
 export function uploadIn({ registry, body }: Pick<Call, 'registry' | 'body'>): { snapshot: Snapshot; entry: string } {
   const bytes = body!.document!;
+  const { path, files = {} } = body!.value as { path?: string; files?: Record<string, string> };
+  const others = new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
   const { fileBytes } = registry.config.limits;
-  if (bytes.byteLength > fileBytes) {
+  if ([bytes, ...others.values()].some(({ byteLength }) => byteLength > fileBytes)) {
     const extra = { limit: fileBytes };
     throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`, { extra });
   }
-  const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
-  return { snapshot: createUpload(entry, bytes), entry };
+  const entry = path ?? (/^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml');
+  return { snapshot: createUpload(entry, bytes, others), entry };
 }

@@ -1,0 +1,144 @@
+import { realpathSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { readEnvironment } from '../../config/environment.ts';
+import { formatCoordinate, type Coordinate } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Report } from '../../model/problem.ts';
+import type { PublishResult } from '../../registry/publish.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Candidate } from '../../sync/discover-repository.ts';
+import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { demandOpenly, organizationOfKey } from '../registry-client.ts';
+import { readDocument, type Upload } from '../remote-registry.ts';
+import { findingsInReport, type Finding } from './finding.ts';
+import { formatFindings } from './finding-formats.ts';
+import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
+
+interface CheckOptions extends CommonOptions {
+  registry?: string;
+  org?: string;
+  as?: string;
+  format: LintFormat;
+}
+
+/** What publishing one document would say, as `--json` prints it. */
+interface Checked {
+  path: string;
+  coordinate: string;
+  outcome: PublishResult['outcome'];
+  /** The coordinate that it would have, or has already. */
+  version: string | null;
+  isNew: boolean;
+  detail: string | null;
+  report: Report;
+}
+
+/** `stele check [FILE…]`: asks a running registry what publishing would say. Writes nothing. */
+export function checkCommand(): Command {
+  return new Command('check')
+    .description('Say what publishing the documents of this repository would say, without publishing them.')
+    .argument('[files...]', 'default: every document that a sync of the repository would publish')
+    .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY if it is set')
+    .option('--org <name>', 'organization of the documents (default: that of the key)')
+    .option('--as <coordinate>', 'check one file as this resource')
+    .addOption(new Option('--format <format>', 'output format').choices(lintFormats).default('text'))
+    .action(async (files: string[], _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<CheckOptions>();
+      const { registry: remote, format, json } = options;
+      if (remote === undefined) throw new RegistryError('malformed', 'Name the registry: --registry <url>.');
+      const as = options.as === undefined ? null : requireCoordinate(options.as).coordinate;
+      if (as !== null && files.length !== 1) throw new RegistryError('malformed', 'Give one file with --as.');
+      const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));
+      // A store of nothing: what is planned here knows only the files.
+      const nowhere = { kind: 'fs', path: '' } as const;
+      const checked = await withRegistryToRead(
+        command,
+        (config) => ({ ...config, store: nowhere }),
+        (registry) => checkFiles(registry, remote, org, files, as),
+      );
+      if (checked.some(({ outcome }) => outcome === 'rejected' || outcome === 'conflict')) process.exitCode = 1;
+      const shown = checked.map(({ upload: _, ...one }) => one);
+      if (json || format === 'json') return printJson({ documents: shown });
+      printChecked(checked, format);
+    });
+}
+
+function explainNoOrganization(error: unknown): never {
+  if (readEnvironment().key) throw error;
+  throw new RegistryError('malformed', 'Name the organization with --org, or set STELE_KEY to a key of it.');
+}
+
+async function checkFiles(
+  registry: Registry,
+  remote: string,
+  org: string,
+  files: readonly string[],
+  as: Coordinate | null,
+): Promise<(Checked & { upload: Upload })[]> {
+  const { openWorkTree } = await import('../../source/work-tree.ts');
+  const { candidatesIn } = await import('../../sync/discover-repository.ts');
+  const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
+  const all = await candidatesIn(registry, org, snapshot);
+  const chosen = files.length === 0 ? all : files.map((file) => candidateFor(all, root, file, as));
+  const checked: (Checked & { upload: Upload })[] = [];
+  for (const { path, coordinate: planned, ...settled } of chosen) {
+    const coordinate = as ?? planned;
+    const name = formatCoordinate(coordinate);
+    const upload = await readDocument(registry.compiler, registry.config, join(root, path), coordinate);
+    const about = { path, coordinate: name, upload };
+    if (upload.body === null) {
+      const { report } = upload;
+      checked.push({ ...about, outcome: 'rejected', version: null, isNew: false, detail: null, report });
+      continue;
+    }
+    const body = { coordinate: name, ...upload.body, ...settled };
+    const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
+    checked.push({ ...about, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) });
+  }
+  return checked;
+}
+
+/** What a sync would make of a file. Throws `refused` if it would publish nothing, and no resource is named. */
+function candidateFor(all: readonly Candidate[], root: string, file: string, as: Coordinate | null): Candidate {
+  const path = relative(root, resolve(realpathSync('.'), file)).replaceAll('\\', '/');
+  const candidate = all.find((each) => each.path === path);
+  if (candidate !== undefined) return candidate;
+  if (as !== null) return { path, coordinate: as, onConflict: 'revise', settings: { ruleset: null, validation: null } };
+  const advice = '"stele discover ." says why; --as checks it as a resource.';
+  throw new RegistryError('refused', `${file} would not be published. ${advice}`);
+}
+
+function printChecked(checked: readonly (Checked & { upload: Upload })[], format: Exclude<LintFormat, 'json'>): void {
+  if (format === 'text' || format === 'lines') {
+    for (const { report, upload } of checked) {
+      const text = formatLint(report, format, upload.files);
+      if (text !== '') print(text);
+    }
+    for (const one of checked) complain(describe(one));
+    return;
+  }
+  if (format === 'markdown') {
+    const parts = checked.map((one) => `**${describe(one)}**\n\n${formatFindings(format, findingsIn(one), one.path)}`);
+    return print(parts.join('\n\n'));
+  }
+  const text = formatFindings(format, checked.flatMap(findingsIn), 'documents');
+  if (text !== '') print(text);
+}
+
+/** The findings of a document. A conflict is one of them. */
+function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
+  const findings = findingsInReport(report);
+  if (outcome !== 'conflict') return findings;
+  const conflict = { level: 'error', rule: 'conflict', message: detail ?? '', file: path, pointer: '' } as const;
+  return [...findings, { ...conflict, place: null, url: null, accepted: null }];
+}
+
+function describe({ path, coordinate, outcome, version, isNew, detail, report }: Checked): string {
+  const hidden = report.hidden ? ` ${report.hidden} findings are of a ruleset that you may not read.` : '';
+  if (outcome === 'published') return `${path} would be published as ${version}${isNew ? ', a new resource' : ''}.`;
+  if (outcome === 'unchanged') return `${path} is published as ${version} already.`;
+  if (outcome === 'conflict') return `${path} would not be published: ${detail}`;
+  return `${path} would be rejected as a version of ${coordinate}.${hidden}`;
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { shareCompiler } from '../../compile/shared-compiler.ts';
+import { createTestRegistry } from '../registry.ts';
+import { openApi, unlimited } from './api.ts';
+
+/** What `POST /v1/check` says, and to whom. */
+
+const summaries = 'rules:\n  operation-summary: error\n';
+const compiler = shareCompiler();
+
+function payments(version: string, response = 'description: Fine.'): string {
+  return `openapi: 3.1.0\ninfo: {title: Pay, version: ${version}}\npaths: {/a: {get: {operationId: a, responses: {'200': {${response}}}}}}\n`;
+}
+
+async function openWorld() {
+  const api = await openApi({ ...createTestRegistry(unlimited), compiler });
+  await api.call('POST', '/v1/rulesets', { body: { name: 'Style', slug: 'style' } });
+  await api.call('POST', '/v1/rulesets/style/document', { body: { document: summaries } });
+  for (const [slug, visibility] of [
+    ['pay', 'public'],
+    ['secret', 'private'],
+  ]) {
+    await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug, visibility } });
+    await api.call('POST', `/v1/apis/${slug}/spec`, { body: { document: payments('1.0.0') } });
+  }
+  const read = await api.makeKey({ scopes: ['read'] });
+  const check = (key: string | null, body: object) => api.call('POST', '/v1/check', { key, body });
+  return { api, read, check, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+test('a reader is told what publishing would say, of a new resource too, and nothing is stored', async () => {
+  await using world = await openWorld();
+  const { check, read, api } = world;
+  const same = await check(read, { coordinate: '@acme/apis/secret', document: payments('1.0.0') });
+  expect(same.json).toMatchObject({ outcome: 'unchanged', version: '@acme/apis/secret@1.0.0', isNew: false });
+  await api.call('PATCH', '/v1/apis/secret', { body: { ruleset: '@acme/rulesets/style', compatibility: 'semver' } });
+  const rejected = await check(read, {
+    coordinate: '@acme/apis/secret',
+    document: payments('1.0.1').replace('/a', '/b'),
+  });
+  expect(rejected).toMatchObject({ status: 200, json: { outcome: 'rejected', version: null } });
+  expect(JSON.stringify(rejected.json)).toContain('"rule":"compatibility"');
+  const fresh = { coordinate: '@acme/apis/fresh', document: payments('0.1.0') };
+  expect((await check(read, fresh)).json).toMatchObject({
+    outcome: 'published',
+    version: '@acme/apis/fresh@0.1.0',
+    isNew: true,
+  });
+  const gated = await check(read, { ...fresh, settings: { ruleset: '@acme/rulesets/style' } });
+  expect(gated.json).toMatchObject({ outcome: 'rejected', report: { problems: [{ rule: 'operation-summary' }] } });
+  expect((await api.call('GET', '/v1/apis/fresh')).status).toBe(404);
+  expect((await api.call('GET', '/v1/apis/secret/versions')).json['items']).toHaveLength(1);
+});
+
+test('without a key, only what is public is checked, and private looks the same as absent', async () => {
+  await using world = await openWorld();
+  const { check, read } = world;
+  expect((await check(null, { coordinate: '@acme/apis/pay', document: payments('1.1.0') })).json).toMatchObject({
+    outcome: 'published',
+    version: '@acme/apis/pay@1.1.0',
+  });
+  const told = async (slug: string) => {
+    const { status, json } = await check(null, { coordinate: `@acme/apis/${slug}`, document: payments('1.1.0') });
+    return [status, String(json['detail']).replace(slug, '')];
+  };
+  expect(await told('secret')).toEqual(await told('absent'));
+  expect((await told('secret'))[0]).toBe(401);
+  const ruleset = { coordinate: '@acme/rulesets/style', document: summaries };
+  expect((await check(null, ruleset)).status).toBe(401);
+  expect((await check(read, ruleset)).status).toBe(200);
+  const other = { coordinate: '@other/apis/pay', document: payments('1.1.0') };
+  expect((await check(read, other)).status).toBe(404);
+});
+
+test('the findings of a private ruleset are counted for a stranger, and not shown', async () => {
+  await using world = await openWorld();
+  const { api, check, read } = world;
+  await api.call('PATCH', '/v1/apis/pay', { body: { ruleset: '@acme/rulesets/style' } });
+  const body = { coordinate: '@acme/apis/pay', document: payments('1.1.0') };
+  expect((await check(null, body)).json).toMatchObject({ outcome: 'rejected', report: { problems: [], hidden: 1 } });
+  expect((await check(read, body)).json).toMatchObject({ report: { problems: [{ rule: 'operation-summary' }] } });
+});
+
+test('files that come with a document are read, and findings name their own lines', async () => {
+  await using world = await openWorld();
+  const { check, read, api } = world;
+  const body = {
+    coordinate: '@acme/apis/pay',
+    document: payments('1.1.0', "description: Fine., content: {application/json: {schema: {$ref: '../money.yaml'}}}"),
+    path: 'apis/pay.yaml',
+    files: { 'money.yaml': 'type: object\nproperties:\n  amount: {type: nonsense}\n' },
+  };
+  const { json } = await check(read, body);
+  expect(json).toMatchObject({ report: { problems: [{ file: 'money.yaml', line: 3 }] } });
+  const right = { ...body, files: { 'money.yaml': 'type: object\n' } };
+  expect((await check(read, right)).json).toMatchObject({ outcome: 'published' });
+  for (const bad of [
+    { ...body, path: '../pay.yaml' },
+    { ...body, files: { '/etc/passwd': '' } },
+  ])
+    expect((await check(read, bad)).status).toBe(400);
+  const { coordinate: _, ...publishing } = right;
+  expect((await api.call('POST', '/v1/apis/pay/spec', { body: publishing })).status).toBe(201);
+  const provenance = await api.call('GET', '/@acme/apis/pay@1.1.0/provenance');
+  expect(provenance.json).toMatchObject({ path: 'apis/pay.yaml' });
+});
+
+test('exemptions count for a new resource, and not for one that is uploaded', async () => {
+  await using world = await openWorld();
+  const { api, check, read } = world;
+  const at = { file: 'stele.yaml', pointer: '', line: 1, column: 1 };
+  const exemptions = [{ rule: 'operation-summary', reason: 'Later', at }];
+  const settings = { ruleset: '@acme/rulesets/style' };
+  const body = { document: payments('1.1.0'), exemptions, settings };
+  expect((await check(read, { coordinate: '@acme/apis/fresh', ...body })).json).toMatchObject({ outcome: 'published' });
+  await api.call('PATCH', '/v1/apis/pay', { body: settings });
+  expect((await check(read, { coordinate: '@acme/apis/pay', ...body })).json).toMatchObject({ outcome: 'rejected' });
+});
