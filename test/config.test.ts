@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import schema from '../content/schemas/config.json' with { type: 'json' };
 import { checkConfig } from '../src/config/load-config.ts';
 
 test('without a configuration the defaults are those of an empty one that was checked', () => {
@@ -12,4 +13,45 @@ test('of a value with alternatives, the error is about the one that is meant', (
   expect(() => checkConfig({ credentials }, { base: '/', data: '/data' })).toThrow(
     'The configuration is invalid: credentials.app has no key "host".; credentials.token has no key "usrname". Did you mean "username"?',
   );
+});
+
+test('a value of the wrong form is told with an example, not with a regular expression', () => {
+  const fault = (config: unknown) => {
+    try {
+      checkConfig(config, { base: '/', data: '/data' });
+      return '';
+    } catch (error) {
+      return String(error);
+    }
+  };
+  expect(fault({ url: 'contracts.example.com' })).toContain(
+    'url must be written like "https://contracts.example.com".',
+  );
+  expect(fault({ organizations: { 'Acme Inc': {} } })).toMatch(
+    /: organizations has the key "Acme Inc", which must be written like "acme-payments"\.$/,
+  );
+  expect(fault({ organizations: { ['a'.repeat(64)]: {} } })).toMatch(/which must NOT have more than 63 characters\.$/);
+  const patterns = JSON.stringify(schema).match(/"pattern":"(?:\\.|[^"\\])*","examples":\["/g)!.length;
+  expect(patterns).toBe(JSON.stringify(schema).split('"pattern":').length - 1);
+});
+
+test('people and jobs are let only into organizations that are there', () => {
+  const check = (given: object) => () => checkConfig(given, { base: '/', data: '/data' });
+  const job = { issuer: 'https://id.example.com', organization: 'acmee', repository: 'acme/pay' };
+  const login = {
+    issuer: 'https://id.example.com',
+    clientId: 'stele',
+    clientSecret: { env: 'A' },
+    sessionSecret: { env: 'B' },
+    organizations: { developers: [{ organization: 'partner', scopes: ['read'] }] },
+  };
+  const organizations = { acme: {} };
+  expect(check({ organizations, trustedPublishing: [job] })).toThrow(
+    'trustedPublishing.0.organization: there is no organization "acmee" in organizations. Did you mean "acme"?',
+  );
+  expect(check({ organizations, login })).toThrow(
+    'login.organizations.developers.0.organization: there is no organization "partner" in organizations.',
+  );
+  // Without any, organizations are those that are in the store.
+  expect(check({ login, trustedPublishing: [job] })).not.toThrow();
 });

@@ -4,6 +4,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 import { parseAllDocuments } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { describeCommands } from '../src/cli/describe-commands.ts';
+import { exitMeanings } from '../src/cli/exit-codes.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readSettings } from '../src/compile/repository-settings.ts';
 import { defineConfig, type UserConfig } from '../src/config.ts';
@@ -55,6 +56,13 @@ describe('nothing is missing:', () => {
     expect(made.length).toBeGreaterThan(50);
     expect(made.filter((rule) => !known.includes(rule))).toEqual([]);
     expect(known.filter((rule) => !made.includes(rule))).toEqual([]);
+  });
+
+  test('every exit code, with its meaning', () => {
+    const rows = pageOf('commands')
+      .match(/^\| \d+ .*$/gm)!
+      .map((row) => row.split('|').map((cell) => cell.trim()));
+    expect(rows.map(([, code, meaning]) => [code, meaning])).toEqual(Object.entries(exitMeanings));
   });
 
   test('every key of the configuration', () => {

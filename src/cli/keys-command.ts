@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander';
 import { scopes, type Scope } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
+import { isSlug } from '../model/address.ts';
 import { isUsable, type Key } from '../model/key.ts';
+import { assertOrganizationExists } from '../registry/maintenance/organizations.ts';
 import { listKeys } from '../registry/keys/list-keys.ts';
 import { createKey, revokeKey, type NewKey } from '../registry/keys.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
@@ -95,7 +97,10 @@ async function make(
     return (await registry.demand('POST', '/v1/keys', given)) as unknown as ShownKey & { secret: string };
   }
   const asked = { ...given, org: requireOrg(options) };
-  const { key, text } = await withRegistry(command, (registry) => createKey(registry, asked, operator));
+  const { key, text } = await withRegistry(command, async (registry) => {
+    if (isSlug(asked.org)) await assertOrganizationExists(registry, asked.org);
+    return createKey(registry, asked, operator);
+  });
   return { ...withoutHash(key), secret: text };
 }
 

@@ -96,6 +96,7 @@ export function formatTotals({ problems, counts, truncated, exempted = [] }: Rep
   return [...cut, counted.join(', ')];
 }
 
-function countOf(count: number, noun: string): string {
+/** `1 error`, `2 errors` */
+export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

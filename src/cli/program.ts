@@ -4,6 +4,8 @@ import { buildCommand } from './build-command.ts';
 import { checkCommand } from './check/check-command.ts';
 import { diffCommand } from './check/diff-command.ts';
 import { discoverCommand } from './discover-command.ts';
+import { doctorCommand } from './setup/doctor-command.ts';
+import { initCommand } from './setup/init-command.ts';
 import { importCommand } from './import-command.ts';
 import { backupCommand } from './maintenance/backup-command.ts';
 import { fsckCommand } from './maintenance/fsck-command.ts';
@@ -45,6 +47,8 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     .exitOverride()
     .configureOutput(json ? silent : {});
   for (const command of [
+    initCommand(),
+    doctorCommand(),
     serveCommand(),
     publishCommand(),
     lintCommand(),

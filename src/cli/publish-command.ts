@@ -37,6 +37,8 @@ export function publishCommand(): Command {
       const published = await withRegistry(command, async (registry) => {
         const { publish } = await import('../registry/publish.ts');
         const { findResource } = await import('../registry/find-resource.ts');
+        const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
+        await assertOrganizationExists(registry, coordinate.org);
         const { snapshot, entry } = await openFolder(file, registry.config.limits);
         const created = (await findResource(registry, coordinate)) === null;
         const result = await withProgress(`Publishing ${basename(file)}`, () =>

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../config/environment.ts';
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 
 /** A response of a registry's management API. */
@@ -162,8 +162,18 @@ async function send(
   return { status: response.status, body: answered as Record<string, unknown> };
 }
 
+/** By status: what a refusal is to the one who asked. Others are about what was sent. */
+const codes: Readonly<Record<number, ErrorCode>> = {
+  400: 'malformed',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  429: 'rate_limited',
+};
+
 /** Returns the error in a response (RFC 9457), with all its members. */
 export function refusalOf({ status, body }: Answer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
-  return new RegistryError(status >= 500 ? 'unavailable' : 'refused', detail, { extra: body });
+  return new RegistryError(status >= 500 ? 'unavailable' : (codes[status] ?? 'refused'), detail, { extra: body });
 }

@@ -1,21 +1,9 @@
 import { CommanderError } from 'commander';
 import { useProxies } from '../config/environment.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import { complain, complainJson } from './output.ts';
 import { createProgram } from './program.ts';
 import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
-
-type ProblemCode = ErrorCode | 'internal';
-
-/**
- * Exit codes (design §12): 0 done, 1 rejected, 2 wrong usage, 3 unreachable, 70 bug. Default: 1.
- */
-const exitCodes: Partial<Record<ProblemCode, number>> = {
-  malformed: 2,
-  unreachable: 3,
-  unavailable: 3,
-  outcome_unknown: 3,
-  internal: 70,
-};
 
 /** Runs a command line (without the program's name) and prints errors. Returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -37,10 +25,12 @@ function refuse(error: unknown, json: boolean): number {
   if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });
   // commander has printed usage errors itself.
   else if (!(error instanceof CommanderError)) complain(detail);
-  return exitCodes[code] ?? 1;
+  return exitCodeOf(code);
 }
 
-function describe(error: unknown): Pick<RegistryError, 'problems' | 'extra'> & { code: ProblemCode; detail: string } {
+function describe(
+  error: unknown,
+): Pick<RegistryError, 'problems' | 'extra'> & { code: ErrorCode | 'internal'; detail: string } {
   const none = { problems: [], extra: {} };
   if (isRegistryError(error))
     return { code: error.code, detail: error.message, problems: error.problems, extra: error.extra };

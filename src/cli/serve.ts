@@ -10,6 +10,7 @@ import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { openFollower } from '../sites/registry/open-follower.ts';
 import { openExpiry } from '../registry/maintenance/expire.ts';
+import { openFolders } from '../registry/maintenance/open-folders.ts';
 import { openCollector } from '../registry/maintenance/collect-by-timer.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { Peers } from '../server/rate/counts.ts';
@@ -17,7 +18,6 @@ import { openServer } from '../open-server.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../site/render-ahead.ts';
 import { gitDirectory } from '../source/local.ts';
-import { isOpenToOthers } from '../store/private.ts';
 import { createSyncQueue, type SyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
 import { outliveReader } from './broken-pipe.ts';
@@ -117,7 +117,8 @@ async function serveRegistry(
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
   // Damage is logged, and `/readyz` tells of it. A store that does not answer says so elsewhere.
   registry.refs.examine().catch(() => undefined);
-  await warnOfOpenFolders(registry);
+  for (const folder of await openFolders(config))
+    registry.log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
   await logIsolation(registry);
   announce(server.url, server.signInUrl());
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
@@ -159,18 +160,6 @@ async function openBackground(
       expiry.close();
     },
   };
-}
-
-/**
- * Warns of folders that other users can read, such as those made by an older version or by `mkdir`.
- */
-async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
-  const kept = config.store.kind === 'fs' ? [config.store.path] : [];
-  const folders = new Set([...kept, dirname(config.cacheFolder), config.cacheFolder]);
-  for (const folder of folders) {
-    if (await isOpenToOthers(folder))
-      log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
-  }
 }
 
 /** Logs how documents are isolated; as a warning if the isolation is weaker than it could be. */

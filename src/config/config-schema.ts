@@ -48,9 +48,9 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     const validate = validators.get(keys.join()) ?? createValidate(keys);
     validators.set(keys.join(), validate);
     if (!validate(copy)) {
-      // What a discriminator finds, `required` or `enum` says better.
+      // What a discriminator finds, `required` or `enum` says better; of a name, what is wrong with it.
       const lines = meantErrors(validate.errors ?? [])
-        .filter(({ keyword }) => keyword !== 'discriminator')
+        .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
         .map(explainError);
       throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
     }
@@ -100,8 +100,9 @@ function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 /** Formats a validation error as a sentence that names the key. */
-function explainError({ instancePath, message, params, parentSchema }: ErrorObject): string {
-  const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+  const key = propertyName === undefined ? place : `${place} has the key ${JSON.stringify(propertyName)}, which`;
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
     const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
@@ -109,5 +110,8 @@ function explainError({ instancePath, message, params, parentSchema }: ErrorObje
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
   if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
-  return `${key} ${message}.`;
+  // A regular expression says little to people.
+  const example =
+    'pattern' in params ? (parentSchema as { examples?: string[] } | undefined)?.examples?.[0] : undefined;
+  return `${key} ${example === undefined ? message : `must be written like ${JSON.stringify(example)}`}.`;
 }

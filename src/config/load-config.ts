@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Config, UserConfig } from '../config.ts';
+import { closest } from '../model/closest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
 import { fillDefaults } from './config-schema.ts';
@@ -82,7 +83,26 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     log: given.log,
   };
   assertCredentials(config);
+  assertOrganizations(config);
   return config;
+}
+
+/** Throws `malformed` where people or jobs are let into an organization that is not there. Without any, all are those of the store. */
+function assertOrganizations({ organizations, login, trustedPublishing }: Config): void {
+  const names = Object.keys(organizations);
+  if (names.length === 0) return;
+  const groups = Object.entries(login?.organizations ?? {}).flatMap(([group, grants]) =>
+    grants.map(({ organization }, index) => ({ key: `login.organizations.${group}.${index}`, organization })),
+  );
+  const jobs = trustedPublishing.map(({ organization }, index) => ({
+    key: `trustedPublishing.${index}`,
+    organization,
+  }));
+  for (const { key, organization } of [...groups, ...jobs]) {
+    if (names.includes(organization)) continue;
+    const message = `${key}.organization: there is no organization ${JSON.stringify(organization)} in organizations.`;
+    throw new RegistryError('malformed', `${message}${closest(organization, names)}`);
+  }
 }
 
 function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {

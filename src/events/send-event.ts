@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Agent as PlainAgent, request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent, request } from 'node:https';
-import { isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { readProxies } from '../config/environment.ts';
 import { proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
@@ -68,6 +69,28 @@ export async function sendEvent(
     return attempt(null, explain(stop.signal.aborted ? stop.signal.reason : error));
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Connects to an endpoint and sends nothing. Returns why it cannot be reached, or null. */
+export async function reachEndpoint(registry: Registry, text: string): Promise<string | null> {
+  const signal = AbortSignal.timeout(5_000);
+  try {
+    const { url, addresses, proxy } = await resolveEndpoint(
+      registry,
+      text,
+      { find: lookup, proxy: proxyFor(text, readProxies()) },
+      signal,
+    );
+    // What a proxy reaches, only a delivery shows.
+    if (proxy !== null) return null;
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    const socket = connect({ host: addresses[0]!, port, signal });
+    await once(socket, 'connect');
+    socket.destroy();
+    return null;
+  } catch (error) {
+    return signal.aborted ? 'The endpoint did not answer within 5 s.' : explain(error);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Problem } from './problem.ts';
 
 /**
- * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli.ts` to an exit
- * code.
+ * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli/exit-codes.ts` to
+ * an exit code.
  */
 export type ErrorCode =
   | 'malformed' // the request, file or argument cannot be understood

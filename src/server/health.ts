@@ -6,6 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
 import { principalOf } from './authenticate.ts';
 import { isLocal } from './local-request.ts';
+import { forwardedFor } from './rate/client-address.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
@@ -37,7 +38,11 @@ export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady
       damagedLogs: damages.length,
       logs: damages.filter(({ log }) => mayKnow(request, log, config.proxies)),
     };
-    response.set('Cache-Control', 'no-store').json({ status: 'ready', ...damaged });
+    // `stele doctor` compares it with `proxies`.
+    const forwarded = forwardedFor(request).length;
+    response
+      .set('Cache-Control', 'no-store')
+      .json({ status: 'ready', ...(forwarded > 0 && { forwarded }), ...damaged });
   });
   router.all(['/healthz', '/readyz'], onlyGet);
   return router;

@@ -3,10 +3,10 @@ import { RegistryError } from '../model/errors.ts';
 import { knownParents, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
-import { runGit } from './command.ts';
 import { createObjects } from './objects/git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
+import { readGitVersion, usualFolders } from './git-version.ts';
 import { gitDirectory } from './local.ts';
 import { mergeCommits } from './merge/merge.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
@@ -38,8 +38,6 @@ export interface SourceOptions extends Reach {
   sharesCertificates?: boolean;
 }
 
-const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
-
 /**
  * Opens the remote git repositories that the options allow. Keeps mirrors of them in the cache
  * folder.
@@ -55,16 +53,10 @@ export function openSource(options: SourceOptions): Source {
   let checked: Promise<void> | null = null;
   let certificates: Promise<string> | null = null;
 
-  /**
-   * Runs once. Older versions of git cannot merge without a working tree, and those before 2.37
-   * ignore the pinned address of a host.
-   */
+  /** Runs once. */
   async function checkGit(signal: AbortSignal): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
-    const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? [];
-    if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38)) return;
-    throw new RegistryError('unavailable', `git 2.38 or newer is required; found ${stdout.toString().trim()}.`);
+    await readGitVersion(folder, searchPath, signal);
   }
 
   async function connect(location: Location, remote: Remote, signal: AbortSignal): Promise<Transport> {

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const data = ['--data', join(folder, 'data')];
 
-test.each([[['--help']], [['keys', 'create', '--org', 'acme', '--name', 'x', '--scope', 'read', ...data]]])(
+test.each([[['--help']], [['keys', 'create', '--org', 'stele', '--name', 'x', '--scope', 'read', ...data]]])(
   'a command whose reader has gone ends without a word: %j',
   async (args) => {
     const child = spawn(process.execPath, [cli, ...args], { env: environment });

@@ -72,7 +72,7 @@ test('what would be published, as what, why not the rest, and a stele.yaml that 
 });
 
 test('a branch that does not exist', async () => {
-  expect(await discover('--branch', 'none')).toMatchObject({ code: 1, stdout: '' });
+  expect(await discover('--branch', 'none')).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('every path can be written so that Stele reads it again', () => {

@@ -29,6 +29,8 @@ writeFileSync(join(folder, 'api.yaml'), 'openapi: 3.1.0\ninfo: {title: Pay, vers
 
 /** How each command gets a store that it opens: `$` stands for its folder. Null: it opens none. */
 const commands: Record<string, string[] | null> = {
+  init: null,
+  doctor: null,
   serve: ['serve --port 0 --data $'],
   publish: ['publish api.yaml @acme/apis/pay --data $'],
   lint: null,

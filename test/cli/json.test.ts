@@ -85,6 +85,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['bad.yaml @acme/apis/bad', 1, { outcome: 'rejected', version: null, report: { problems: anyList } }],
     ['bad.yaml @acme/apis/bad --registry REGISTRY', 1, { outcome: 'rejected', report: { problems: anyList } }],
   ],
+  doctor: [['', 0, { checks: anyList }]],
   lint: [
     ['new.yaml', 0, { problems: [], counts: { error: 0 } }],
     ['bad.yaml', 1, { problems: anyList }],
@@ -169,8 +170,8 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
 const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
 
 test('every command is walked', () => {
-  // serve does not end by itself; mirror and restore need a second store. They have tests of their own.
-  expect([...Object.keys(answers), 'serve', 'mirror', 'restore'].sort()).toEqual(commands.toSorted());
+  // serve does not end by itself; mirror and restore need a second store, init a folder without a configuration. They have tests of their own.
+  expect([...Object.keys(answers), 'serve', 'mirror', 'restore', 'init'].sort()).toEqual(commands.toSorted());
 });
 
 describe('one object on stdout, nothing on stderr', () => {
@@ -196,9 +197,9 @@ describe('nothing on stdout, one problem on stderr', () => {
     ...usage,
     ['keys', 2, '/problems/malformed'],
     ['keys list', 2, '/problems/malformed'],
-    ['log @acme/apis/none', 1, '/problems/not_found'],
-    ['verify @acme/apis/none', 1, '/problems/not_found'],
-    ['publish none.yaml @acme/apis/pay', 1, '/problems/not_found'],
+    ['log @acme/apis/none', 2, '/problems/not_found'],
+    ['verify @acme/apis/none', 2, '/problems/not_found'],
+    ['publish none.yaml @acme/apis/pay', 2, '/problems/not_found'],
     ['log @acme/apis/pay --registry http://127.0.0.1:9', 3, '/problems/unreachable'],
     ['serve ./nowhere --port 0', 3, '/problems/unreachable'],
   ])('%s', async ([args, code, type]) => {
@@ -210,7 +211,7 @@ describe('nothing on stdout, one problem on stderr', () => {
   test("what a registry refuses, in the registry's own problem document", async () => {
     key = 'stele_wrong';
     const ended = await run('keys', 'list', '--registry', stele.url);
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended).toMatchObject({ code: 3, stdout: '' });
     expect(onlyObject(ended.stderr)).toMatchObject({ type: `${stele.url}/problems/unauthenticated`, status: 401 });
   });
 });

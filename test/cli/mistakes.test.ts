@@ -91,7 +91,7 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /uses the credential "git", which is not defined/,
     },
-    { process: true, args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
+    { process: true, args: 'publish none.yaml @acme/apis/pay', code: 2, says: /^There is no file none\.yaml\.\n$/ },
     {
       args: 'publish plain @acme/apis/pay',
       code: 2,
@@ -119,7 +119,7 @@ describe('a sentence and an exit code', () => {
     },
     { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Set STELE_KEY/ },
     { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
-    { args: 'log @acme/apis/none', code: 1, says: /^@acme\/apis\/none does not exist\.\n$/ },
+    { args: 'log @acme/apis/none', code: 2, says: /^@acme\/apis\/none does not exist\.\n$/ },
     { args: 'sync --data fresh', code: 0, says: /^No repositories are followed/ },
     { args: 'keys create --org acme --name ci', code: 2, says: /required option '--scope <scope\.\.\.>'/ },
     {
@@ -166,7 +166,7 @@ test.each(['keys list --org acme', 'log @acme/apis/pay', 'verify @acme/apis/pay'
   async (args) => {
     const ended = await run(...args.split(' '), '--data', 'mistyped');
     const stderr = `${join(folder, 'mistyped')} holds no store. Check --data.\n`;
-    expect(ended).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr });
     expect(['mistyped', 'copy'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
   },
 );
@@ -222,7 +222,7 @@ test('a registry over HTTP: its report names the file as it is called here', asy
   expect(binary).toMatchObject({ code: 1, stdout: '' });
   expect(binary.stderr).toMatch(/^binary\.yaml:1:1 .*UTF-/);
   expect(await publish('api.yaml', 'stele_wrong')).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: 'The credential is invalid. Check the key, or sign in again.\n',
   });
   expect(await stele.stop()).toBe(0);

@@ -35,13 +35,13 @@ test('publish, log, keys and sync over HTTP, with a key that says which organiza
     expect((await remote('keys', 'revoke', id)).code).toBe(0);
     expect((await remote('keys', 'list')).stdout).toMatch(new RegExp(`^${id}\trevoked\t`, 'm'));
     expect(await remote('sync', '@acme/apis/pay')).toMatchObject({ code: 1, stdout: '' });
-    expect(await remote('log', '@acme/apis/none')).toMatchObject({ code: 1, stdout: '' });
+    expect(await remote('log', '@acme/apis/none')).toMatchObject({ code: 2, stdout: '' });
     const withoutKey = await runHere(['keys', 'list', '--registry', stele.url], {
       cwd: folder,
       env: { STELE_KEY: 'nonsense' },
     });
     expect(withoutKey).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: 'The credential is invalid. Check the key, or sign in again.\n',
     });
   } finally {

@@ -8,9 +8,14 @@ import { ipKeyGenerator } from 'express-rate-limit';
 export function clientAddress(request: IncomingMessage, proxies: number): string {
   const direct = request.socket.remoteAddress ?? '';
   if (proxies === 0) return direct;
-  const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',');
-  const hops = [...forwarded.split(',').flatMap((hop) => hop.trim() || []), direct];
+  const hops = [...forwardedFor(request), direct];
   return hops.at(-1 - proxies) ?? hops[0]!;
+}
+
+/** The addresses in `X-Forwarded-For`: each proxy appends the one that it was asked from. */
+export function forwardedFor({ headers }: IncomingMessage): string[] {
+  const text = [headers['x-forwarded-for'] ?? []].flat().join(',');
+  return text.split(',').flatMap((hop) => hop.trim() || []);
 }
 
 /**

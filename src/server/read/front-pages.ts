@@ -5,8 +5,8 @@ import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { accountPage } from '../../site/pages/message-pages.ts';
+import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import { listReadable } from '../../registry/readable.ts';
-import type { Registry } from '../../registry/registry.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import { isOnThisMachine } from '../login/secure-url.ts';
@@ -73,7 +73,8 @@ export function createFrontPages(site: Site, login?: Login): Router {
 
   /** Where the person has rights. An operator has them wherever there is something. */
   async function organizationsFor(principal: Principal): Promise<{ org: string; rights: string }[]> {
-    const organizations = principal.kind === 'operator' ? await organizationsIn(registry) : organizationsOf(principal);
+    const organizations =
+      principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal);
     return organizations.map((org) => ({ org, rights: grantsIn(principal, org).map(inWords).join('; ') }));
   }
 
@@ -99,11 +100,4 @@ function mayPublishAnywhere(principal: Principal): boolean {
 /** What a grant allows, for people: `publish, on apis/pay-*`. */
 function inWords({ scopes, resources }: Grant): string {
   return resources === null ? scopes.join(', ') : `${scopes.join(', ')}, on ${resources.join(', ')}`;
-}
-
-/** The organizations that are configured or have a resource. */
-async function organizationsIn({ config, refs }: Registry): Promise<string[]> {
-  const organizations = new Set(Object.keys(config.organizations));
-  for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
-  return [...organizations].toSorted();
 }

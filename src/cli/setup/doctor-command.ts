@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import type { Check } from './check.ts';
+import { readConfig, type CommonOptions } from '../command-context.ts';
+import { complain, countOf, print, printJson } from '../output.ts';
+
+/** `stele doctor`: what an installation needs, whether it runs or is planned. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('Check this machine, the configuration, the store and the network, and say what to do.')
+    .action(async (_options: unknown, command: Command) => {
+      const config = await readConfig(command);
+      const [{ checkMachine }, { checkStore }, { checkNetwork }] = await Promise.all([
+        import('./machine-checks.ts'),
+        import('./store-checks.ts'),
+        import('./network-checks.ts'),
+      ]);
+      const checks = (await Promise.all([checkMachine(config), checkStore(config), checkNetwork(config)])).flat();
+      if (checks.some(({ state }) => state === 'problem')) process.exitCode = 1;
+      if (command.optsWithGlobals<CommonOptions>().json) return printJson({ checks });
+      for (const check of checks) print(format(check));
+      complain(summarize(checks));
+    });
+}
+
+function format({ state, name, detail, advice }: Check): string {
+  return `${state.padEnd(8)} ${name.padEnd(8)} ${detail}${advice === null ? '' : `. ${advice}`}`;
+}
+
+function summarize(checks: readonly Check[]): string {
+  const count = (state: Check['state']) => countOf(checks.filter((check) => check.state === state).length, state);
+  return `${countOf(checks.length, 'check')}: ${count('problem')}, ${count('warning')}`;
+}

@@ -1,0 +1,23 @@
+import { closest } from '../../model/closest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Registry } from '../registry.ts';
+
+/** The organizations that are configured or have a resource, by name. */
+export async function listOrganizations({ config, refs }: Pick<Registry, 'config' | 'refs'>): Promise<string[]> {
+  const organizations = new Set(Object.keys(config.organizations));
+  for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
+  return [...organizations].toSorted();
+}
+
+/**
+ * Rejects with `malformed` for an organization that is not there, so that a typing error does not
+ * make one. In a registry without any, every name is that of the first.
+ */
+export async function assertOrganizationExists(registry: Registry, org: string): Promise<void> {
+  const all = await listOrganizations(registry);
+  if (all.length === 0 || all.includes(org)) return;
+  throw new RegistryError(
+    'malformed',
+    `There is no organization ${org}.${closest(org, all)} To add it, name it in \`organizations\` of the configuration.`,
+  );
+}
