@@ -88,7 +88,7 @@ describe('stele doctor', () => {
       const headers = { authorization: `Bearer ${made.stdout.trim()}`, 'content-type': 'application/json' };
       const body = JSON.stringify({ url: endpoint });
       const created = await fetch(`${stele.url}/v1/webhooks`, { method: 'POST', headers, body });
-      expect(created.status).toBe(201);
+      if (created.status !== 201) throw new Error(await created.text());
     }
   });
   afterAll(async () => {

@@ -70,7 +70,7 @@ describe.for([
     const digest = parseLock(await one.text(lockName))[0]!.digest;
     expect(await one.run(`add @acme/schemas/money@${digest} --as exact.json`)).toMatchObject({ code: 0 });
     expect(await one.run('add @acme/schemas/money@~3 --as none.json')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: `${registry()} has no @acme/schemas/money@~3. The newest are 2.0.0, 1.5.0, 1.4.0.\n`,
     });
   });
@@ -309,7 +309,7 @@ describe('a registry that does not behave is told, and nothing is written:', () 
     ],
     [
       'another server',
-      1,
+      2,
       /has no @acme\/schemas\/money\. If it is private, set STELE_KEY to a key that may read it\./,
       () => [404, {}, Buffer.from('<h1>')],
     ],
@@ -323,7 +323,7 @@ describe('a registry that does not behave is told, and nothing is written:', () 
     ['a failure', 3, /returned status 503\./, () => [503, {}, Buffer.from('')]],
     [
       'a version that it no longer has',
-      1,
+      2,
       /no longer has @acme\/schemas\/money@1\.0\.0\. .*choose another version with stele add/,
       (path) => (path.endsWith('/provenance') ? [200, {}, json(described)] : [404, {}, Buffer.from('')]),
     ],

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, string>> = {
 
 /** Those that read from an address with the organization in it, which needs no more. */
 const readers: Readonly<Record<string, string>> = {
+  'stele add': '@partner/apis/pay --as pay.json',
   'stele lint': 'api.yaml --ruleset @partner/rulesets/style',
   'stele diff': 'api.yaml @partner/apis/pay',
 };

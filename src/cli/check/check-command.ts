@@ -59,7 +59,7 @@ export function checkCommand(): Command {
         (registry) => checkFiles(registry, remote, org, files, as),
       );
       if (checked.some(({ outcome }) => outcome === 'rejected' || outcome === 'conflict')) process.exitCode = 1;
-      const shown = checked.map(({ upload: _, ...one }) => one);
+      const shown = checked.map(({ upload: _upload, ...one }) => one);
       if (json || format === 'json') return printJson({ documents: shown });
       printChecked(checked, format);
     });

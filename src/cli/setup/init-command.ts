@@ -9,7 +9,7 @@ import { assertNoCredential } from '../../model/repository-url.ts';
 import type { CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 
-const sample = new URL('../../../deploy/registry.config.init.ts', import.meta.url);
+const sample = new URL('../../../deploy/init/registry.config.ts', import.meta.url);
 const file = 'registry.config.ts';
 
 /** `stele init`: a commented configuration in the current folder. */
