@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { readSettings } from '../../../src/compile/repository-settings.ts';
-import { withSites } from '../../../src/compile/sandbox/read-sites.ts';
+import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
+import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
 import { findSite } from '../../../src/sites/registry/site-record.ts';
@@ -111,8 +112,10 @@ describe('stele.yaml', () => {
     expect(settings!.sites).toEqual([
       { path: 'docs', slug: 'handbook', title: 'Handbook', navigation: [{ page: 'index.md' }] },
     ]);
-    expect(withSites(settings, settings)!.sites).toMatchObject(settings!.sites!);
-    expect(withSites(settings, { sites: [{ path: 'docs', slug: '../x', title: 'y' }] })).toBeNull();
+    const message = { type: 'settings', settings, report: createReport([]), rss: 1 };
+    expect(readChildMessage(message)).toEqual(message);
+    const sites = [{ path: 'docs', slug: '../x', title: 'y' }];
+    expect(readChildMessage({ ...message, settings: { ...settings, sites } })).toBeNull();
   });
 
   test('with a site without a title is refused', () => {
