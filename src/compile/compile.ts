@@ -1,5 +1,6 @@
 import type { ResourceType, Format } from '../model/address.ts';
 import type { Coding } from '../model/artifact.ts';
+import type { Dependency } from '../model/graph/dependency.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Images } from '../model/images/image.ts';
@@ -98,6 +99,8 @@ export interface Compiled {
   report: Report;
   /** The entry first, then the others by path. */
   files: CollectedFile[];
+  /** What it refers to in the registry, as whoever loaded the files found it. Absent: nothing. */
+  dependencies?: readonly Dependency[];
 }
 
 /** Reads files from the snapshot in one batch. */

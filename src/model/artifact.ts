@@ -1,5 +1,6 @@
 import type { Kind } from './kinds.ts';
 import type { Format } from './address.ts';
+import type { Dependency } from './graph/dependency.ts';
 import type { Validation } from './problem.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import { imageTypes, type ImageType, type ShownImage } from './images/image.ts';
@@ -53,6 +54,8 @@ export interface ArtifactConfig {
   /** The manifest of the ruleset. Its name is in the report, which not everybody may read whole. */
   ruleset: Digest | null;
   report: Digest;
+  /** What it refers to in the registry. Absent: nothing. */
+  dependencies?: readonly Dependency[];
 }
 
 /**

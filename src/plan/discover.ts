@@ -10,6 +10,7 @@ import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
 import { detectDocuments, type Found } from './detect-documents.ts';
 import { createSearched, isWithin } from './document-names.ts';
+import { readLockedFiles } from './locked-files.ts';
 import { findTwins } from './find-twins.ts';
 import { readIgnores } from './ignore-file.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
@@ -72,13 +73,15 @@ export async function planDocuments(
   const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
   const listed =
     settings === null ? new Map() : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
+  const lockedAs = await readLockedFiles(snapshot, pathsOf(entries));
   const skipped: Skipped[] = [];
   const isRead = (each: string): boolean => {
     if (listed.has(each)) return true;
     if (!isDiscovering || !isSearched(each)) return false;
-    const reason = (published.has(each) ? ignores.byFile : ignores.byDefault).get(each);
-    if (reason !== undefined) skipped.push({ path: each, reason });
-    return reason === undefined;
+    const isNew = !published.has(each);
+    const reason = (isNew ? ignores.byDefault : ignores.byFile).get(each) ?? (isNew ? lockedAs(each) : null);
+    if (reason !== null) skipped.push({ path: each, reason });
+    return reason === null;
   };
   const paths = pathsOf(entries).filter(isRead);
   const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);

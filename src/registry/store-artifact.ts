@@ -62,7 +62,7 @@ export function buildArtifact({
   ruleset,
 }: ArtifactInput): Built {
   const { type } = coordinate;
-  const { artifact, report, files } = compiled;
+  const { artifact, report, files, dependencies } = compiled;
   const reportBytes = encodeJson(report);
   const { repository, commit, job } = origin;
   const config: ArtifactConfig = {
@@ -82,6 +82,7 @@ export function buildArtifact({
     validation,
     ruleset: ruleset?.digest ?? null,
     report: digestOf(reportBytes),
+    ...(dependencies && { dependencies }),
   };
   const configBytes = encodeJson(config);
   const { layers, own, shared } = layersOf(coordinate.type, entry, compiled);

@@ -11,6 +11,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact, contentOf } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
+import { withLockDependencies } from './gate/lock-dependencies.ts';
 import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
 import { readRecorded } from './gate/extended.ts';
@@ -68,10 +69,11 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
   const { validation } = config;
   const { limits } = registry.config;
-  const again = await registry.compiler.compile(
+  const compiledAgain = await registry.compiler.compile(
     { type: coordinate.type, entry: path, validation, ruleset, limits, ...(gate && { gate }) },
     (paths) => snapshot.read(paths),
   );
+  const again = await withLockDependencies(snapshot, compiledAgain);
   // Versions from before images were part of them have none.
   const files = again.files.filter(({ path: each }) => !isImageName(each) || each in config.provenance.blobs);
   // Approved breaks come from a comparison, not from the files.

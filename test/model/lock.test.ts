@@ -142,6 +142,7 @@ describe('what a lock may not be is a sentence with its line:', () => {
       /holds a user name or a password\. Put the key into STELE_KEY/,
     ],
     ['a digest of another kind', line('sha256', 'abc'), /is not 64 hexadecimal digits/],
+    ['a line that would take long', line('path', '//'.repeat(500_000)), /:4: This line has more than 2000 characters/],
     ['a value in double quotes', line('version', '"1.4.0"'), /:7: version is expected here/],
   ])('%s', ([, given, says]) => {
     const error: unknown = (() => {

@@ -33,8 +33,8 @@ export interface SourceHistory {
 
 /**
  * Reads contracts as any client of a registry does, so that it works with every Stele and with the
- * files of a static build. Everything rejects with `unreachable` if the registry does not answer or does
- * not take the key, `not_found`, `gone`, `too_large`, or `refused` for a redirect elsewhere.
+ * files of a static build. Everything rejects with `unreachable` if the registry does not answer,
+ * `unauthenticated` if it does not take the key, `not_found`, `gone`, `too_large`, or `refused` for a redirect elsewhere.
  */
 export interface ContractSource {
   /** What a selector means now. */
@@ -90,7 +90,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     if (status === 404) return null;
     if (status === 410) throw new RegistryError('gone', `${url}${path} is gone.${detail}`);
     if (status === 401 || status === 403)
-      throw new RegistryError('unreachable', `${origin} does not take the key in STELE_KEY.${detail}`);
+      throw new RegistryError('unauthenticated', `${origin} does not take the key in STELE_KEY.${detail}`);
     throw new RegistryError('unreachable', `${url}${path} returned status ${status}.${detail}`);
   }
 

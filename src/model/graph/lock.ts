@@ -27,6 +27,7 @@ export interface LockedContract {
 /** The most entries and characters of a lock. */
 export const maxContracts = 2000;
 export const maxLockLength = 2 ** 21;
+const maxLineLength = 2000;
 
 const header = '# Written by stele add. Do not edit.';
 const keys = ['path', 'contract', 'range', 'version', 'registry', 'sha256', 'digest'] as const;
@@ -83,6 +84,8 @@ export function parseLock(text: string, name: string = lockName): LockedContract
   if (text.length > maxLockLength)
     fail(1, `The file has more than ${maxLockLength} characters. Split it: each folder may have a ${lockName}.`);
   const all = text.split(/\r?\n/);
+  const long = all.findIndex((line) => line.length > maxLineLength);
+  if (long >= 0) fail(long + 1, `This line has more than ${maxLineLength} characters. ${restore}`);
   const conflict = all.findIndex((line) => /^(?:<{7}|>{7}|={7}$|\|{7})/.test(line));
   if (conflict >= 0)
     fail(

@@ -6,6 +6,7 @@ import { selectVersion, type Resource } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
+import { withLockDependencies } from './lock-dependencies.ts';
 import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { knownFindings } from './relint.ts';
@@ -45,7 +46,7 @@ export async function compileDocument(
     (paths) => request.snapshot.read(paths),
     { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
   );
-  return withExtendsChecked(registry, request, compiled);
+  return withExtendsChecked(registry, request, await withLockDependencies(request.snapshot, compiled));
 }
 
 /** `strict`, unless the resource or its organization says otherwise. */
