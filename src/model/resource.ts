@@ -61,12 +61,23 @@ export interface Version {
   problems?: { error: number; warning: number };
 }
 
-/** Whom to ask about a resource, and words to find it by. Pages show them; they decide nothing. */
+/** How far a resource is in its life, as catalogues have it (Backstage's `spec.lifecycle`). */
+export const lifecycles = ['experimental', 'production', 'deprecated', 'retired'] as const;
+export type Lifecycle = (typeof lifecycles)[number];
+
+/** Whom to ask about a resource, how far it is, and words to find it by. Pages show them; they decide nothing. */
 export interface Ownership {
   /** A team or a person, as text. Null or absent: not stated. */
   owner?: string | null;
+  /** Null or absent: not stated. */
+  lifecycle?: Lifecycle | null;
   /** Lower-case words with hyphens. */
   topics?: string[];
+}
+
+/** What something states of a resource's ownership, and nothing else of it. */
+export function ownershipOf({ owner, lifecycle, topics }: Ownership): Ownership {
+  return { ...(owner && { owner }), ...(lifecycle && { lifecycle }), ...(topics && { topics }) };
 }
 
 /** An API, schema or ruleset with all its versions: the value of one ref. */

@@ -3,7 +3,7 @@ import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
-import type { Resource } from '../model/resource.ts';
+import { ownershipOf, type Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
@@ -41,8 +41,7 @@ export function applySettings(
     blockOn: given.blockOn ?? null,
     ratchet: given.ratchet ?? null,
     compatibility: given.compatibility ?? null,
-    ...(given.owner && { owner: given.owner }),
-    ...(given.topics && { topics: given.topics }),
+    ...ownershipOf(given),
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? tagsOf(resource, connection, release) : null),

@@ -1,5 +1,6 @@
 import type { VersionSource } from '../compile/repository-reader.ts';
 import type { Coordinate } from '../model/address.ts';
+import type { Ownership } from '../model/resource.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Compatibility } from '../model/gate.ts';
 import type { BlockOn, Exemption } from '../model/problem.ts';
@@ -7,7 +8,7 @@ import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
 /** A document of a repository and the resource that it is published to. */
-export interface Planned {
+export interface Planned extends Ownership {
   path: string;
   coordinate: Coordinate;
   /**
@@ -21,9 +22,6 @@ export interface Planned {
   blockOn?: BlockOn | null;
   ratchet?: boolean | null;
   compatibility?: Compatibility | null;
-  /** Of the resource, also of an existing one. Absent: as the registry has them. */
-  owner?: string;
-  topics?: string[];
   /** Findings that the repository accepts, also for an existing resource. */
   exemptions?: Exemption[];
   onConflict: OnConflict;

@@ -4,7 +4,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
-import { resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
+import { ownershipOf, resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './change-resource.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
@@ -32,8 +32,7 @@ export function newResource(
     slug,
     name: given.name,
     description: given.description ?? '',
-    ...(given.owner && { owner: given.owner }),
-    ...(given.topics && { topics: given.topics }),
+    ...ownershipOf(given),
     visibility: given.visibility ?? organizationIn(registry.config, org)?.defaults.visibility ?? 'private',
     ruleset: given.ruleset ?? null,
     connection: null,

@@ -1,5 +1,6 @@
 import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import { ownershipOf } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import type { PublishRequest } from '../registry/append-version.ts';
@@ -91,9 +92,7 @@ export async function publishDocument(
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
   const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility } = planned;
   const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
-  const { owner, topics } = planned;
-  const about = { ...(owner && { owner }), ...(topics && { topics }) };
-  return { name, description, visibility, ruleset, validation, ...gate, ...about };
+  return { name, description, visibility, ruleset, validation, ...gate, ...ownershipOf(planned) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { documentAt, type Connection, type DocumentState, type RunDocument } fro
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import { ownershipOf, resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -109,12 +109,13 @@ export async function syncDocument(
   return { path, state, result: read };
 }
 
-/** Gives an existing resource of this repository the owner and the topics that `stele.yaml` names. */
-async function describeResource({ registry, repository, run }: Syncing, { coordinate, owner, topics }: Planned) {
-  if (owner === undefined && topics === undefined) return;
+/** Gives an existing resource of this repository the ownership that `stele.yaml` states. */
+async function describeResource({ registry, repository, run }: Syncing, planned: Planned) {
+  const { coordinate } = planned;
+  const change = ownershipOf(planned);
+  if (Object.keys(change).length === 0) return;
   const resource = await findResource(registry, coordinate);
   if (resource?.connection?.repository !== repository.url) return;
-  const change = { ...(owner !== undefined && { owner }), ...(topics !== undefined && { topics }) };
   if (isDeepStrictEqual(change, pick(resource, change))) return;
   await changeResource(registry, coordinate, change, { actor: `sync:${repository.org}`, origin: `run:${run.id}` });
 }

@@ -45,11 +45,11 @@ resources:
     expect(lines).toEqual([expect.stringContaining('all')]);
   });
 
-  test('names owners and topics', async () => {
-    const { settings, lines } = await read('defaults: { owner: Team A }\nresources: [{ path: a.yaml, topics: [pay] }]');
+  test('names owners, lifecycles and topics', async () => {
+    const { settings, lines } = await read('defaults: { owner: Team A, lifecycle: retired }\nresources: [{ path: a.yaml, topics: [pay] }]');
     expect(lines).toEqual([]);
-    expect(settings).toMatchObject({ defaults: { owner: 'Team A' }, resources: [{ topics: ['pay'] }] });
-    for (const wrong of ['owner: ""', 'topics: [Pay]', 'topics: pay'])
+    expect(settings).toMatchObject({ defaults: { owner: 'Team A', lifecycle: 'retired' }, resources: [{ topics: ['pay'] }] });
+    for (const wrong of ['owner: ""', 'lifecycle: Production', 'topics: [Pay]', 'topics: pay'])
       expect((await read(`defaults: { ${wrong} }`)).settings).toBe(null);
   });
 

@@ -340,13 +340,13 @@ resources:
     expect(await find('money', 'schemas')).toMatchObject({ visibility: 'public', ruleset: null });
   });
 
-  test('owner and topics are of the resource from the next sync on, also if it exists', async () => {
+  test('owner, lifecycle and topics are of the resource from the next sync on, also if it exists', async () => {
     const { push, find, registry } = await following();
     const listing = (more: string) => ({
-      'stele.yaml': `defaults: {owner: Everybody}\nresources:\n  - { path: a.yaml${more} }\n`,
+      'stele.yaml': `defaults: {owner: Everybody, lifecycle: production}\nresources:\n  - { path: a.yaml${more} }\n`,
     });
     await push({ ...listing(', topics: [pay]'), 'a.yaml': api('A') });
-    expect(await find('a')).toMatchObject({ owner: 'Everybody', topics: ['pay'] });
+    expect(await find('a')).toMatchObject({ owner: 'Everybody', lifecycle: 'production', topics: ['pay'] });
     await push(listing(', owner: Team A'));
     expect(await find('a')).toMatchObject({ owner: 'Team A', topics: ['pay'] });
     const before = await registry.refs.read('resources/acme/apis/a');

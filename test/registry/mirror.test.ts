@@ -168,13 +168,14 @@ test('bytes that a withdrawal deletes while the same are mirrored are brought ag
   expect((await fsck(registry)).damages).toEqual([]);
 });
 
-test('owner, topics and commits are taken over', async () => {
+test('owner, lifecycle, topics and commits are taken over', async () => {
   const mirror = createMirror();
   const commit = { author: 'Ada', subject: 'Pay by card' };
+  const ownership = { owner: 'Team Pay', lifecycle: 'production' as const, topics: ['money'] };
   await publishVersion(api.registry, one, '1.0.0', { note: commit });
-  await changeResource(api.registry, coordinate, { owner: 'Team Pay', topics: ['money'] }, author);
+  await changeResource(api.registry, coordinate, ownership, author);
   await mirror.follow();
-  expect(await mirror.read(one)).toMatchObject({ owner: 'Team Pay', topics: ['money'], versions: [{ commit }] });
+  expect(await mirror.read(one)).toMatchObject({ ...ownership, versions: [{ commit }] });
 });
 
 test('status, visibility and deletion follow; the bytes of what is withdrawn are deleted', async () => {

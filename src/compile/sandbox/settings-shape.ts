@@ -1,6 +1,7 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
 import { compatibilities } from '../../model/gate.ts';
 import { blockOns } from '../../model/problem.ts';
+import { lifecycles } from '../../model/resource.ts';
 import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
 import type { Theme } from '../../sites/model/theme.ts';
 import type {
@@ -26,6 +27,7 @@ const versionSource = either<VersionSource>(
 const defaults: { [K in keyof SettingsDefaults]-?: Read<SettingsDefaults[K]> } = {
   visibility,
   owner: optional(text),
+  lifecycle: optional(oneOf(lifecycles)),
   topics: optional(list(text)),
   ruleset: optional(text),
   validation: optional(oneOf(['strict', 'lenient'] as const)),

@@ -4,7 +4,7 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { findVersion, resourceRef, type Resource, type Version } from '../../model/resource.ts';
+import { findVersion, ownershipOf, resourceRef, type Resource, type Version } from '../../model/resource.ts';
 import { purgeVersion, watchPurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
 import { readManifestOf } from '../stored.ts';
@@ -209,8 +209,7 @@ async function commit(
       ...coordinate,
       name: found.name,
       description: found.description,
-      ...(found.owner !== undefined && { owner: found.owner }),
-      ...(found.topics !== undefined && { topics: found.topics }),
+      ...ownershipOf(found),
       visibility: found.visibility,
       ruleset: null,
       connection: null,

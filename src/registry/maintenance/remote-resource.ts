@@ -1,13 +1,11 @@
 import { isSlug } from '../../model/address.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { foldLabel, isLabel } from '../../model/label.ts';
-import type { Resource, Status, Version } from '../../model/resource.ts';
+import { lifecycles, type Ownership, type Resource, type Status, type Version } from '../../model/resource.ts';
 
 /** A resource as another registry describes it. */
-export interface RemoteResource extends Pick<
-  Resource,
-  'name' | 'description' | 'owner' | 'topics' | 'visibility' | 'latest' | 'createdAt'
-> {
+export interface RemoteResource
+  extends Ownership, Pick<Resource, 'name' | 'description' | 'visibility' | 'latest' | 'createdAt'> {
   /** Oldest first. */
   versions: (Pick<Version, 'publishedAt' | 'createdAt' | 'original' | 'commit'> & {
     label: string;
@@ -67,6 +65,7 @@ const ofResource: Checks = {
   name: text(200),
   description: text(10_000),
   owner: optional(text(100)),
+  lifecycle: optional(oneOf(...lifecycles)),
   topics: optional(topics),
   visibility: oneOf('public', 'private'),
   createdAt: date,

@@ -1,7 +1,7 @@
 import { organizationKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, ownershipOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { logsOf } from '../../registry/answer-cache.ts';
 import { sharing } from './lifetime.ts';
@@ -43,8 +43,7 @@ export const sendListing: SendListing = async (read, org, type) => {
 };
 
 function describe(links: Links, resource: Resource): object {
-  const { type, slug, name, owner, topics, visibility, latest } = resource;
-  const about = { ...(owner && { owner }), ...(topics && { topics }) };
+  const { type, slug, name, visibility, latest } = resource;
   const url = links.whole(links.to(coordinateOf(resource)));
   return {
     coordinate: nameOf(resource),
@@ -52,7 +51,7 @@ function describe(links: Links, resource: Resource): object {
     slug,
     name,
     description: aboutOf(resource),
-    ...about,
+    ...ownershipOf(resource),
     visibility,
     latest,
     url,

@@ -20,6 +20,7 @@ export function resourceRecord(url: string, { value: resource, at }: Generation<
     description,
     summary: resource.summary ?? '',
     owner: resource.owner ?? null,
+    lifecycle: resource.lifecycle ?? null,
     topics: resource.topics ?? [],
     visibility,
     ruleset,

@@ -2,7 +2,15 @@ import { changesOf } from '../../model/versions/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
-import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import {
+  aboutOf,
+  coordinateOf,
+  findVersion,
+  nameOf,
+  type Ownership,
+  type Resource,
+  type Version,
+} from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
@@ -195,6 +203,16 @@ function exampleOf({ links }: Site, resources: readonly Resource[]): object | nu
   return { slug: resource.slug, pinned: to({ label: version.label, format: 'yaml' }), latest: to({ format: 'json' }) };
 }
 
+/** What a page says of a resource's ownership: `labels.eta`. */
+export function labelsOf({ links }: Pick<Site, 'links'>, { owner, lifecycle, topics }: Ownership): object {
+  return {
+    owner: owner ?? null,
+    lifecycle: lifecycle ?? null,
+    topics: topics ?? [],
+    search: links.path('/search'),
+  };
+}
+
 /** The data of one line in a list of resources. */
 export function rowOf(site: Site, resource: Resource): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
@@ -206,9 +224,7 @@ export function rowOf(site: Site, resource: Resource): object {
     slug: resource.slug,
     href: site.links.to(coordinateOf(resource)),
     description: excerpt(aboutOf(resource)),
-    search: site.links.path('/search'),
-    owner: resource.owner ?? null,
-    topics: resource.topics ?? [],
+    ...labelsOf(site, resource),
     latest: latest?.label ?? null,
     isDeprecated: latest?.status.state === 'deprecated',
     change: latest && changeTag(resource, latest),

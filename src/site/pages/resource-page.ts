@@ -16,7 +16,7 @@ import { organizationTitle } from './organization-title.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
 import { embedSnippet } from './embed-snippet.ts';
-import { excerpt } from './listings.ts';
+import { excerpt, labelsOf } from './listings.ts';
 import type { Related } from './related.ts';
 import { showImages } from './show-images.ts';
 import { describeReport } from './report-groups.ts';
@@ -94,6 +94,7 @@ export async function resourcePage(
       typeTitle: types[resource.type].many,
       description: resource.description,
       isPrivate: resource.visibility === 'private',
+      ...labelsOf(site, resource),
       ruleset: related.ruleset,
     },
     version: {

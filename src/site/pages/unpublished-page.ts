@@ -10,6 +10,7 @@ import { docPath } from '../docs/docs.ts';
 import { crumbsOf } from './crumbs.ts';
 import { versionsOf } from './resource-page.ts';
 import type { Site } from '../site.ts';
+import { labelsOf } from './listings.ts';
 
 /**
  * The page of a resource without a latest version. Lists its other versions and the withdrawn ones.
@@ -30,6 +31,7 @@ export async function unpublishedPage(site: Site, { resource }: Granted, reader:
       typeTitle: types[type].many,
       description: resource.description,
       isPrivate: resource.visibility === 'private',
+      ...labelsOf(site, resource),
     },
     state: stateOf(resource),
     why: isMember && resource.versions.length === 0 ? await whyNothing(site, resource) : null,

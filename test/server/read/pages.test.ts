@@ -227,15 +227,22 @@ describe('the records of a version', () => {
   });
 });
 
-test('a list has what documents say of themselves, owners, topics and what changed', async () => {
+test('a list has what documents say of themselves, owners, lifecycles, topics and what changed', async () => {
   const about = { info: { title: 'listed', version: '1.0.0', description: 'Takes money.' } };
   await publishVersion(served.registry, '@acme/apis/listed', '1.0.0', { document: about });
-  const change = { owner: 'Team <Pay>', topics: ['money'] };
-  await changeResource(served.registry, '@acme/apis/listed', (resource) => ({ ...resource, ...change }));
+  const change = { owner: 'Team <Pay>', lifecycle: 'experimental', topics: ['money'] } as const;
+  await changeResource(served.registry, '@acme/apis/listed', (resource) => ({
+    ...resource,
+    ...change,
+    topics: [...change.topics],
+  }));
   const row = /<li class="row"(?:(?!<\/li>).)*@acme\/apis\/listed.*?<\/li>/s.exec(
     (await get('/@acme', html)).body.toString(),
   )![0];
-  for (const part of ['Takes money.', 'Team &lt;Pay&gt;', '>money</a>']) expect(row).toContain(part);
+  for (const part of ['Takes money.', 'Team &lt;Pay&gt;', '>experimental<', '>money</a>']) expect(row).toContain(part);
+  const page = (await get('/@acme/apis/listed', html)).body.toString();
+  for (const part of ['Team &lt;Pay&gt;', '>experimental<', '>money</a>'])
+    expect(page.slice(page.indexOf('<h1>'))).toContain(part);
   const { items } = JSON.parse((await get('/@acme/apis')).body.toString()) as { items: { slug: string }[] };
   expect(items.find(({ slug }) => slug === 'listed')).toMatchObject({ description: 'Takes money.', ...change });
 });
