@@ -7,7 +7,7 @@ import type { BlockOn, Exemption } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
-/** A document of a repository and the resource that it is published to. */
+/** A document of a repository and the resource that it is published to. Its ownership is that of an existing resource, too. */
 export interface Planned extends Ownership {
   path: string;
   coordinate: Coordinate;
