@@ -46,9 +46,14 @@ resources:
   });
 
   test('names owners, lifecycles and topics', async () => {
-    const { settings, lines } = await read('defaults: { owner: Team A, lifecycle: retired }\nresources: [{ path: a.yaml, topics: [pay] }]');
+    const { settings, lines } = await read(
+      'defaults: { owner: Team A, lifecycle: retired }\nresources: [{ path: a.yaml, topics: [pay] }]',
+    );
     expect(lines).toEqual([]);
-    expect(settings).toMatchObject({ defaults: { owner: 'Team A', lifecycle: 'retired' }, resources: [{ topics: ['pay'] }] });
+    expect(settings).toMatchObject({
+      defaults: { owner: 'Team A', lifecycle: 'retired' },
+      resources: [{ topics: ['pay'] }],
+    });
     for (const wrong of ['owner: ""', 'lifecycle: Production', 'topics: [Pay]', 'topics: pay'])
       expect((await read(`defaults: { ${wrong} }`)).settings).toBe(null);
   });

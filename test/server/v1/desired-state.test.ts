@@ -31,8 +31,25 @@ interface ObjectUnderTest {
 
 const gate = { ruleset: null, validation: null, blockOn: 'warn', ratchet: true, compatibility: 'semver' };
 const resource = {
-  first: { name: 'A', description: 'First.', owner: 'team-a', lifecycle: 'production', topics: ['money'], visibility: 'public', ...gate },
-  second: { name: 'B', description: '', owner: null, lifecycle: null, topics: [], visibility: 'private', blockOn: null, ratchet: null },
+  first: {
+    name: 'A',
+    description: 'First.',
+    owner: 'team-a',
+    lifecycle: 'production',
+    topics: ['money'],
+    visibility: 'public',
+    ...gate,
+  },
+  second: {
+    name: 'B',
+    description: '',
+    owner: null,
+    lifecycle: null,
+    topics: [],
+    visibility: 'private',
+    blockOn: null,
+    ratchet: null,
+  },
 };
 const objects: Record<string, ObjectUnderTest> = {
   apis: { list: '/v1/apis', at: '/v1/apis/payments', ...resource },
