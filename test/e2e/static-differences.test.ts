@@ -6,6 +6,7 @@ import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { ask, type Answer } from '../server/http.ts';
+import { hasCaddy, startCaddy } from '../servers/caddy.ts';
 import { hasNginx, startNginx } from '../servers/nginx.ts';
 import { isThorough, unlessThorough } from '../thorough.ts';
 import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts';
@@ -13,13 +14,14 @@ import { openSite } from './browser/site.ts';
 import { describeAnswer, differencesPage, probes, type Probe } from './static-differences.ts';
 import { publishEverything } from './static-world.ts';
 
+const hasBoth = hasNginx && hasCaddy;
 const pinned = '/@acme/apis/pay@1.0.1.json';
 
-describe.skipIf(!hasNginx || !isThorough)(
-  `the twin of a registry${hasNginx ? unlessThorough : ' (skipped: there is no nginx)'}`,
+describe.skipIf(!hasBoth || !isThorough)(
+  `the twins of a registry${hasBoth ? unlessThorough : ' (skipped: there is no nginx or no Caddy)'}`,
   () => {
     const ends: AsyncDisposable[] = [];
-    const ports = { registry: 0, nginx: 0 };
+    const ports = { registry: 0, nginx: 0, caddy: 0 };
     let server: Listening;
     let out: string;
 
@@ -40,7 +42,9 @@ describe.skipIf(!hasNginx || !isThorough)(
       await build(registry, out, { url, precompressed: 'all' });
       const nginx = await startNginx(out);
       ends.push(nginx);
-      Object.assign(ports, { registry: server.port, nginx: nginx.port });
+      const caddy = await startCaddy(out);
+      ends.push(caddy);
+      Object.assign(ports, { registry: server.port, nginx: nginx.port, caddy: caddy.port });
     });
 
     afterAll(async () => {
@@ -58,13 +62,15 @@ describe.skipIf(!hasNginx || !isThorough)(
       return ask(ports[to], { target, method, headers });
     }
 
+    const twins = ['nginx', 'caddy'] as const;
+
     test('content/docs/static-differences.md lists what they answer otherwise', async () => {
-      const rows: [string, string, string][] = [];
+      const rows: [string, string, string, string][] = [];
       for (const probe of probes) {
-        const [registry, nginx] = await Promise.all(
-          (['registry', 'nginx'] as const).map(async (to) => describeAnswer(await send(to, probe), probe)),
+        const [registry, nginx, caddy] = await Promise.all(
+          (['registry', 'nginx', 'caddy'] as const).map(async (to) => describeAnswer(await send(to, probe), probe)),
         );
-        rows.push([probe.name, registry!, nginx!]);
+        rows.push([probe.name, registry!, nginx!, caddy!]);
       }
       await expect(differencesPage(rows)).toMatchFileSnapshot('../../content/docs/static-differences.md');
     });
@@ -80,22 +86,25 @@ describe.skipIf(!hasNginx || !isThorough)(
       ['what was withdrawn', { target: '/@acme/apis/pay@1.1.1' }, 410],
     ];
 
-    test.for(refusals)('%s has no field of a success, and none twice', async ([, probe, status]) => {
-      const [theirs, ours] = [await send('registry', probe), await send('nginx', probe)];
-      expect([theirs.status, ours.status]).toEqual([status, status]);
-      expect(ours.headers.get('cache-control')).toBe('no-store');
-      expect(ours.headers.get('content-type')).toBe(theirs.headers.get('content-type'));
-      for (const name of ['etag', 'last-modified', 'link', 'content-location', 'repr-digest', 'content-encoding'])
-        expect(ours.headers.get(name), name).toBeUndefined();
-      for (const name of ['allow', 'content-range']) expect(ours.headers.get(name)).toBe(theirs.headers.get(name));
-      const names = ours.head
-        .split('\r\n')
-        .slice(1)
-        .map((line) => line.split(':')[0]!.toLowerCase());
-      expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
-    });
+    test.for(twins.flatMap((twin) => refusals.map(([name, probe, status]) => [twin, name, probe, status] as const)))(
+      '%s: %s has no field of a success, and none twice',
+      async ([twin, , probe, status]) => {
+        const [theirs, ours] = [await send('registry', probe), await send(twin, probe)];
+        expect([theirs.status, ours.status]).toEqual([status, status]);
+        expect(ours.headers.get('cache-control')).toBe('no-store');
+        expect(ours.headers.get('content-type')).toBe(theirs.headers.get('content-type'));
+        for (const name of ['etag', 'last-modified', 'link', 'content-location', 'repr-digest', 'content-encoding'])
+          expect(ours.headers.get(name), name).toBeUndefined();
+        for (const name of ['allow', 'content-range']) expect(ours.headers.get(name)).toBe(theirs.headers.get(name));
+        const names = ours.head
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(':')[0]!.toLowerCase());
+        expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+      },
+    );
 
-    test('no field of a success twice, whatever is asked for', async () => {
+    test.for(twins)('%s: no field of a success twice, whatever is asked for', async (twin) => {
       for (const request of [
         pinned,
         '/@acme/apis/pay',
@@ -107,7 +116,7 @@ describe.skipIf(!hasNginx || !isThorough)(
       ]) {
         const [target, method] = request.split(' ').toReversed() as [string, string?];
         for (const headers of [{ Accept: 'text/html' }, { 'Accept-Encoding': 'br' }, { Range: 'bytes=0-3' }]) {
-          const { head } = await send('nginx', { target, headers, ...(method && { method }) });
+          const { head } = await send(twin, { target, headers, ...(method && { method }) });
           const names = head
             .split('\r\n')
             .slice(1)
@@ -117,10 +126,10 @@ describe.skipIf(!hasNginx || !isThorough)(
       }
     });
 
-    test('a 304 says nothing of the content but, at most, its true length', async () => {
+    test.for(twins)('%s: a 304 says nothing of the content but, at most, its true length', async (twin) => {
       for (const headers of [{}, { 'Accept-Encoding': 'br' }]) {
-        const whole = await send('nginx', { target: pinned, headers });
-        const same = await send('nginx', { target: pinned, headers, tagIn: 'If-None-Match' });
+        const whole = await send(twin, { target: pinned, headers });
+        const same = await send(twin, { target: pinned, headers, tagIn: 'If-None-Match' });
         expect(same.status).toBe(304);
         expect([undefined, whole.headers.get('content-length')]).toContain(same.headers.get('content-length'));
         for (const name of ['content-type', 'content-encoding', 'repr-digest'])
@@ -130,7 +139,7 @@ describe.skipIf(!hasNginx || !isThorough)(
       }
     });
 
-    test('a site is served as the registry does', async () => {
+    test.for(twins)('%s: a site is served as the registry does', async (twin) => {
       const at = '/sites/acme/handbook';
       const paths = ['/', '/guide/start', '/v1.2/notes', '/guide/start.md', '/llms.txt', '/sitemap.xml', '/theme.css'];
       paths.push('/logo.png', '/guide/drawing.svg', '/data/list.CSV', '/search.json', '/data/list.json', '/feed.atom');
@@ -139,7 +148,7 @@ describe.skipIf(!hasNginx || !isThorough)(
       const found: string[] = [];
       for (const path of paths) {
         const probe = { target: at + path, headers: { Accept: 'text/html' } };
-        const [theirs, ours] = await Promise.all([send('registry', probe), send('nginx', probe)]);
+        const [theirs, ours] = await Promise.all([send('registry', probe), send(twin, probe)]);
         const told = ({ status, headers }: Answer) =>
           [status, ...names.map((name) => (status === 301 && name === 'content-type' ? '' : headers.get(name)))].join();
         if (told(theirs) !== told(ours)) found.push(`${path}: ${told(ours)}, not ${told(theirs)}`);
@@ -183,13 +192,13 @@ describe.skipIf(!hasNginx || !isThorough)(
       for (const start of ['1', '1.0', '1.1', '1.2', '1.0.0', '1.0.1', '1.1.0', '1.1.1', '1.2.0', '2', '2.0']) {
         for (const sign of ['', '^', '~']) {
           const target = `/@acme/apis/pay@${sign}${start}`;
-          const [theirs, ours] = await Promise.all(
-            (['registry', 'nginx'] as const).map(async (to) => {
+          const [theirs, ...ours] = await Promise.all(
+            (['registry', ...twins] as const).map(async (to) => {
               const { status, headers } = await send(to, { target });
               return `${target}: ${status} ${headers.get('location')}`;
             }),
           );
-          if (ours !== theirs) found.push(`${ours}, not ${theirs}`);
+          for (const our of ours) if (our !== theirs) found.push(`${our}, not ${theirs}`);
         }
       }
       expect(found).toEqual([]);
@@ -210,14 +219,16 @@ describe.skipIf(!hasNginx || !isThorough)(
         (path) => !mine.includes(path) && !path.startsWith('rules/') && path !== '.stele-build.json',
       );
       for (const path of lists) expect(await textOf(out, path), path).not.toMatch(/apis\/soon|@later/);
-      const [theirs, ours] = await Promise.all(
-        (['registry', 'nginx'] as const).map((to) =>
-          send(to, { target: '/@acme/apis/soon', headers: { Accept: 'text/html' } }),
-        ),
-      );
-      for (const name of ['cache-control', 'vary', 'content-location', 'content-type'])
-        expect(ours!.headers.get(name), name).toBe(theirs!.headers.get(name));
-      expect(ours!.body.toString()).toBe(theirs!.body.toString());
+      for (const twin of twins) {
+        const [theirs, ours] = await Promise.all(
+          (['registry', twin] as const).map((to) =>
+            send(to, { target: '/@acme/apis/soon', headers: { Accept: 'text/html' } }),
+          ),
+        );
+        for (const name of ['cache-control', 'vary', 'content-location', 'content-type'])
+          expect(ours!.headers.get(name), `${twin} ${name}`).toBe(theirs!.headers.get(name));
+        expect(ours!.body.toString()).toBe(theirs!.body.toString());
+      }
     });
   },
 );
