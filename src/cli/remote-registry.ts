@@ -58,24 +58,20 @@ async function send(
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
   const body = { ...upload, latest, dryRun, ...(version !== undefined && { version }) };
   let answer = await registry.ask('POST', path, body);
-  const created = answer.status === 404 && !dryRun;
-  let visibility: Visibility | null = null;
-  if (created) {
-    const wanted = isPublic ? { visibility: 'public' } : {};
-    const resource = await registry.demand('POST', `/v1/${type}`, { name: slug, slug, ...wanted });
-    visibility = resource['visibility'] as Visibility;
-    answer = await registry.ask('POST', path, body);
-  }
-  const unpublished = { ...none, created, visibility };
+  const created = answer.status === 404;
+  // Resource and version come into being together, so that a rejected document leaves nothing behind.
+  if (created) answer = await registry.ask('POST', path, { ...body, create: isPublic ? { visibility: 'public' } : {} });
   const checked = reportIn(answer);
   const { status, body: said } = answer;
   if (status === 200 || status === 201) {
     const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
+    const resource = created && !dryRun ? await registry.demand('GET', `/v1/${type}/${slug}`) : null;
+    const visibility = resource && (resource['visibility'] as Visibility);
     return { outcome, version: named, digest, url, created, visibility, dryRun, detail: null, report: checked };
   }
   if (status === 409 && said['version'] !== undefined)
-    return { outcome: 'conflict', ...unpublished, detail: String(said['detail']), report: checked };
-  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...unpublished, report: checked };
+    return { outcome: 'conflict', ...none, detail: String(said['detail']), report: checked };
+  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...none, report: checked };
   throw refusalOf(answer);
 }
 

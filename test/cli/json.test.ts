@@ -84,6 +84,8 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['new.yaml @acme/apis/pay --version 1.0.0', 1, { outcome: 'conflict', version: null, detail: anyText }],
     ['bad.yaml @acme/apis/bad', 1, { outcome: 'rejected', version: null, report: { problems: anyList } }],
     ['bad.yaml @acme/apis/bad --registry REGISTRY', 1, { outcome: 'rejected', report: { problems: anyList } }],
+    // The rejected ones left nothing behind.
+    ['new.yaml @acme/apis/bad --registry REGISTRY', 0, { outcome: 'published', created: true, visibility: 'private' }],
   ],
   doctor: [['', 0, { checks: anyList }]],
   lint: [

@@ -54,6 +54,9 @@ export interface ResourceCall extends Call {
   found: Generation<Resource>;
 }
 
+/** A call that publishes to a resource, or null: it may make it. */
+export type PublishCall = Omit<ResourceCall, 'found'> & { found: ResourceCall['found'] | null };
+
 /** The response. `body` undefined: headers only. */
 export interface Answer {
   status: number;
@@ -68,6 +71,7 @@ export interface Answer {
 /** Answers one operation: parse, one verb, send. */
 export type Handler = (call: Call) => Promise<Answer>;
 export type ResourceHandler = (call: ResourceCall) => Promise<Answer>;
+export type PublishHandler = (call: PublishCall) => Promise<Answer>;
 
 /** The request body. It was validated before. */
 export function bodyOf<T>({ body }: Call): T {

@@ -9,7 +9,13 @@ import { ownDescription, type Operation } from './api-description.ts';
 import { takesDocument } from './body-limits.ts';
 import type { Answer, Asker, Call } from './call.ts';
 import { answerOnce } from './answer-once.ts';
-import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
+import {
+  findForCall,
+  findToPublish,
+  requireOrganizationScope,
+  requireScope,
+  requireScopeForPart,
+} from './require-scope.ts';
 import { routes } from './routes.ts';
 import { findSiteForCall, requireSiteScope } from '../../sites/v1/site-routes.ts';
 import { validatorOf } from './validate.ts';
@@ -73,11 +79,15 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
     const readBody = async () => (operation.body === null ? null : checkBody(operation, await asked.readBody()));
     const key = headers['Idempotency-Key'] as string | undefined;
     const entry = routes.get(operation.id)!;
+    if (entry.about === 'publish') {
+      const target = await findToPublish(call);
+      // A waiting request's body is not read yet.
+      return turns.take(org, async () => answerOnce({ ...target, body: await readBody() }, key, entry.answer));
+    }
     if (entry.about === 'resource') {
       const found = await findForCall(call);
       requireScope(found, operation.scope!);
       const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, entry.answer);
-      // A waiting request's body is not read yet.
       return takesDocument(operation) ? turns.take(org, answerFound) : answerFound();
     }
     if (entry.about === 'site') {

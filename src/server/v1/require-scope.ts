@@ -3,7 +3,7 @@ import { parseCoordinate, type Coordinate, type ResourceType } from '../../model
 import { RegistryError } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { nothingHere } from '../nothing-here.ts';
-import type { Call, ResourceCall } from './call.ts';
+import type { Call, PublishCall, ResourceCall } from './call.ts';
 
 /** The slug in the path; undefined if the path has none. */
 function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
@@ -18,6 +18,17 @@ export async function findForCall(call: Call): Promise<ResourceCall> {
   const coordinate: Coordinate = { org: call.org, type: call.type!, slug: slugOf(call)! };
   const found = await findReadable(call.registry, call.principal, coordinate);
   if (found === null) throw new RegistryError('not_found', nothingHere);
+  return { ...call, type: coordinate.type, coordinate, found };
+}
+
+/** As `findForCall` and `requireScope`, but for a resource that is not there, if the asker may make it. */
+export async function findToPublish(call: Call): Promise<PublishCall> {
+  const { principal, org, type } = call;
+  const coordinate: Coordinate = { org, type: type!, slug: slugOf(call)! };
+  const found = await findReadable(call.registry, principal, coordinate);
+  const isAllowedTo = isAllowed(principal, 'publish', { org, resource: found?.value ?? coordinate });
+  if (!isAllowedTo && found === null) throw new RegistryError('not_found', nothingHere);
+  if (!isAllowedTo) throw lacksScopeFor('publish', coordinate);
   return { ...call, type: coordinate.type, coordinate, found };
 }
 

@@ -1,6 +1,6 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
-import type { Handler, ResourceHandler } from './call.ts';
+import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as keys from './key-routes.ts';
@@ -24,6 +24,7 @@ import * as webhooks from './webhook-routes.ts';
  */
 export type Route =
   | { about: 'resource'; answer: ResourceHandler }
+  | { about: 'publish'; answer: PublishHandler }
   | { about: 'site'; answer: SiteHandler }
   | { about: 'organization' | 'part' | 'itself'; answer: Handler };
 
@@ -97,7 +98,6 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`get${one}`, resources.getOne],
     [`update${one}`, resources.updateOne],
     [`delete${one}`, resources.deleteOne],
-    [`publish${one}`, publish.publishOne],
     [`compare${one}`, compareOne],
     [`list${one}Versions`, versions.listVersions],
     [`get${one}Version`, versions.getVersion],
@@ -112,5 +112,6 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
   return [
     ...collection.map(([id, answer]): [string, Route] => [id, { about: 'itself', answer }]),
     ...members.map(([id, answer]): [string, Route] => [id, { about: 'resource', answer }]),
+    [`publish${one}`, { about: 'publish', answer: publish.publishOne }],
   ];
 }

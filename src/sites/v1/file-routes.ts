@@ -35,7 +35,7 @@ export const putPage: SiteHandler = async (call) => {
   const parts = { title, markdown, api };
   return answerPage(
     call,
-    await putDraftPage(call.registry, call.site, call.path['page']!, parts, call.author, guardOf(call)),
+    await putDraftPage(call.registry, call.site, pathOf(call, 'page'), parts, call.author, guardOf(call)),
   );
 };
 
@@ -64,8 +64,14 @@ async function removeOf(call: SiteCall, name: 'page' | 'file'): Promise<Answer> 
   return { status: 204 };
 }
 
+/** The path of the file that is asked for. That of a page may be without its ending. */
+function pathOf({ path }: SiteCall, name: 'page' | 'file'): string {
+  const written = path[name]!;
+  return name === 'file' || isPagePath(written) ? written : `${written}.md`;
+}
+
 async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
-  const found = await findDraft(call.registry, call.site, call.path[name]!);
+  const found = await findDraft(call.registry, call.site, pathOf(call, name));
   if (found === null) throw new RegistryError('not_found', nothingHere);
   return found;
 }

@@ -62,10 +62,10 @@ export const listSites: Handler = async (call) => {
 
 export const createSite: Handler = async (call) => {
   const { registry, principal, org, author, context } = call;
-  const { slug, ...given } = bodyOf<SiteChange & { title: string; slug: string }>(call);
+  const { slug, name = slug, title = name, ...given } = bodyOf<SiteChange & { name?: string; slug: string }>(call);
   const site = { org, slug };
   requireSiteScope({ principal, site }, 'publish');
-  const made = await createSiteRecord(registry, site, given, author);
+  const made = await createSiteRecord(registry, site, { ...given, title }, author);
   const headers = { Location: `${context.url}/v1/sites/${slug}`, ETag: etagOf(made.generation) };
   return { status: 201, headers, body: siteRecord(context.url, made) };
 };
@@ -100,7 +100,8 @@ export const undeleteSite: Handler = async (call) => {
 
 export const deploySite: SiteHandler = async (call) => {
   const { registry, site, author, principal } = call;
-  const { deployment: earlier, dryRun } = bodyOf<{ deployment?: string; dryRun: boolean }>(call);
+  const asked: { deployment?: string; dryRun: boolean } = call.body === null ? { dryRun: false } : bodyOf(call);
+  const { deployment: earlier, dryRun } = asked;
   if (earlier !== undefined) {
     const { outcome, site: now, deployment } = await publishAgain(registry, site, earlier, author);
     const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };

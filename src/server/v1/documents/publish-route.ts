@@ -1,9 +1,11 @@
+import type { Visibility } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import type { OnConflict } from '../../../model/connection.ts';
 import { showReport } from '../../../registry/gate/show-report.ts';
 import { describeBlocking } from '../../../model/problem.ts';
 import { publish, type PublishResult } from '../../../registry/publish.ts';
-import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from '../call.ts';
+import { bodyOf, type Answer, type PublishCall, type PublishHandler } from '../call.ts';
+import { nothingHere } from '../../nothing-here.ts';
 import { versionRecord, versionUrl } from '../resource-records.ts';
 import { uploadIn } from './uploaded-document.ts';
 
@@ -13,11 +15,13 @@ interface NewVersion {
   latest: boolean;
   dryRun: boolean;
   onConflict: OnConflict;
+  create?: { visibility?: Visibility };
 }
 
-export const publishOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, principal } = call;
+export const publishOne: PublishHandler = async (call) => {
+  const { registry, coordinate, author, principal, found } = call;
   const given = bodyOf<NewVersion>(call);
+  if (found === null && given.create === undefined) throw new RegistryError('not_found', nothingHere);
   const result = await publish(registry, {
     coordinate,
     ...uploadIn(call),
@@ -25,7 +29,7 @@ export const publishOne: ResourceHandler = async (call) => {
     onConflict: given.onConflict,
     latest: given.latest,
     dryRun: given.dryRun,
-    create: null,
+    create: given.create ?? null,
     ...(principal.kind === 'key' && principal.job && { job: principal.job }),
     author,
     isAwaited: true,
@@ -34,7 +38,7 @@ export const publishOne: ResourceHandler = async (call) => {
   return describe(call, { ...result, report }, given.dryRun);
 };
 
-function describe({ context }: ResourceCall, result: PublishResult, dryRun: boolean): Answer {
+function describe({ context }: PublishCall, result: PublishResult, dryRun: boolean): Answer {
   const { report } = result;
   if (result.outcome === 'rejected') {
     const { problems, ...rest } = report;
