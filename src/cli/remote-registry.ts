@@ -1,3 +1,4 @@
+import { withoutRegistry } from '../compile/reference.ts';
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -125,7 +126,10 @@ export async function readDocument(
   const { snapshot, entry, isRepository } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { files, report } = await withProgress(`Reading ${entry}`, () =>
-    compiler.compile(input, (paths) => snapshot.read(paths)),
+    compiler.compile(
+      input,
+      withoutRegistry((paths) => snapshot.read(paths)),
+    ),
   );
   adviseRepository(file, report, isRepository);
   const texts = files.flatMap(({ path, bytes }) =>

@@ -1,6 +1,8 @@
+import { isUrlPath } from '../model/address.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
-import type { UnparsedFile } from './kind.ts';
+import { isParsed, type UnparsedFile } from './kind.ts';
+import { isObject } from './schema/schema-dialect.ts';
 import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 
@@ -32,12 +34,15 @@ export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'file
 /** Finds what a parsed file names: paths that it may reference, and those of examples. Extra paths do no harm. */
 export interface PathsOf {
   references(file: ParsedFile): Iterable<string>;
+  /** URLs of a registry's documents, each with the paths of files that are meant instead if they are there. */
+  addresses(file: ParsedFile): Iterable<readonly [url: string, instead: readonly string[]]>;
   examples(file: ParsedFile): Iterable<string>;
 }
 
 /**
- * Collects the entry and every file that it references, breadth first, with one `load` per round, and
- * then files of examples. An example is no reference: whatever is wrong with it concerns nothing else.
+ * Collects the entry and every file that it references, breadth first, with one `load` per round, then
+ * documents of a registry, unless a file is what their URL means, and then files of examples. An
+ * example is no reference: whatever is wrong with it concerns nothing else.
  */
 export async function collect(
   entry: string,
@@ -48,6 +53,8 @@ export async function collect(
   const files = new Map<string, ParsedFile | UnparsedFile>();
   const findings = new Map<string, Problem[]>();
   const asked = new Set([entry]);
+  /** URLs that no file was the target of yet. */
+  const urls = new Map<string, readonly string[]>();
   let bytes = 0;
   let round = [entry];
   while (round.length > 0) {
@@ -65,7 +72,15 @@ export async function collect(
       const { file, problems } = readFile(path, loaded.bytes, limits, path === entry);
       files.set(path, file);
       findings.set(path, problems);
-      if ('value' in file) for (const target of pathsOf.references(file)) if (!asked.has(target)) next.add(target);
+      if (!('value' in file)) continue;
+      for (const target of pathsOf.references(file)) if (!asked.has(target)) next.add(target);
+      for (const [url, instead] of pathsOf.addresses(file)) if (!asked.has(url)) urls.set(url, instead);
+    }
+    if (next.size === 0 && urls.size > 0) {
+      const declared = declaredIn(files);
+      const isThere = (path: string) => 'value' in (files.get(path) ?? {});
+      for (const [url, instead] of urls) if (!declared.has(url) && !instead.some(isThere)) next.add(url);
+      urls.clear();
     }
     for (const path of next) asked.add(path);
     if (asked.size > limits.files) return { files, findings, overLimit: tooManyFiles(entry, limits) };
@@ -81,6 +96,15 @@ export async function collect(
       files.set(file.path, file);
     }
   return { files, findings, overLimit: null };
+}
+
+/** The URLs that files of the tree say are theirs. */
+function declaredIn(files: Collected['files']): Set<unknown> {
+  const ids = [...files.values()].flatMap((file) => {
+    if (isUrlPath(file.path) || !isParsed(file) || !isObject(file.value)) return [];
+    return [file.value['$id'], file.value['id'], file.value['$self']];
+  });
+  return new Set(ids);
 }
 
 /** Reads an example, as data if it is valid JSON or YAML by its name, else as text. */
@@ -110,7 +134,7 @@ function readFile(
   isEntry: boolean,
 ): { file: ParsedFile | UnparsedFile; problems: Problem[] } {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (isEntry || /\.(?:json|ya?ml)$/i.test(name) || !name.includes('.')) {
+  if (isEntry || isUrlPath(path) || /\.(?:json|ya?ml)$/i.test(name) || !name.includes('.')) {
     const parsed = parseFile(path, bytes, limits);
     if (parsed.ok) return { file: parsed.file, problems: parsed.problems };
     const text = isEntry ? decodeText(bytes).text : null;

@@ -1,10 +1,12 @@
-import { parseCoordinate } from '../model/address.ts';
+import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../model/address.ts';
+import { problemAtFile } from '../model/problem.ts';
+import type { Load } from './compile.ts';
 
 /** The target of a reference: a file of the tree and a fragment, or why it is rejected. */
 export type ResolvedReference =
   | {
       ok: true;
-      /** Path in the tree. For `#…`, the path of the referring file. */ path: string;
+      /** Path in the tree. For `#…`, the path of the referring file. Of a registry's document: its URL. */ path: string;
       /** The decoded text after `#`. Null without `#`. */ fragment: string | null;
     }
   | {
@@ -15,8 +17,9 @@ export type ResolvedReference =
 
 /**
  * Resolves the text of a `$ref` against the file that contains it (RFC 3986 §5, on the paths of one
- * tree). Accepts only relative paths inside the tree: no scheme, host, query, absolute path,
- * backslash, NUL, or percent-encoded separator or dot.
+ * tree). Accepts relative paths inside the tree: no scheme, host, query, absolute path, backslash, NUL,
+ * or percent-encoded separator or dot. Accepts URLs of a registry's documents too. Whoever loads files
+ * decides which registry is meant.
  */
 export function resolveReference(from: string, reference: string): ResolvedReference {
   const hash = reference.indexOf('#');
@@ -33,13 +36,10 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   if (parseCoordinate(target.replace(/^\{registry\}\//, '')) !== null)
     return refuse(
       'ref-registry',
-      'points to a document in the registry. Copy the document into the repository and reference the copy.',
+      'names a document in the registry. Write its whole URL, such as https://registry.example/@acme/schemas/money.',
     );
-  if (/^https?:/i.test(target) || target.startsWith('//'))
-    return refuse(
-      'ref-remote',
-      'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.',
-    );
+  if (parseDocumentUrl(target) !== null) return { ok: true, path: target, fragment };
+  if (/^https?:/i.test(target) || target.startsWith('//')) return refuse('ref-remote', notFetched);
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
   if (target.startsWith('/')) return refuse('ref-outside-tree', 'is an absolute path. Use a relative path.');
   if (target.includes('\\')) return refuse('ref-syntax', 'contains a backslash. Separate folders with "/".');
@@ -48,6 +48,7 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
     return refuse('ref-syntax', 'percent-encodes ".", "/", "\\" or NUL, which is not allowed.');
   const decoded = decode(target);
   if (decoded === null || decoded.includes('\0')) return refuse('ref-syntax', 'is not a valid path.');
+  if (isUrlPath(from)) return resolveReference('', new URL(target, from).href + reference.slice(target.length));
   const segments = from.split('/').slice(0, -1);
   for (const segment of decoded.split('/')) {
     if (segment === '..') {
@@ -56,6 +57,23 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   }
   if (segments.length === 0) return refuse('ref-syntax', 'points to a folder. Reference a file.');
   return { ok: true, path: segments.join('/'), fragment };
+}
+
+const notFetched =
+  'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.';
+
+/** Reads files where no registry is at hand: its documents are not read. */
+export function withoutRegistry(read: Load): Load {
+  return async (paths) => {
+    const files = await read(paths.filter((path) => !isUrlPath(path)));
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    return paths.map((path) => byPath.get(path) ?? notRead(path));
+  };
+}
+
+/** The answer for a URL of no registry that is at hand. */
+export function notRead(path: string): Awaited<ReturnType<Load>>[number] {
+  return { path, found: false, problem: problemAtFile('ref-remote', path, `It ${notFetched}`) };
 }
 
 function decode(text: string): string | null {

@@ -9,6 +9,7 @@ import { compileJsonSchema } from './schema/json-schema.ts';
 import { sayOtherKind } from './other-kinds.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
+import { openapiAddresses } from './openapi/openapi-addresses.ts';
 import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
@@ -19,17 +20,26 @@ import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { sayNoRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
-import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
+import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
-import { schemaReferencePaths } from './schema/schema-refs.ts';
+import { schemaAddresses, schemaReferencePaths } from './schema/schema-refs.ts';
 
-const noExamples = () => [];
+const none = () => [];
 
 /** How each type of document is compiled, and how what it names is found. */
 const compilers: Record<ResourceType, { compile: CompileKind; paths: PathsOf }> = {
-  apis: { compile: compileOpenapi, paths: { references: openapiReferencePaths, examples: openapiExamplePaths } },
-  schemas: { compile: compileJsonSchema, paths: { references: schemaReferencePaths, examples: noExamples } },
-  rulesets: { compile: compileRuleset, paths: { references: rulesetReferencePaths, examples: noExamples } },
+  apis: {
+    compile: compileOpenapi,
+    paths: { references: openapiReferencePaths, addresses: openapiAddresses, examples: openapiExamplePaths },
+  },
+  schemas: {
+    compile: compileJsonSchema,
+    paths: { references: schemaReferencePaths, addresses: schemaAddresses, examples: none },
+  },
+  rulesets: {
+    compile: compileRuleset,
+    paths: { references: rulesetReferencePaths, addresses: rulesetAddresses, examples: none },
+  },
 };
 
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
@@ -123,6 +133,7 @@ function createPathsOf(type: ResourceType | null): PathsOf {
   const pathsFor = (file: ParsedFile) => (paths ??= compilers[kindOf(file.value)?.type ?? type ?? 'schemas'].paths);
   return {
     references: (file) => pathsFor(file).references(file),
+    addresses: (file) => pathsFor(file).addresses(file),
     examples: (file) => pathsFor(file).examples(file),
   };
 }

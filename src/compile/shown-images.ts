@@ -1,3 +1,4 @@
+import { isUrlPath } from '../model/address.ts';
 import { imagePaths, maxImages } from '../model/images/image.ts';
 import { isParsed } from './kind.ts';
 import type { UnparsedFile } from './kind.ts';
@@ -16,7 +17,7 @@ export function shownImages(
 ): string[] {
   const images = new Set<string>();
   for (const [path, file] of files) {
-    if (!isUsed(path)) continue;
+    if (!isUsed(path) || isUrlPath(path)) continue;
     if (!/!\[|<img\s/i.test(file.text ?? '')) continue;
     for (const text of isParsed(file) ? textsOf(file.value) : [file.text!]) {
       for (const [, markdown, html] of text.matchAll(written))

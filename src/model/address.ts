@@ -179,6 +179,27 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
   return tail === 'versions' && !pinned ? 'versions' : null;
 }
 
+/** A document that a URL names, and the URL of the registry that has it. */
+export interface DocumentUrl {
+  registry: string;
+  coordinate: Coordinate;
+  selector: Selector;
+}
+
+/** Parses a URL without a fragment as that of a document in some registry. Null for anything else. */
+export function parseDocumentUrl(url: string): DocumentUrl | null {
+  if (url.length > 2048) return null;
+  const [registry] = /^https?:\/\/[^/?#]+(?:\/[^?#]*?)?(?=\/(?:@|%40))/i.exec(url) ?? [];
+  const address = registry === undefined ? null : parseAddress(url.slice(registry.length));
+  if (address?.kind !== 'resource' || address.view !== 'document') return null;
+  return { registry: registry!, coordinate: address.coordinate, selector: address.selector };
+}
+
+/** Whether the path of a collected file is the URL of a registry's document. No path in a tree is like it. */
+export function isUrlPath(path: string): boolean {
+  return /^https?:\/\//i.test(path);
+}
+
 /** The path of the address. `parseAddress` reads it back. */
 export function formatAddress(address: Address): string {
   if (address.kind === 'organization') return `/@${address.org}`;

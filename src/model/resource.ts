@@ -2,6 +2,7 @@ import { formatCoordinate, type Coordinate, type ResourceType, type Selector } f
 import type { Visibility } from './access.ts';
 import type { VersionChanges } from './comparison.ts';
 import type { Connection } from './connection.ts';
+import type { Dependency } from './graph/dependency.ts';
 import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
@@ -59,6 +60,8 @@ export interface Version {
   bytes?: number;
   /** How many problems its report has, for lists. Absent: none, or an old version. */
   problems?: { error: number; warning: number };
+  /** What it refers to in the registry. Absent: nothing, or an old ruleset. */
+  dependencies?: readonly Dependency[];
 }
 
 /** How far a resource is in its life, as catalogues have it (Backstage's `spec.lifecycle`). */

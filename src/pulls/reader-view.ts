@@ -1,7 +1,7 @@
 import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import { resourceRef, selectVersion, type Resource } from '../model/resource.ts';
 import { defaultRuleset } from '../registry/gate/default-ruleset.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectedResources } from '../plan/plan.ts';
@@ -12,8 +12,8 @@ import { createOverlay } from './overlay.ts';
 
 /**
  * A view of the registry for checks of pull requests, which anyone who can read the repository may
- * see. It contains public resources, resources that are connected to the repository, and the
- * rulesets that check its documents. Everything else is missing. What is written through it stays
+ * see. It contains public resources, resources that are connected to the repository, the
+ * rulesets that check its documents, and what their latest versions refer to. Everything else is missing. What is written through it stays
  * in its memory: the registry never changes.
  */
 export async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
@@ -28,6 +28,9 @@ export async function viewAsReader(registry: Registry, repository: Repository): 
     const parsed = name === null ? null : parseCoordinate(name);
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
   }
+  for (const resource of connected)
+    for (const { coordinate } of selectVersion(resource, { kind: 'latest' })?.version.dependencies ?? [])
+      gates.add(resourceRef(parseCoordinate(coordinate)!.coordinate));
   const isThere = (name: string, resource: Resource) =>
     gates.has(name) ||
     (resource.org === repository.org && resource.connection?.repository === repository.url) ||

@@ -1,5 +1,6 @@
 import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
+import type { Dependency } from '../model/graph/dependency.ts';
 import type { Digest } from '../model/digest.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
@@ -51,6 +52,7 @@ export interface Draft {
   summary: string;
   /** How many problems its report has. */
   problems: { error: number; warning: number };
+  dependencies: readonly Dependency[];
 }
 
 /** The bytes of a version, once they are stored. */
@@ -127,7 +129,7 @@ export function appendDraft(
   if (stored === null) return null;
   const { label } = placed;
   const { manifest, bytes, changes } = stored;
-  const { content, stated, problems } = draft;
+  const { content, stated, problems, dependencies } = draft;
   const version: Version = {
     label,
     manifest,
@@ -139,6 +141,7 @@ export function appendDraft(
     ...(stated !== null && stated !== label && { original: stated }),
     ...(snapshot.note && { commit: snapshot.note }),
     ...(problems.error + problems.warning > 0 && { problems }),
+    ...(dependencies.length > 0 && { dependencies }),
   };
   const from = connection === undefined ? resource : { ...resource, onBranch: label };
   const added = addVersion(from, version, request);

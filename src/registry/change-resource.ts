@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import { assertOwn, chooseLatest, findVersion, resourceRef, type Ownership, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
+import { findResource } from './find-resource.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
@@ -72,7 +73,10 @@ export async function changeResource(
   guard: Guard = () => undefined,
 ): Promise<Generation<Resource>> {
   await resolveRuleset(registry, coordinate.org, change.ruleset ?? null);
+  const count = change.visibility === 'public' ? await assertMayBePublic(registry, coordinate) : null;
   return updateResource(registry, coordinate, author, guard, (current) => {
+    if (count !== null && current.versions.length !== count)
+      throw new RegistryError('conflict', 'A version was published meanwhile. Try again.');
     const { latest: _, latestPinned: __, ...plain } = change;
     const latest = pinOf(current, change);
     const moved = latest === undefined ? {} : moveLatest(current, latest);
@@ -84,6 +88,25 @@ export async function changeResource(
       actions.push(next.latestPinned ? `pin ${next.latest}` : 'unpin latest');
     return actions.length === 0 ? null : { next, action: actions.join(', ') };
   });
+}
+
+/** Throws `conflict` if a version of a private resource includes something private. Returns how many were looked at. */
+async function assertMayBePublic(registry: Registry, coordinate: Coordinate): Promise<number | null> {
+  const resource = await findResource(registry, coordinate);
+  if (resource === null || resource.visibility === 'public') return null;
+  const isHidden = new Map<string, boolean>();
+  for (const { label, status, dependencies = [] } of resource.versions)
+    for (const { coordinate: name, version, how } of status.state === 'withdrawn' ? [] : dependencies) {
+      if (how !== 'url') continue;
+      if (!isHidden.has(name)) {
+        const target = await findResource(registry, parseCoordinate(name)!.coordinate);
+        isHidden.set(name, target?.visibility === 'private');
+      }
+      if (!isHidden.get(name)) continue;
+      const what = `${formatCoordinate(coordinate)}@${label} includes ${name}@${version}, which is private.`;
+      throw new RegistryError('conflict', `${what} Make that public first, or withdraw the version.`);
+    }
+  return resource.versions.length;
 }
 
 /** Old records have no member where a new one has none to say. */

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../model/address.ts';
 import { kinds } from '../model/kinds.ts';
 import { findLayer, imageLayers, type ArtifactConfig } from '../model/artifact.ts';
 import { hexOf } from '../model/digest.ts';
@@ -125,7 +126,7 @@ export async function readPublished(registry: Registry, version: Version): Promi
   if (images.length === 0) return { type: kinds[kind].type, kind, json };
   const shown = new Set(images.map(({ path }) => path));
   const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) =>
-    (blob === null && path !== provenance.path) || shown.has(path) ? [] : [path],
+    (blob === null && path !== provenance.path) || shown.has(path) || isUrlPath(path) ? [] : [path],
   );
   return { type: kinds[kind].type, kind, json, images: { documents, images } };
 }

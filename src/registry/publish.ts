@@ -124,10 +124,13 @@ async function storeAndAppend(
   const mend = built && (await store(registry, built, compared));
 
   const { compatibility } = gateOf(registry, foreseen.resource);
+  // What it refers to may be no more private than it is.
+  const isAsOpen = (current: Resource | null) =>
+    judged.dependencies === undefined || current?.visibility === existing?.visibility;
   const isJudged = compatibility !== 'none' && !(request.isPast ?? false);
   // The verdict is about this label and the versions that there were.
   const mayPublish = (current: Resource | null, label: string) =>
-    !isJudged || (label === foreseen.version.label && isSame(current, existing));
+    isAsOpen(current) && (!isJudged || (label === foreseen.version.label && isSame(current, existing)));
   const whole = stored && { ...stored, changes: compared?.changes ?? null };
   const appended = await appendVersion(registry, request, draft, whole, mayPublish);
   if (appended?.outcome === 'published') await mend?.();
@@ -179,6 +182,7 @@ async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Dra
     title,
     summary,
     problems: { error, warning },
+    dependencies: compiled.dependencies ?? [],
   };
 }
 

@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
+import type { Dependency } from '../model/graph/dependency.ts';
 import { isImageName } from '../model/images/image.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/job.ts';
@@ -14,6 +15,7 @@ import { withApproved } from './gate/compatibility.ts';
 import { withLockDependencies } from './gate/lock-dependencies.ts';
 import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
+import { pinnedReferences } from './graph/references.ts';
 import { readRecorded } from './gate/extended.ts';
 import { urlNow } from './host-of.ts';
 import { readJson, readManifestOf } from './stored.ts';
@@ -51,6 +53,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const { version } = selected;
   const manifest = await readManifestOf(registry, version);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const { dependencies = [] } = config;
   const { commit, path, job } = config.provenance;
   if (job) {
     throw new RegistryError(
@@ -62,7 +65,8 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     throw new RegistryError('refused', `Version ${version.label} was uploaded. It has no commit to verify against.`);
   }
   const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
-  await assertGateThere(registry, version.label, config.ruleset, passed);
+  const bundled = dependencies.flatMap(({ how, digest }) => (how === 'url' ? [digest] : []));
+  await assertInputsThere(registry, version.label, [config.ruleset, ...bundled], passed);
   const remote = await remoteOf(registry, await whereFrom(registry, resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
   const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, passed);
@@ -71,14 +75,21 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const { limits } = registry.config;
   const compiledAgain = await registry.compiler.compile(
     { type: coordinate.type, entry: path, validation, ruleset, limits, ...(gate && { gate }) },
-    (paths) => snapshot.read(paths),
+    pinnedReferences(registry, (paths) => snapshot.read(paths), dependencies),
   );
   const again = await withLockDependencies(snapshot, compiledAgain);
   // Versions from before images were part of them have none.
   const files = again.files.filter(({ path: each }) => !isImageName(each) || each in config.provenance.blobs);
   // Approved breaks come from a comparison, not from the files.
   const approved = exempted.filter(({ ofRuleset }) => ofRuleset !== true);
-  const compiled = { ...again, files, report: withApproved(again.report, approved) };
+  const recorded = (how: Dependency['how']) => dependencies.filter((each) => each.how === how);
+  const all = [...recorded('url'), ...(again.dependencies ?? []), ...recorded('extends')];
+  const compiled: Compiled = {
+    ...again,
+    files,
+    report: withApproved(again.report, approved),
+    ...(all.length > 0 && { dependencies: all }),
+  };
   const compilers: [string, string] = [config.compiler, registry.compiler.id];
   const result = {
     coordinate: formatCoordinate(coordinate),
@@ -106,18 +117,18 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
 }
 
-/** Throws `refused` if what a version was checked against was withdrawn since: nobody has its bytes. */
-async function assertGateThere(
+/** Throws `refused` if what a version was made of or checked against was withdrawn since: nobody has its bytes. */
+async function assertInputsThere(
   { objects }: Registry,
   label: string,
-  ruleset: Digest | null,
+  inputs: readonly (Digest | null)[],
   gate: Gate | undefined,
 ): Promise<void> {
-  for (const needed of [ruleset, ...Object.values(gate?.extended ?? {}), gate?.ratchet ?? null]) {
+  for (const needed of [...inputs, ...Object.values(gate?.extended ?? {}), gate?.ratchet ?? null]) {
     if (needed === null || (await objects.get(needed, needed)) !== null) continue;
     throw new RegistryError(
       'refused',
-      `Version ${label} was checked against a ruleset or a version that was withdrawn since. It cannot be rebuilt.`,
+      `Version ${label} refers to, or was checked against, a version that was withdrawn since. It cannot be rebuilt.`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatCoordinate } from '../model/address.ts';
+import { isUrlPath, formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
@@ -11,6 +11,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Moves } from '../plan/moves.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
+import { meaningOf } from '../registry/graph/references.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
 import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
@@ -182,7 +183,7 @@ async function unpublished(
   };
 }
 
-/** Whether the ruleset and every file that the last sync read are unchanged. */
+/** Whether the ruleset, every file that the last sync read, and what its references by URL mean are unchanged. */
 async function isUnchanged(
   registry: Registry,
   known: DocumentState,
@@ -209,7 +210,12 @@ async function isUnchanged(
   if (bytes === null) return false;
   const inputs = decodeJson<Record<string, string | null>>(bytes);
   if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
-  return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
+  for (const [path, blob] of Object.entries(inputs)) {
+    const referrer = resource ?? { ...document.coordinate, visibility: document.visibility };
+    const now = isUrlPath(path) ? await meaningOf(registry, referrer, path) : (blobs.get(path) ?? null);
+    if (now !== blob) return false;
+  }
+  return true;
 }
 
 /** What decides about a document's findings now: its resource's settings, and its exemptions. */

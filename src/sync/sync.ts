@@ -255,11 +255,11 @@ async function syncDocuments(
       return [];
     }
   };
-  // Rulesets first, because other documents of the same commit may have to pass them.
-  const isRuleset = ({ coordinate }: Planned) => coordinate.type === 'rulesets';
-  const rulesets = await queue.addAll(planned.filter(isRuleset).map(task));
-  const others = await queue.addAll(planned.filter((document) => !isRuleset(document)).map(task));
-  return { synced: [...rulesets, ...others].flat(), lost };
+  // Others of the same commit may have to pass rulesets, and may refer to schemas.
+  const synced: SyncedDocument[][] = [];
+  for (const type of ['rulesets', 'schemas', 'apis'])
+    synced.push(...(await queue.addAll(planned.filter(({ coordinate }) => coordinate.type === type).map(task))));
+  return { synced: synced.flat(), lost };
 }
 
 /** Records where the repository stands. This is the last step, so all others can be repeated. */

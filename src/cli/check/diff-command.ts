@@ -1,3 +1,4 @@
+import { withoutRegistry } from '../../compile/reference.ts';
 import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import type { Comparer } from '../../compile/sandboxes.ts';
@@ -110,7 +111,10 @@ export async function compileOpened(
 ): Promise<Published> {
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
-    compiler.compile(input, (paths) => snapshot.read(paths)),
+    compiler.compile(
+      input,
+      withoutRegistry((paths) => snapshot.read(paths)),
+    ),
   );
   adviseRepository(name, report, isRepository);
   if (artifact === null)

@@ -1,3 +1,4 @@
+import { withoutRegistry } from '../../compile/reference.ts';
 import { Command, Option } from 'commander';
 import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
 import type { RepositoryReader } from '../../compile/repository-reader.ts';
@@ -83,7 +84,10 @@ async function lint(
   const asked = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }) };
   const input = { ...asked, limits, reportOnly: true };
   const compiled = await withProgress(`Checking ${entry}`, () =>
-    compiler.compile(input, (paths) => snapshot.read(paths)),
+    compiler.compile(
+      input,
+      withoutRegistry((paths) => snapshot.read(paths)),
+    ),
   );
   adviseRepository(file, compiled.report, isRepository);
   return compiled;

@@ -1,3 +1,4 @@
+import { withoutRegistry } from '../../compile/reference.ts';
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import type { GivenRuleset, Compiler } from '../../compile/compile.ts';
@@ -53,7 +54,10 @@ async function read(
     ? await fetchDocument(place, limits.fileBytes, registry)
     : await openFolder(place, limits);
   const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits } as const;
-  const { artifact, report } = await compiler.compile(input, (paths) => snapshot.read(paths));
+  const { artifact, report } = await compiler.compile(
+    input,
+    withoutRegistry((paths) => snapshot.read(paths)),
+  );
   if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
   const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
   return { digest: digestOf(json), name, json: Buffer.from(json).toString() };

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
@@ -94,7 +95,7 @@ export async function bundleOpenapi(
   /** An example is no reference: it may be at any URL, and a file that is not there is only worth a warning. */
   function judgeExample(file: ParsedFile, pointer: string, text: string): Problem[] {
     const target = resolveReference(file.path, text);
-    if (!target.ok) return [];
+    if (!target.ok || isUrlPath(target.path)) return [];
     const verdict = judgeReference(file.path, text, files);
     if (verdict.rule === null) return [];
     const shown = JSON.stringify(text.slice(0, 200));

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { siblingPaths } from '../schema/schema-refs.ts';
@@ -18,8 +19,9 @@ export function openapiReferencePaths(file: ParsedFile): Set<string> {
   function add(reference: unknown): void {
     if (typeof reference !== 'string' || reference.startsWith('#')) return;
     const target = resolveReference(file.path, reference);
-    if (target.ok) paths.add(target.path);
-    else if (target.rule === 'ref-remote') for (const path of siblingPaths(file.path, reference)) paths.add(path);
+    if (target.ok && !isUrlPath(target.path)) paths.add(target.path);
+    else if (target.ok || target.rule === 'ref-remote')
+      for (const path of siblingPaths(file.path, reference)) paths.add(path);
   }
 
   function visit(node: unknown): void {
@@ -55,7 +57,7 @@ export function openapiExamplePaths(file: ParsedFile): Set<string> {
     if (typeof node !== 'object' || node === null) return;
     const { externalValue } = node as { externalValue?: unknown };
     const target = typeof externalValue === 'string' ? resolveReference(file.path, externalValue) : null;
-    if (target?.ok && target.path !== file.path) paths.add(target.path);
+    if (target?.ok && target.path !== file.path && !isUrlPath(target.path)) paths.add(target.path);
     for (const child of Object.values(node)) visit(child);
   }
 

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
@@ -19,6 +20,8 @@ export function judgeReference(from: string, reference: string, files: KindInput
   const target = resolveReference(from, reference);
   if (!target.ok) return { rule: target.rule, message: target.message };
   const file = files.get(target.path);
+  if (file === undefined && isUrlPath(target.path))
+    return { rule: 'ref-remote', message: `The reference ${shown} points to a URL that is not read here.` };
   if (file === undefined)
     return { rule: 'ref-unresolved', message: `The reference ${shown} points to ${target.path}, which was not read.` };
   if (!isParsed(file)) {
@@ -35,6 +38,8 @@ export function judgeReference(from: string, reference: string, files: KindInput
         message: `The reference ${shown} points into ${target.path}, which is neither JSON nor YAML.`,
       };
     }
+    if (isUrlPath(target.path))
+      return { rule: file.problem.rule, message: `The reference ${shown} does not resolve. ${file.problem.message}` };
     return {
       rule: file.problem.rule,
       message: `The reference ${shown} points to an invalid file: ${file.problem.message}`,
@@ -82,7 +87,7 @@ function decodeFragment(fragment: string): string {
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
 
 /** The objects with an `$id`, by it; of several, the first. */
-function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
+export function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
   const identifiers = identified.get(entry);
   if (identifiers !== undefined) return identifiers;
   const objects = new Map<string, object>();

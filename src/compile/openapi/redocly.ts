@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import {
   BaseResolver,
   Config,
@@ -67,6 +68,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   /** Files by the absolute `$id` of the schema that they are. */
   const identified = new Map<string, string>();
   for (const [path, file] of files) {
+    if (isUrlPath(path)) continue;
     const id = isParsed(file) && isObject(file.value) ? file.value['$id'] : undefined;
     if (typeof id === 'string' && /^https?:/i.test(id) && !identified.has(id)) identified.set(id, path);
   }

@@ -1,4 +1,4 @@
-import { parseCoordinate } from '../../model/address.ts';
+import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/address.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject } from '../schema/schema-dialect.ts';
@@ -12,8 +12,9 @@ export function isRulesetCoordinate(name: unknown): name is string {
   return typeof name === 'string' && parseCoordinate(name)?.coordinate.type === 'rulesets';
 }
 
-/** The path of a neighbouring file that `extends` names, or null if it names something else. */
+/** The path of a neighbouring file, or the URL of a published ruleset, that `extends` names, or null if it names something else. */
 function fileOf(from: string, name: unknown): string | null {
+  if (typeof name === 'string' && parseDocumentUrl(name)?.coordinate.type === 'rulesets') return name;
   if (typeof name !== 'string' || !/\.(?:json|ya?ml)$/i.test(name) || isRulesetCoordinate(name)) return null;
   const target = resolveReference(from, name);
   return target.ok && target.fragment === null ? target.path : null;
@@ -21,6 +22,15 @@ function fileOf(from: string, name: unknown): string | null {
 
 /** Returns the paths in the tree that a ruleset extends. */
 export function rulesetReferencePaths(file: ParsedFile): string[] {
+  return extendedBy(file).filter((path) => !isUrlPath(path));
+}
+
+/** Returns the URLs of published rulesets that a ruleset extends. */
+export function rulesetAddresses(file: ParsedFile): Map<string, readonly string[]> {
+  return new Map(extendedBy(file).flatMap((path) => (isUrlPath(path) ? [[path, []]] : [])));
+}
+
+function extendedBy(file: ParsedFile): string[] {
   if (!isObject(file.value)) return [];
   const overrides = Array.isArray(file.value['overrides']) ? file.value['overrides'].filter(isObject) : [];
   const names = [file.value, ...overrides].flatMap((part) => extendsOf(part).map(([target]) => target));
@@ -110,6 +120,8 @@ export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Co
 /** The message for a name in `extends` that leads to nothing. */
 export function cannotExtend(name: string, presets: Iterable<string>): string {
   const shown = JSON.stringify(name.slice(0, 200));
+  if (parseDocumentUrl(name) !== null)
+    return `${shown} is not a ruleset that may be read here. Publish it, or check its address.`;
   if (/^https?:/.test(name))
     return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
   if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;

@@ -1,3 +1,4 @@
+import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
@@ -56,7 +57,8 @@ export function createFreeName(taken: Set<string>): (wanted: string) => string {
   };
 }
 
-/** The name of a file without folders and extension. */
+/** The name of a file without folders and extension, or of a registry's document. */
 export function stem(path: string): string {
+  if (isUrlPath(path)) return parseDocumentUrl(path)?.coordinate.slug ?? '';
   return path.slice(path.lastIndexOf('/') + 1).replace(/(?:\.schema)?\.(?:json|ya?ml)$/i, '');
 }

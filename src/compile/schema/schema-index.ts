@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject, subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
@@ -37,6 +38,7 @@ export interface SchemaIndex {
 
 /** The URI of a file that declares none. The host cannot exist (RFC 6761 §6.4). */
 function retrievalUri(path: string): string {
+  if (isUrlPath(path)) return path;
   return `https://stele.invalid/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -14,7 +15,7 @@ import {
   type Scope,
   type SchemaIndex,
 } from './schema-index.ts';
-import { candidatePaths, siblingPaths } from './schema-refs.ts';
+import { candidatePaths, documentUrl, siblingPaths } from './schema-refs.ts';
 
 /** The schema that a reference resolves to. */
 export interface Target {
@@ -114,6 +115,9 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
 
   function resolveAnywhere({ file, scope, text }: Pending): Outcome {
     const uri = absolute(text, scope.resource.uri);
+    const url = documentUrl(text, scope.resource.stated || isUrlPath(file.path) ? scope.resource.uri : null);
+    const published = url === null ? null : open(url);
+    if (published && isAbsolute(text)) return locate(index.add(published), splitFragment(text)[1], text);
     if (uri !== null) {
       const [base, fragment] = splitFragment(uri);
       const known = index.resource(base);
@@ -137,15 +141,21 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
       if (resource && resource.stated && resource.uri === splitFragment(uri ?? bare)[0])
         return locate(resource, fragment, text);
     }
-    return { refused: refusal(file, text) };
+    if (published) return locate(index.add(published), fragment, text);
+    return { refused: refusal(file, url ?? text, text) };
   }
 
-  function refusal(file: ParsedFile, text: string): { rule: string; message: string } {
-    const reference = resolveReference(file.path, text);
+  function refusal(file: ParsedFile, target: string, text: string): { rule: string; message: string } {
+    const reference = resolveReference(file.path, files.has(target) ? target : text);
     if (!reference.ok) return reference;
     const found = files.get(reference.path);
     if (found && !isParsed(found) && found.problem)
-      return { rule: found.problem.rule, message: `${quote(text)} does not resolve: ${found.problem.message}` };
+      return {
+        rule: found.problem.rule,
+        message: `${quote(text)} does not resolve${isUrlPath(reference.path) ? '.' : ':'} ${found.problem.message}`,
+      };
+    if (isUrlPath(reference.path))
+      return { rule: 'ref-remote', message: `${quote(text)} points to a URL that is not read here.` };
     const why = found ? 'is not a JSON or YAML document' : 'does not exist';
     return { rule: 'ref-unresolved', message: `${quote(text)} does not resolve: ${reference.path} ${why}.` };
   }

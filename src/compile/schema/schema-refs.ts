@@ -1,7 +1,8 @@
 import type { ParsedFile } from '../text/parse.ts';
+import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import { resolveReference } from '../reference.ts';
 import { dialectOf, isObject } from './schema-dialect.ts';
-import { isAbsolute, treeBaseOf } from './schema-index.ts';
+import { absolute, isAbsolute, splitFragment, treeBaseOf } from './schema-index.ts';
 
 /** Keywords whose values are data and hold no references. */
 export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example']);
@@ -44,6 +45,42 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
 }
 
 /**
+ * Returns the URLs of a registry's documents that a JSON Schema may reference, also relative to its own
+ * URL, each with the neighbours that a relative reference means if they are there.
+ */
+export function schemaAddresses(file: ParsedFile): Map<string, readonly string[]> {
+  const urls = new Map<string, readonly string[]>();
+  if (!isUrlPath(file.path) && !/\/(?:@|%40)/.test(file.text)) return urls;
+  const declared = new Set<string>();
+
+  function visit(value: unknown, base: string | null): void {
+    if (Array.isArray(value)) return value.forEach((item) => visit(item, base));
+    if (!isObject(value)) return;
+    const id = value['$id'] ?? value['id'];
+    const uri = typeof id === 'string' ? absolute(id, base ?? 'https://stele.invalid/') : base;
+    if (uri !== null) declared.add(splitFragment(uri)[0]);
+    for (const keyword of referenceKeywords) {
+      const text = value[keyword];
+      const url = typeof text === 'string' ? documentUrl(text, uri) : null;
+      if (url !== null) urls.set(url, isAbsolute(text as string) ? [] : resolved(file.path, text as string));
+    }
+    for (const key in value) if (!dataKeywords.has(key)) visit(value[key], uri);
+  }
+
+  visit(file.value, isUrlPath(file.path) ? file.path : null);
+  for (const url of declared) urls.delete(url);
+  return urls;
+}
+
+/** The URL of a registry's document that a reference leads to from a base, without its fragment. Null: none. */
+export function documentUrl(text: string, base: string | null): string | null {
+  if (text.startsWith('#')) return null;
+  const uri = isAbsolute(text) ? text : base && absolute(text, base);
+  const [url] = splitFragment(uri ?? '');
+  return parseDocumentUrl(url) === null ? null : url;
+}
+
+/**
  * Returns the paths in the tree that a reference may point to, likeliest first. A relative
  * reference points to a neighbour whatever URI the file declares, because a repository is laid out
  * like the URIs. An absolute reference below the file's own URI points to a neighbour for the same
@@ -74,5 +111,5 @@ export function siblingPaths(path: string, text: string): string[] {
 
 function resolved(from: string, text: string): string[] {
   const target = resolveReference(from, text);
-  return target.ok ? [target.path] : [];
+  return target.ok && !isUrlPath(target.path) ? [target.path] : [];
 }

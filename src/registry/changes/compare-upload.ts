@@ -5,8 +5,9 @@ import type { Comparison } from '../../model/comparison.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import { nameOf, selectVersion, type Resource } from '../../model/resource.ts';
-import type { Snapshot } from '../../source/snapshot.ts';
 import { readPublished } from '../derived.ts';
+import type { CompileRequest } from '../gate/compile-document.ts';
+import { openReferences } from '../graph/references.ts';
 import type { Registry } from '../registry.ts';
 import { publishedAs } from './compare-versions.ts';
 
@@ -19,7 +20,7 @@ export async function compareUpload(
   registry: Registry,
   resource: Resource,
   from: string,
-  { snapshot, entry }: { snapshot: Snapshot; entry: string },
+  { snapshot, entry, reader }: Pick<CompileRequest, 'snapshot' | 'entry' | 'reader'>,
   turn: Turn,
 ): Promise<{ label: string; comparison: Comparison }> {
   const { compiler, config } = registry;
@@ -31,7 +32,7 @@ export async function compareUpload(
   if (version.status.state === 'withdrawn')
     throw new RegistryError('not_found', `${nameOf(resource)}@${version.label} was withdrawn.`);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits: config.limits } as const;
-  const load = (paths: readonly string[]) => snapshot.read(paths);
+  const { load } = openReferences(registry, resource, (paths) => snapshot.read(paths), reader);
   const { artifact, report } = await compiler.compile(input, load, { org, ...turn });
   if (artifact === null) {
     const { problems, ...rest } = report;

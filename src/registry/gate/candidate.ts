@@ -3,9 +3,8 @@ import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import type { Resource } from '../../model/resource.ts';
-import type { Snapshot } from '../../source/snapshot.ts';
 import type { Registry } from '../registry.ts';
-import { compileDocument } from './compile-document.ts';
+import { compileDocument, type CompileRequest } from './compile-document.ts';
 import type { Candidate } from './replay.ts';
 
 /**
@@ -16,10 +15,10 @@ export async function readCandidate(
   registry: Registry,
   resource: Resource,
   coordinate: Coordinate,
-  { snapshot, entry }: { snapshot: Snapshot; entry: string },
+  upload: Pick<CompileRequest, 'snapshot' | 'entry' | 'reader'>,
   signal?: AbortSignal,
 ): Promise<Candidate> {
-  const request = { coordinate, snapshot, entry, isAwaited: true, ...(signal && { signal }) };
+  const request = { coordinate, ...upload, isAwaited: true, ...(signal && { signal }) };
   const { artifact, report } = await compileDocument(registry, request, resource, null);
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (json === undefined) {

@@ -1,4 +1,5 @@
 import { organizationIn } from '../../config/organization-config.ts';
+import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import type { Exemption } from '../../model/problem.ts';
 import type { Report, Validation } from '../../model/problem.ts';
@@ -9,6 +10,7 @@ import { checkCompatibility } from './compatibility.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
 import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
+import { openReferences } from '../graph/references.ts';
 import { knownFindings } from './relint.ts';
 
 /** A document to compile for a resource. */
@@ -19,6 +21,8 @@ export interface CompileRequest {
   entry: string;
   /** Findings that the repository accepts. */
   exemptions?: Exemption[];
+  /** With whose rights its references by URL are read. Default: those of the organization. */
+  reader?: Principal;
   /** Whether somebody waits for the result: see `Turn`. */
   isAwaited?: boolean;
   signal?: AbortSignal;
@@ -34,6 +38,7 @@ export async function compileDocument(
 ): Promise<Compiled> {
   const { blockOn } = gateOf(registry, resource);
   const today = registry.now().toISOString().slice(0, 10);
+  const references = openReferences(registry, resource, (paths) => request.snapshot.read(paths), request.reader);
   const compiled = await registry.compiler.compile(
     {
       type: request.coordinate.type,
@@ -43,10 +48,12 @@ export async function compileDocument(
       ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
       limits: registry.config.limits,
     },
-    (paths) => request.snapshot.read(paths),
+    references.load,
     { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
   );
-  return withExtendsChecked(registry, request, await withLockDependencies(request.snapshot, compiled));
+  const dependencies = references.dependencies();
+  const withUrls = { ...compiled, ...(dependencies.length > 0 && { dependencies }) };
+  return withExtendsChecked(registry, request, await withLockDependencies(request.snapshot, withUrls));
 }
 
 /** `strict`, unless the resource or its organization says otherwise. */

@@ -1,12 +1,13 @@
 import type { GivenRuleset } from '../../compile/compile.ts';
 import { formatCoordinate, parseCoordinate } from '../../model/address.ts';
+import { rangeOf, type Dependency } from '../../model/graph/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Gate } from '../../model/problem.ts';
 import type { Registry } from '../registry.ts';
 import { readRuleset } from '../stored.ts';
 
-type Extended = NonNullable<GivenRuleset['extended']>;
+type Extended = Record<string, GivenRuleset>;
 type Find = (name: string) => Promise<GivenRuleset>;
 
 /** How many rulesets one may extend through others, and in a row. */
@@ -18,7 +19,7 @@ const maxLevels = 10;
  * none. Throws `refused` if one does not exist or the chain leads back to itself.
  */
 export async function resolveExtended(name: string, json: string, find: Find): Promise<Extended | null> {
-  const extended: Record<string, Extended[string]> = {};
+  const extended: Extended = {};
 
   async function visit(text: string, path: readonly string[]): Promise<void> {
     for (const base of coordinatesIn(text)) {
@@ -41,7 +42,7 @@ export async function resolveExtended(name: string, json: string, find: Find): P
 }
 
 /** The coordinates that a ruleset extends, also in the files that were made part of it. */
-function coordinatesIn(json: string): string[] {
+export function coordinatesIn(json: string): string[] {
   const named = (ruleset: unknown): string[] => {
     const written = (ruleset as { extends?: unknown } | null)?.extends;
     const list: unknown[] = Array.isArray(written) ? written : [written];
@@ -52,6 +53,19 @@ function coordinatesIn(json: string): string[] {
     });
   };
   return [...new Set(named(JSON.parse(json)))];
+}
+
+/** What a ruleset depends on by extending another one, `name` as written. */
+export function dependencyOn(name: string, base: Extended[string]): Dependency {
+  const { coordinate, selector } = parseCoordinate(name)!;
+  const version = parseCoordinate(base.name)!.selector;
+  return {
+    coordinate: formatCoordinate(coordinate),
+    range: rangeOf(selector),
+    version: rangeOf(version),
+    digest: base.digest,
+    how: 'extends',
+  };
 }
 
 /** The coordinate of a ruleset without its version, or null. */

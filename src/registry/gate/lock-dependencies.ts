@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { CollectedFile, Compiled } from '../../compile/compile.ts';
+import { isUrlPath } from '../../model/address.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Dependency } from '../../model/graph/dependency.ts';
@@ -14,7 +15,7 @@ import type { Snapshot } from '../../source/snapshot.ts';
  */
 export async function withLockDependencies(snapshot: Snapshot, compiled: Compiled): Promise<Compiled> {
   const [entry, ...others] = compiled.files;
-  const present = others.filter((file) => file.bytes !== null);
+  const present = others.filter(({ bytes, path }) => bytes !== null && !isUrlPath(path));
   if (snapshot.origin.commit === null || present.length === 0) return compiled;
   const locks = [...new Set(present.flatMap(({ path }) => locksAbove(path)))].sort();
   const dependencies = new Map<string, Dependency>();

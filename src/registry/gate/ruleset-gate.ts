@@ -3,13 +3,13 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Compatibility, GateSettings } from '../../model/gate.ts';
 import { createReport, problemAtFile, type BlockOn } from '../../model/problem.ts';
-import { selectVersion, type Resource } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
-import { findReadable } from '../readable.ts';
+import { findTarget, organizationReader } from '../graph/references.ts';
 import { readRuleset } from '../stored.ts';
 import { defaultRuleset } from './default-ruleset.ts';
-import { resolveExtended } from './extended.ts';
+import { coordinatesIn, dependencyOn, resolveExtended } from './extended.ts';
 
 /**
  * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's
@@ -62,20 +62,18 @@ export async function findRuleset(registry: Registry, org: string, name: string)
       `The ruleset ${JSON.stringify(name)} is not a valid coordinate. Use one such as "@acme/rulesets/style".`,
     );
   }
-  const reader = { kind: 'key', id: 'gate', org, scopes: ['read'], resources: null } as const;
-  const ruleset = await findReadable(registry, reader, parsed.coordinate);
-  const selected = ruleset && selectVersion(ruleset.value, parsed.selector);
-  if (selected === null || selected.version.status.state === 'withdrawn') {
+  const target = await findTarget(registry, organizationReader(org), parsed.coordinate, parsed.selector);
+  if (target === null) {
     throw new RegistryError(
       'refused',
       `The ruleset ${formatCoordinate(parsed.coordinate, parsed.selector)} does not exist. Publish it, or attach another one.`,
     );
   }
-  const { label, manifest } = selected.version;
+  const { label, manifest } = target.version;
   return readRuleset(registry, manifest, `${formatCoordinate(parsed.coordinate)}@${label}`);
 }
 
-/** Rejects a compiled ruleset that extends what cannot be resolved now. */
+/** Rejects a compiled ruleset that extends what cannot be resolved now. Notes what else it extends. */
 export async function withExtendsChecked(
   registry: Registry,
   { coordinate, entry }: { coordinate: Coordinate; entry: string },
@@ -86,8 +84,11 @@ export async function withExtendsChecked(
   if (json === undefined) return compiled;
   try {
     const text = Buffer.from(json.bytes).toString();
-    await resolveExtended(formatCoordinate(coordinate), text, (name) => findRuleset(registry, coordinate.org, name));
-    return compiled;
+    const find = (name: string) => findRuleset(registry, coordinate.org, name);
+    const extended = await resolveExtended(formatCoordinate(coordinate), text, find);
+    if (extended === null) return compiled;
+    const bases = coordinatesIn(text).map((name) => dependencyOn(name, extended[name]!));
+    return { ...compiled, dependencies: [...(compiled.dependencies ?? []), ...bases] };
   } catch (error) {
     if (!isRegistryError(error, 'refused')) throw error;
     const problem = { ...problemAtFile('ruleset-extends', entry, error.message), pointer: '/extends' };

@@ -1,3 +1,4 @@
+import { isUrlPath } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
@@ -33,7 +34,11 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
     commit: version.commit ?? null,
     specification: specificationOf(config),
     provenance: provenanceOf(config),
-    files: Object.entries(provenance.blobs).map(([path, blob]) => ({ path, blob, href: pages?.file(path) ?? null })),
+    files: Object.entries(provenance.blobs).map(([path, blob]) => ({
+      path,
+      blob,
+      href: isUrlPath(path) ? path : (pages?.file(path) ?? null),
+    })),
     ruleset: config.ruleset,
     validation: config.validation,
     layers: manifest.layers.map(layerOf),

@@ -47,7 +47,7 @@ export async function checkDocument(
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);
   const result = await publish(forReader(registry, principal), {
     coordinate,
-    ...uploadIn({ registry, body }),
+    ...uploadIn({ registry, body, principal }),
     version,
     ...(stated !== undefined && { stated }),
     onConflict,
