@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -102,7 +102,10 @@ test('what breaks clients is rejected, at the lines of the file itself, in each 
     }),
   );
   expect((await check(['--format', 'markdown'], read)).stdout).toContain('| error | operation-removed |');
-  const { documents } = JSON.parse((await check(['--json'], read)).stdout) as { documents: object[] };
+  await check(['--report', 'junit=../junit.xml', '--report', 'json=../all.json'], read);
+  expect(await readFile(join(folder, 'junit.xml'), 'utf8')).toContain('failures="1"');
+  expect((await check(['--report', 'xml=a'], read)).code).toBe(2);
+  const { documents } = JSON.parse(await readFile(join(folder, 'all.json'), 'utf8')) as { documents: object[] };
   expect(documents).toMatchObject([{ path: 'apis/pay.yaml', outcome: 'rejected', isNew: false }]);
   await write(files);
 });

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
@@ -9,7 +9,7 @@ import type { PublishResult } from '../../registry/publish.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, formatJson, print, withProgress } from '../output.ts';
 import { demandOpenly, organizationOfKey } from '../registry-client.ts';
 import { readDocument, type Upload } from '../remote-registry.ts';
 import { findingsInReport, type Finding } from './finding.ts';
@@ -21,6 +21,13 @@ interface CheckOptions extends CommonOptions {
   org?: string;
   as?: string;
   format: LintFormat;
+  report?: Written[];
+}
+
+/** A file to write the findings to. */
+interface Written {
+  format: LintFormat;
+  file: string;
 }
 
 /** What publishing one document would say, as `--json` prints it. */
@@ -44,6 +51,7 @@ export function checkCommand(): Command {
     .option('--org <name>', 'organization of the documents (default: that of the key)')
     .option('--as <coordinate>', 'check one file as this resource')
     .addOption(new Option('--format <format>', 'output format').choices(lintFormats).default('text'))
+    .option('--report <format=file>', 'write the findings in this format to a file, too (repeatable)', addReport)
     .action(async (files: string[], _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CheckOptions>();
       const { registry: remote, format, json } = options;
@@ -59,10 +67,22 @@ export function checkCommand(): Command {
         (registry) => checkFiles(registry, remote, org, files, as),
       );
       if (checked.some(({ outcome }) => outcome === 'rejected' || outcome === 'conflict')) process.exitCode = 1;
-      const shown = checked.map(({ upload: _upload, ...one }) => one);
-      if (json || format === 'json') return printJson({ documents: shown });
-      printChecked(checked, format);
+      for (const { format: each, file } of options.report ?? [])
+        writeFileSync(file, `${formatChecked(checked, each)}\n`);
+      const shown = json ? 'json' : format;
+      const text = formatChecked(checked, shown);
+      if (text !== '') print(text);
+      if (shown !== 'json') for (const one of checked) complain(describe(one));
     });
+}
+
+/** Parses `--report`. Throws `malformed`. */
+function addReport(value: string, before: Written[] = []): Written[] {
+  const [, name, file] = /^([a-z]+)=(.+)$/s.exec(value) ?? [];
+  const format = lintFormats.find((each) => each === name);
+  if (format !== undefined && file !== undefined) return [...before, { format, file }];
+  const example = `Use a format (${lintFormats.join(', ')}) and a file, such as markdown=report.md.`;
+  throw new RegistryError('malformed', `${JSON.stringify(value)} is not a report. ${example}`);
 }
 
 function explainNoOrganization(error: unknown): never {
@@ -110,21 +130,15 @@ function candidateFor(all: readonly Candidate[], root: string, file: string, as:
   throw new RegistryError('refused', `${file} would not be published. ${advice}`);
 }
 
-function printChecked(checked: readonly (Checked & { upload: Upload })[], format: Exclude<LintFormat, 'json'>): void {
+function formatChecked(checked: readonly (Checked & { upload: Upload })[], format: LintFormat): string {
+  if (format === 'json') return formatJson({ documents: checked.map(({ upload: _upload, ...one }) => one) });
   if (format === 'text' || format === 'lines') {
-    for (const { report, upload } of checked) {
-      const text = formatLint(report, format, upload.files);
-      if (text !== '') print(text);
-    }
-    for (const one of checked) complain(describe(one));
-    return;
+    const texts = checked.map(({ report, upload }) => formatLint(report, format, upload.files));
+    return texts.filter((text) => text !== '').join('\n');
   }
-  if (format === 'markdown') {
-    const parts = checked.map((one) => `**${describe(one)}**\n\n${formatFindings(format, findingsIn(one), one.path)}`);
-    return print(parts.join('\n\n'));
-  }
-  const text = formatFindings(format, checked.flatMap(findingsIn), 'documents');
-  if (text !== '') print(text);
+  if (format !== 'markdown') return formatFindings(format, checked.flatMap(findingsIn), 'documents');
+  const parts = checked.map((one) => `**${describe(one)}**\n\n${formatFindings(format, findingsIn(one), one.path)}`);
+  return parts.join('\n\n');
 }
 
 /** The findings of a document. A conflict is one of them. */
