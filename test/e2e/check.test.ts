@@ -133,5 +133,5 @@ test('publish reports its findings in the same formats', async () => {
 test('a stranger is told to name the organization, and about nothing private', async () => {
   expect(await check([])).toMatchObject({ code: 2, stderr: expect.stringContaining('--org') });
   const stranger = await check(['other.yaml', '--as', '@acme/apis/absent']);
-  expect(stranger).toMatchObject({ code: 1, stderr: expect.stringContaining('a key with the scope read') });
+  expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('a key with the scope read') });
 });
