@@ -60,8 +60,6 @@ export interface Config {
   proxies: number;
   /** Origins whose pages may show references in frames: `https://docs.example.com`. */
   embedOrigins: string[];
-  /** Maximum number of open connections to the server. */
-  connections: number;
   /** Seconds in which a server that is to stop still answers, and reports that it is not ready. */
   drain: number;
   /** A listener of its own for `/metrics`; null: programs on this machine ask the server itself. */

@@ -59,7 +59,7 @@ export async function openServer(
   let metrics: Listening | null = null;
   let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
   // With port 0, the public URL is known only after listening.
-  const connections = affordableConnections(registry.config.connections);
+  const connections = affordableConnections();
   const current: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
     early: ((request, socket) => app.early?.(request, socket) ?? false) satisfies AnswerEarly,
   });

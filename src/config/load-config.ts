@@ -45,7 +45,6 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'log'
       | 'proxies'
       | 'embedOrigins'
-      | 'connections'
       | 'drain'
       | 'retention'
       | 'gc'
@@ -75,7 +74,6 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     rateLimit: { ...given.rateLimit, organization: given.rateLimit.organization ?? 2 * given.rateLimit.key },
     proxies: given.proxies,
     embedOrigins: given.embedOrigins,
-    connections: given.connections,
     drain: given.drain,
     metrics: given.metrics ? { host: '127.0.0.1', ...given.metrics } : null,
     retention: given.retention,

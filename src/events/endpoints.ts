@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { EventType } from '../model/event.ts';
 import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
 import type { Generation } from '../store/generations.ts';
-import type { Guard } from '../registry/change-resource.ts';
+import { updateLive, type Guard } from '../registry/change-resource.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
@@ -106,7 +106,7 @@ export async function changeWebhook(
   guard: Guard = () => undefined,
 ): Promise<Generation<Webhook>> {
   const given = change.url === undefined ? change : { ...change, url: checkedUrl(registry, change.url) };
-  return updateWebhook(registry, org, id, author, guard, (current) => {
+  return updateLive<Webhook>(registry, recordOf(org, id), author, guard, (current) => {
     const next: Webhook = { ...current, ...given };
     if (next.state !== current.state) {
       next.reason = null;
@@ -120,10 +120,9 @@ export async function changeWebhook(
 /** Disables an endpoint that no longer accepts events. */
 export async function disableWebhook(registry: Registry, { org, id }: Webhook, reason: string): Promise<void> {
   const author = { actor: `events:${org}`, origin: null };
-  await updateWebhook(
+  await updateLive<Webhook>(
     registry,
-    org,
-    id,
+    recordOf(org, id),
     author,
     () => undefined,
     (current) =>
@@ -142,7 +141,7 @@ export async function deleteWebhook(
   author: Author,
   guard: Guard = () => undefined,
 ): Promise<void> {
-  await updateWebhook(registry, org, id, author, guard, (current) => ({
+  await updateLive<Webhook>(registry, recordOf(org, id), author, guard, (current) => ({
     next: { ...current, secrets: [], deletedAt: registry.now().toISOString() },
     action: 'delete webhook',
   }));
@@ -156,7 +155,7 @@ export async function rotateSecret(registry: Registry, org: string, id: string, 
   const fresh = newSecret(registry);
   const now = registry.now().getTime();
   const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
-    if (current === null || current.value.deletedAt !== null) throw unknown();
+    if (current === null || current.value.deletedAt !== null) throw new RegistryError('not_found', absent);
     if (isSame(current.operation, author)) return null;
     const [before] = current.value.secrets;
     const secrets = [fresh, { ...before!, until: new Date(now + rotation).toISOString() }];
@@ -182,26 +181,12 @@ export function wants(webhook: Webhook, type: EventType, resources: readonly Sub
   return resources.some((resource) => isAllowed(principal, 'admin', { org: webhook.org, resource }));
 }
 
-async function updateWebhook(
-  registry: Registry,
-  org: string,
-  id: string,
-  author: Author,
-  guard: Guard,
-  decide: (current: Webhook) => { next: Webhook; action: string } | null,
-): Promise<Generation<Webhook>> {
-  const updated = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
-    if (current === null || current.value.deletedAt !== null) throw unknown();
-    guard(current);
-    const decision = decide(current.value);
-    return decision && { value: decision.next, change: { ...author, action: decision.action } };
-  });
-  return updated!;
+/** How an endpoint is found, and what is said where it is not. */
+function recordOf(org: string, id: string): { name: string; absent: string } {
+  return { name: webhookRef(org, id), absent };
 }
 
-function unknown(): RegistryError {
-  return new RegistryError('not_found', 'There is no such endpoint.');
-}
+const absent = 'There is no such endpoint.';
 
 function isSame(operation: string | undefined, author: Author): boolean {
   return operation !== undefined && operation === author.operation;

@@ -32,10 +32,30 @@ export interface ResourceChange extends GateSettings, Ownership {
 export type Guard = (current: Pick<Generation<unknown>, 'generation'>) => void;
 
 /**
- * Returns the next state of a resource and the action to record, or null to change nothing. Throws
- * to stop the change. It may run more than once, so it must have no effects.
+ * Returns the next state of a record and the action to note, or null to change nothing. Throws to stop
+ * the change. It may run more than once, so it must have no effects.
  */
-export type Decide = (current: Resource) => { next: Resource; action: string } | null;
+type Decide<T> = (current: T) => { next: T; action: string } | null;
+
+/**
+ * Appends one generation to the record of something that can be deleted. Throws `not_found`, with this
+ * message, if it does not exist or was deleted.
+ */
+export async function updateLive<T extends { deletedAt: string | null }>(
+  { refs }: Pick<Registry, 'refs'>,
+  { name, absent }: { name: string; absent: string },
+  author: Author,
+  guard: Guard,
+  decide: Decide<T>,
+): Promise<Generation<T>> {
+  const updated = await refs.update<T>(name, (current) => {
+    if (current === null || current.value.deletedAt !== null) throw new RegistryError('not_found', absent);
+    guard(current);
+    const decision = decide(current.value);
+    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  });
+  return updated!;
+}
 
 /**
  * Appends one generation to a resource's ref. Throws `not_found` if the resource does not exist or
@@ -46,18 +66,13 @@ export async function updateResource(
   coordinate: Coordinate,
   author: Author,
   guard: Guard,
-  decide: Decide,
+  decide: Decide<Resource>,
 ): Promise<Generation<Resource>> {
-  const updated = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
-    if (current === null || current.value.deletedAt !== null) {
-      throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
-    }
-    assertOwn(current.value);
-    guard(current);
-    const decision = decide(current.value);
-    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  const record = { name: resourceRef(coordinate), absent: `${formatCoordinate(coordinate)} does not exist.` };
+  return updateLive<Resource>(registry, record, author, guard, (current) => {
+    assertOwn(current);
+    return decide(current);
   });
-  return updated!;
 }
 
 /**

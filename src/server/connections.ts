@@ -63,12 +63,16 @@ export function capConnections(server: Server, most: number, turnAway: (socket: 
   };
 }
 
+/** Sockets that may be open, unless the system allows fewer. */
+export const maxConnections = 4096;
+
 /**
- * How many sockets may be open: `wanted`, but at most half of the file descriptors that the system
- * allows this process. The rest is for files, pipes and git.
+ * How many sockets may be open: at most half of the file descriptors that the system allows this
+ * process. The rest is for files, pipes and git.
  */
-export function affordableConnections(wanted: number): number {
+export function affordableConnections(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
   const descriptors = Number(userLimits?.open_files?.soft);
-  return Number.isNaN(descriptors) ? wanted : Math.max(1, Math.min(wanted, Math.floor(descriptors / 2)));
+  const half = Number.isNaN(descriptors) ? maxConnections : Math.floor(descriptors / 2);
+  return Math.max(1, Math.min(maxConnections, half));
 }

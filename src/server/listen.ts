@@ -1,7 +1,7 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
-import { capConnections } from './connections.ts';
+import { capConnections, maxConnections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 import { answerEarly, type AnswerEarly } from './fast-path/early.ts';
 import { requestFault } from './request-faults.ts';
@@ -52,7 +52,7 @@ const options = {
  */
 export async function listen(
   app: App,
-  { host, port, connections = 4096, headTimeout = 10_000 }: ListenOptions,
+  { host, port, connections = maxConnections, headTimeout = 10_000 }: ListenOptions,
 ): Promise<Listening> {
   // Node's default checks for late requests only every 30 s.
   const connectionsCheckingInterval = Math.min(1000, headTimeout / 4);

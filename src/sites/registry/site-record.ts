@@ -17,7 +17,7 @@ import {
 import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Generation } from '../../store/generations.ts';
-import { assertRestorable, type Guard } from '../../registry/change-resource.ts';
+import { assertRestorable, updateLive, type Guard } from '../../registry/change-resource.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 
@@ -173,15 +173,8 @@ export async function updateSite(
   guard: Guard,
   decide: (current: DocumentationSite) => { next: DocumentationSite; action: string } | null,
 ): Promise<Generation<DocumentationSite>> {
-  const updated = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
-    if (current === null || current.value.deletedAt !== null) {
-      throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
-    }
-    guard(current);
-    const decision = decide(current.value);
-    return decision && { value: decision.next, change: { ...author, action: decision.action } };
-  });
-  return updated!;
+  const record = { name: siteRef(site), absent: `${formatSite(site)} does not exist.` };
+  return updateLive(registry, record, author, guard, decide);
 }
 
 /**
