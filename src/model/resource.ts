@@ -10,6 +10,8 @@ import type { Validation } from './problem.ts';
 import { compareSemanticVersions, highestInRange, latestOf, placeOfLabel } from './label.ts';
 import { readerOf } from './versions/version-order.ts';
 
+// Over 300 lines: the record of a resource and the functions that read it, which every room uses together.
+
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
   | { state: 'active' }
