@@ -7,7 +7,7 @@ import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
-import { compareSemanticVersions, highestInRange, latestOf, placeOfLabel } from './label.ts';
+import { highestInRange, latestOf, placeOfLabel } from './label.ts';
 import { readerOf } from './versions/version-order.ts';
 
 // Over 300 lines: the record of a resource and the functions that read it, which every room uses together.
@@ -226,44 +226,6 @@ export function chooseLatestWith(resource: Resource, added: Version): string | n
 function latestAmong({ versions }: Resource, candidates: readonly VersionCandidate[]): string | null {
   const offered = candidates.filter(({ version }) => isOffered(version) && !version.neverLatest);
   return latestOf(offered, readerOf(versions))?.label ?? null;
-}
-
-/**
- * Whether latest goes back from one state of a resource to the next: to a version whose commit is
- * older. Returns both versions, or null.
- */
-export function latestMovedBack(resource: Resource, next: Resource): { from: Version; to: Version } | null {
-  const from = resource.latest === null ? null : findVersion(resource, resource.latest);
-  const to = next.latest === null ? null : findVersion(next, next.latest);
-  if (from === null || to === null || !isOffered(from)) return null;
-  // A date after now is that of a clock that was ahead.
-  const isKnown = dateOf(from) <= Date.parse(to.publishedAt);
-  return isKnown && dateOf(to) < dateOf(from) ? { from, to } : null;
-}
-
-/**
- * When its content was made, as far as is known: its commit, else its publication. A commit that is
- * newer than its publication has the date of a clock that was ahead.
- */
-function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): number {
-  const published = Date.parse(publishedAt);
-  return createdAt === undefined ? published : Math.min(Date.parse(createdAt), published);
-}
-
-/**
- * Inserts an imported version before the first version that is newer than it; of commits of one second,
- * as after a rebase, the higher version is newer. It comes first when its date cannot be parsed.
- */
-export function insertByDate(versions: readonly Version[], past: Version): Version[] {
-  const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : dateOf(past);
-  const read = readerOf(versions, past);
-  const ordered = read(past.label);
-  const isHigher = ({ label }: Version): boolean => {
-    const other = read(label);
-    return ordered !== null && other !== null && compareSemanticVersions(other, ordered) > 0;
-  };
-  const index = versions.findIndex((each) => dateOf(each) > date || (dateOf(each) === date && isHigher(each)));
-  return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }
 
 /** The versions before and after this one that are not withdrawn. */

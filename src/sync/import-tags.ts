@@ -1,10 +1,11 @@
+import { insertByDate, latestMovedBack } from '../model/versions/by-date.ts';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import type { ArtifactConfig } from '../model/artifact.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
 import { RegistryError } from '../model/errors.ts';
-import { chooseLatest, findVersion, insertByDate, latestMovedBack, type Version } from '../model/resource.ts';
+import { chooseLatest, findVersion, type Version } from '../model/resource.ts';
 import { filesOf } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
 import { readJson, readManifestOf } from '../registry/stored.ts';
