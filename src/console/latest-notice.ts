@@ -1,6 +1,7 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
 import { whyLatest } from '../model/versions/why-latest.ts';
 import { withStatus } from '../registry/change-version.ts';
+import { listDependants } from '../registry/graph/dependants.ts';
 import type { View } from './pages.ts';
 import { resourceOf, type ConsoleRequest } from './console-request.ts';
 
@@ -14,8 +15,34 @@ export function noticeOfStatus(state: Status['state']) {
     if (!version) return null;
     const now = new Date(0).toISOString();
     const status = state === 'active' ? { state } : { state, reason: '', since: now };
-    return describeMove(resource, withStatus(resource, version, status));
+    const move = describeMove(resource, withStatus(resource, version, status));
+    const users = state === 'active' ? '' : await usersText(request, resource, version.label);
+    return { ...move, text: move.text + users };
   };
+}
+
+/** Says who uses a resource that is to be deleted. Null: nobody that the reader may know of. */
+export async function noticeOfDelete(request: ConsoleRequest): Promise<Notice | null> {
+  const resource = await resourceOf(request);
+  const text = resource && (await usersText(request, resource, null));
+  return text ? { text: text.trim(), tone: 'bad' } : null;
+}
+
+const maxUsers = 10;
+
+/** Whose latest version refers to this version, or to any (null), of those that the reader may read. */
+async function usersText(
+  { context: { registry }, session: { principal } }: ConsoleRequest,
+  resource: Resource,
+  label: string | null,
+) {
+  const all = await listDependants(registry, principal, resource);
+  const names = [
+    ...new Set(all.flatMap((each) => (label === null || each.uses.version === label ? nameOf(each.resource) : []))),
+  ];
+  if (names.length === 0) return '';
+  const more = names.length > maxUsers ? ` and ${names.length - maxUsers} more` : '';
+  return ` Used by ${names.slice(0, maxUsers).join(', ')}${more}.`;
 }
 
 /** Says which version is the latest and why, and what pinning another one changes. */

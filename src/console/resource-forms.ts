@@ -1,5 +1,5 @@
 import type { Form } from './forms.ts';
-import { noticeOfPin } from './latest-notice.ts';
+import { noticeOfDelete, noticeOfPin } from './latest-notice.ts';
 import { perform, subjectOf } from './console-request.ts';
 
 const path = '/:type/:slug';
@@ -102,6 +102,7 @@ export const resourceForms: readonly Form[] = [
     submit: 'Delete it',
     isDanger: true,
     fields: ['?force'],
+    notice: noticeOfDelete,
     after: '/deleted',
     done: 'Deleted. You can bring it back here for 30 days.',
     cancel: path,

@@ -30,19 +30,43 @@ export async function changeStatus(
 ): Promise<{ generation: Generation<Resource>; version: Version }> {
   const since = registry.now().toISOString();
   const generation = await updateResource(registry, coordinate, author, guard, (current) => {
-    const version = versionOf(current, coordinate, label);
-    if (isSame(version.status, status)) return null;
-    if (version.status.state === 'withdrawn') {
-      throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
-    }
-    const next = withStatus(current, version, status.state === 'active' ? status : { ...status, since });
-    return { next, action: `${verbs[status.state]} ${version.label}` };
+    const decided = decide(current, coordinate, label, status, since);
+    return (
+      decided && { next: decided, action: `${verbs[status.state]} ${versionOf(current, coordinate, label).label}` }
+    );
   });
   const version = versionOf(generation.value, coordinate, label);
   // Also if the version was withdrawn before: asking again finishes a purge that a crash
   // interrupted.
   if (version.status.state === 'withdrawn') await purgeVersion(registry, version.manifest);
   return { generation, version };
+}
+
+/** The resource and its version as changing a status would leave them. Writes nothing. Throws as `changeStatus`. */
+export function foreseeStatus(
+  registry: Pick<Registry, 'now'>,
+  resource: Resource,
+  coordinate: Coordinate,
+  label: string,
+  status: NewStatus,
+): { next: Resource; version: Version } {
+  const next = decide(resource, coordinate, label, status, registry.now().toISOString()) ?? resource;
+  return { next, version: versionOf(next, coordinate, label) };
+}
+
+/** The resource after the change; null if it changes nothing. */
+function decide(
+  current: Resource,
+  coordinate: Coordinate,
+  label: string,
+  status: NewStatus,
+  since: string,
+): Resource | null {
+  const version = versionOf(current, coordinate, label);
+  if (isSame(version.status, status)) return null;
+  if (version.status.state === 'withdrawn')
+    throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
+  return withStatus(current, version, status.state === 'active' ? status : { ...status, since });
 }
 
 /** The resource once one of its versions has this status: `latest` follows its rules, and a yanked or withdrawn version is not pinned. Pure. */

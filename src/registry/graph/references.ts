@@ -181,7 +181,8 @@ async function checkChain(
 async function dependenciesOf(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<readonly Dependency[]> {
   if ((await registry.objects.get(digest, digest)) === null) return [];
   const { config } = await readManifestOf(registry, { manifest: digest });
-  return (await readJson<ArtifactConfig>(registry, config.digest, digest)).dependencies ?? [];
+  const { dependencies = [] } = await readJson<ArtifactConfig>(registry, config.digest, digest);
+  return dependencies.filter(({ how }) => how !== 'lock');
 }
 
 function loadWith(read: Load, open: (url: string) => Promise<SnapshotFile>): Load {

@@ -15,6 +15,7 @@ import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
 import { requireAttachable, requireScope, requireScopeToMake } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
+import { dependantsFor, some } from './dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './resource-records.ts';
@@ -87,6 +88,10 @@ export const undeleteOne: Handler = async (call) => {
 export const deleteOne: ResourceHandler = async (call) => {
   const { registry, principal, coordinate, author, query } = call;
   if (query['force'] !== true) await assertUnattached(registry, principal, coordinate);
+  if (query['dryRun'] === true) {
+    guardOf(call)(call.found);
+    return { status: 200, body: { dryRun: true, dependants: some(await dependantsFor(call)) } };
+  }
   await deleteResource(registry, coordinate, author, guardOf(call));
   return { status: 204 };
 };

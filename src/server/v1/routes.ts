@@ -3,6 +3,7 @@ import { types } from '../../model/kinds.ts';
 import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
+import * as dependants from './dependant-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './documents/publish-route.ts';
@@ -99,6 +100,7 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`update${one}`, resources.updateOne],
     [`delete${one}`, resources.deleteOne],
     [`compare${one}`, compareOne],
+    [`list${one}Dependants`, dependants.listAll],
     [`list${one}Versions`, versions.listVersions],
     [`get${one}Version`, versions.getVersion],
     [`update${one}Version`, versions.updateVersion],

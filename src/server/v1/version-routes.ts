@@ -1,9 +1,10 @@
 import { RegistryError } from '../../model/errors.ts';
 import { findVersion } from '../../model/resource.ts';
-import { assertReplacement, changeStatus, type NewStatus } from '../../registry/change-version.ts';
+import { assertReplacement, changeStatus, foreseeStatus, type NewStatus } from '../../registry/change-version.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { requireScope } from './require-scope.ts';
-import { bodyOf, type ResourceHandler } from './call.ts';
+import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
+import { dependantsFor, some } from './dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { versionRecord } from './resource-records.ts';
@@ -34,6 +35,7 @@ export const updateVersion: ResourceHandler = async (call) => {
   const { since: _, ...status } = bodyOf<{ status: NewStatus & { since?: string } }>(call).status;
   if (status.state === 'withdrawn') requireScope(call, 'admin');
   await assertReplacement(registry, principal, found.value, path['version']!, status);
+  if (call.query['dryRun'] === true) return foresee(call, status);
   const { generation, version } = await changeStatus(
     registry,
     coordinate,
@@ -45,3 +47,13 @@ export const updateVersion: ResourceHandler = async (call) => {
   const body = versionRecord(context.url, generation.value, version);
   return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
 };
+
+/** What changing the status of a version would say, and whom it would touch. */
+async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {
+  const { found, context, coordinate, path, registry } = call;
+  guardOf(call)(found);
+  const { next, version } = foreseeStatus(registry, found.value, coordinate, path['version']!, status);
+  const dependants = (await dependantsFor(call)).filter(({ uses }) => uses.version === version.label);
+  const body = { ...versionRecord(context.url, next, version), dryRun: true, dependants: some(dependants) };
+  return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
+}

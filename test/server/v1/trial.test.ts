@@ -122,3 +122,29 @@ test('a version is compared with an uploaded document, which is stored nowhere',
   expect((await ask({ document: 'openapi: [' })).status).toBe(422);
   expect((await api.call('GET', '/v1/apis/pay/versions')).json['items']).toHaveLength(1);
 });
+
+test('a dry run of a deletion or of a status says whom it touches, and changes nothing', async () => {
+  await using api = await open();
+  await makeRuleset(api, 'base', `${lax}version: 1.0.0\n`);
+  await makeRuleset(api, 'house', "extends: ['@acme/rulesets/base@^1']\nrules: { info-contact: off }\n");
+  const uses = { range: '^1', version: '1.0.0', how: 'extends' };
+  const dependants = [{ coordinate: '@acme/rulesets/house', version: '1.0.0', uses, behind: 0 }];
+
+  const listed = await api.call('GET', '/v1/rulesets/base/dependants');
+  expect(listed).toMatchObject({ status: 200, json: { items: dependants, next: null } });
+  const deleted = await api.call('DELETE', '/v1/rulesets/base?dryRun=true');
+  expect(deleted).toMatchObject({ status: 200, json: { dryRun: true, dependants } });
+  const version = '/v1/rulesets/base/versions/1.0.0';
+  const body = { status: { state: 'yanked', reason: 'Wrong.' } };
+  const yanked = await api.call('PATCH', `${version}?dryRun=true`, { body });
+  expect(yanked).toMatchObject({
+    status: 200,
+    json: { dryRun: true, dependants, status: { state: 'yanked' }, latest: false },
+  });
+  expect(await api.call('PATCH', '/v1/rulesets/base/versions/9.9.9?dryRun=true', { body })).toMatchObject({
+    status: 404,
+  });
+
+  expect((await api.call('GET', version)).json).toMatchObject({ status: { state: 'active' }, latest: true });
+  expect((await api.call('PATCH', version, { body })).json).not.toHaveProperty('dependants');
+});

@@ -1,0 +1,78 @@
+import type { Principal } from '../../model/access.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import type { Dependency } from '../../model/graph/dependency.ts';
+import { compareSemanticVersions } from '../../model/label.ts';
+import { isOffered, nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
+import { readerOf } from '../../model/versions/version-order.ts';
+import type { Projection } from '../../store/log/projections.ts';
+import { listOrganizations } from '../maintenance/organizations.ts';
+import { findReadable } from '../readable.ts';
+import type { Registry } from '../registry.ts';
+
+/** A resource whose latest version refers to another one. */
+export interface Dependant {
+  resource: Resource;
+  /** Its latest version. */
+  version: Version;
+  uses: Dependency;
+  /** How many newer versions there are than the one that it uses. */
+  behind: number;
+}
+
+/** Names of the resources of which any version refers to a resource, by the coordinate of that. */
+const users: Projection<Map<string, Set<string>>> = {
+  create: () => new Map(),
+  change(view, name, _, after) {
+    const [kind, org, type, slug] = name.split('/');
+    if (kind !== 'versions') return;
+    for (const { coordinate } of (after as Version).dependencies ?? []) {
+      const names = view.get(coordinate) ?? new Set();
+      view.set(coordinate, names.add(`@${org}/${type}/${slug}`));
+    }
+  },
+};
+
+/**
+ * The resources of all organizations whose latest version refers to this one, by name: those that the
+ * principal may read, and no others are counted.
+ */
+export async function listDependants(
+  registry: Pick<Registry, 'config' | 'refs' | 'log'>,
+  principal: Principal,
+  target: Resource,
+): Promise<Dependant[]> {
+  const name = nameOf(target);
+  const manifests = new Set(target.versions.map(({ manifest }) => manifest));
+  // A lock may name a contract of another registry.
+  const isTarget = ({ coordinate, how, digest }: Dependency) =>
+    coordinate === name && (how !== 'lock' || manifests.has(digest));
+  const dependants: Dependant[] = [];
+  for (const org of await listOrganizations(registry)) {
+    const names = (await registry.refs.projected(org, users)).get(name) ?? [];
+    for (const user of [...names].sort()) {
+      const resource = (await findReadable(registry, principal, parseCoordinate(user)!.coordinate))?.value;
+      const version = resource && selectVersion(resource, { kind: 'latest' })?.version;
+      const uses = version?.dependencies?.filter(isTarget) ?? [];
+      for (const each of uses)
+        dependants.push({
+          resource: resource!,
+          version: version!,
+          uses: each,
+          behind: newerThan(target, each.version),
+        });
+    }
+  }
+  return dependants;
+}
+
+/** How many versions that readers are sent to are newer than this one. */
+function newerThan({ versions }: Resource, label: string): number {
+  const read = readerOf(versions);
+  const own = read(label);
+  const at = versions.findIndex((version) => version.label === label);
+  return versions.filter((version, index) => {
+    const other = read(version.label);
+    const isNewer = own && other ? compareSemanticVersions(other, own) > 0 : index > at;
+    return isNewer && isOffered(version);
+  }).length;
+}
