@@ -1,3 +1,5 @@
+import { consumerDays } from './graph/consumer.ts';
+
 /**
  * Where the records of each kind are kept (design §5). A kind is the first segment of a record's
  * name, such as `resources` in `resources/acme/apis/payments`.
@@ -41,6 +43,7 @@ const places: Readonly<Record<string, Place>> = {
   tokens: daysFor(2),
   sessions: daysFor(60),
   members: daysFor(180),
+  consumers: daysFor(consumerDays),
   leases: daysFor(2),
   mirrors: daysFor(400),
   imports: daysFor(400),

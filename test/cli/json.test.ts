@@ -107,7 +107,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   add: [['@acme/apis/pay --as vendored.json', 0, { path: 'vendored.json', version: '1.0.0', range: '^1.0.0' }]],
   install: [
     ['--frozen', 0, { contracts: [{ state: 'ok', detail: null }] }],
-    ['', 0, { contracts: [{ state: 'ok' }] }],
+    ['--report shop', 0, { contracts: [{ state: 'ok' }] }],
   ],
   update: [['', 0, { contracts: [] }]],
   outdated: [['', 0, { contracts: [{ inRange: null, beyond: null, status: { state: 'active' } }] }]],

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
@@ -442,6 +443,36 @@ test('a list of versions is read to its end', async () => {
   expect((await one.run(`add @acme/schemas/money@^2 --registry ${registry.url}`)).stderr).toContain(
     'The newest are 1.2.0, 1.1.0, 1.0.0.',
   );
+});
+
+test('install --report tells the registry that STELE_REGISTRY names what a consumer has of it', async () => {
+  const told: object[] = [];
+  await using registry = await listen((request, response) => {
+    if (!request.url!.startsWith('/v1/')) return void forward(world.registry, request.url!, response);
+    return void textOf(request).then((body) => {
+      const sent = body === '' ? null : (JSON.parse(body) as object);
+      told.push([request.method, request.url, request.headers.authorization, sent]);
+      response.end(JSON.stringify({ organization: 'acme' }));
+    });
+  });
+  const one = await consumer();
+  const env = { STELE_KEY: 'stele_key', STELE_REGISTRY: registry.url };
+  await one.run('add @acme/schemas/money@^1', { env });
+  await one.run(`add @acme/apis/pay --registry ${world.registry}`, { env });
+  expect(await one.run('install --frozen --report shop', { env })).toMatchObject({ code: 0 });
+  const { contract, range, version, digest } = parseLock(await one.text(lockName))[0]!;
+  expect(told).toEqual([
+    ['GET', '/v1/me', 'Bearer stele_key', null],
+    ['PUT', '/v1/consumers/shop', 'Bearer stele_key', { contracts: [{ contract, range, version, digest }] }],
+  ]);
+  expect(contract).toBe('@acme/schemas/money');
+  expect(await one.run('install --report shop')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Set STELE_REGISTRY') as string,
+  });
+  await rm(one.file('contracts'), { recursive: true });
+  expect(await one.run('install --frozen --report shop', { env })).toMatchObject({ code: 1 });
+  expect(told).toHaveLength(2);
 });
 
 test('two that write a lock at once: the second is told to run again', async () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 import { openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
@@ -6,6 +7,7 @@ import type { FileState } from './vendored-file.ts';
 
 interface InstallOptions extends LockOptions {
   frozen?: boolean;
+  report?: string;
 }
 
 /** An entry after an install, and what is wrong with its file. */
@@ -19,8 +21,12 @@ export function installCommand(): Command {
   const command = new Command('install')
     .description('Check every file of contracts.lock, and restore the missing ones.')
     .option('--frozen', 'change nothing, and fail if a file is missing or different: for CI')
+    .option(
+      '--report <consumer>',
+      'tell the registry of STELE_REGISTRY what this consumer uses, with the key in STELE_KEY',
+    )
     .action(async (_options: unknown, self: Command) => {
-      const { frozen = false, json = false } = self.optsWithGlobals<InstallOptions>();
+      const { frozen = false, json = false, report } = self.optsWithGlobals<InstallOptions>();
       const lock = await openLock(self);
       const installed = await withProgress(
         'Checking contracts',
@@ -29,6 +35,7 @@ export function installCommand(): Command {
       );
       const wrong = installed.filter(({ detail }) => detail !== null);
       if (wrong.length > 0) process.exitCode = 1;
+      else if (report !== undefined) await reportTo(lock, report);
       if (json) return printJson({ contracts: installed });
       for (const { state, path } of installed) if (state === 'restored') print(`restored ${path}`);
       for (const { detail } of wrong) complain(detail!);
@@ -68,4 +75,19 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   );
   for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await bytesOf(entry, trusted));
   return states;
+}
+
+/** Tells the registry that STELE_REGISTRY names what a consumer has of it. */
+async function reportTo({ contracts }: OpenLock, consumer: string): Promise<void> {
+  const [{ trustedRegistry }, { openRegistryAt }] = await Promise.all([
+    import('./contract-source.ts'),
+    import('../registry-client.ts'),
+  ]);
+  const registry = trustedRegistry()?.replace(/\/+$/, '');
+  if (registry === undefined)
+    throw new RegistryError('malformed', 'Set STELE_REGISTRY to the registry that --report tells.');
+  const used = contracts.filter((each) => each.registry === registry);
+  const report = used.map(({ contract, range, version, digest }) => ({ contract, range, version, digest }));
+  const client = await openRegistryAt(registry, null);
+  await client.demand('PUT', `/v1/consumers/${encodeURIComponent(consumer)}`, { contracts: report });
 }

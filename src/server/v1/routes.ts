@@ -4,6 +4,7 @@ import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as dependants from './dependant-routes.ts';
+import * as consumers from './consumer-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './documents/publish-route.ts';
@@ -83,6 +84,8 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['getOrganization', { about: 'organization', answer: organization.getOrganization }],
   ['updateOrganization', { about: 'organization', answer: organization.updateOrganization }],
   ['listMembers', { about: 'organization', answer: organization.listPeople }],
+  ['listConsumers', { about: 'organization', answer: consumers.listAll }],
+  ['reportConsumer', { about: 'organization', answer: consumers.reportOne }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['listChanges', { about: 'part', answer: listChanges }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],

@@ -234,6 +234,9 @@ test('the organization, the limits and the description', async () => {
   expect((await client.PATCH('/v1/organization', { body: { ruleset: null } })).data).toEqual(settings);
   expect((await client.GET('/v1/organization')).data).toEqual(settings);
   expect((await client.GET('/v1/members')).data).toEqual({ items: [], next: null });
+  const report = { params: { path: { consumer: 'shop' } }, body: { contracts: [] } };
+  const { data: consumer } = await client.PUT('/v1/consumers/{consumer}', report);
+  expect((await client.GET('/v1/consumers')).data).toEqual({ items: [consumer], next: null });
   const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
   expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);
   const { data: made } = await client.POST('/v1/repositories', {

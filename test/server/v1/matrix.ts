@@ -70,6 +70,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
   updateOrganization: () => ({ ruleset: null }),
+  reportConsumer: () => ({ contracts: [] }),
   updateKey: () => ({ name: 'renamed' }),
   followRepository: () => ({ repository: 'https://github.com/acme/other' }),
   createWebhook: () => ({ url: deadEnd }),
@@ -134,6 +135,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{deployment}', '1')
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
+        .replace('{consumer}', 'shop')
         .replace('{key}', keyId)
         .replace('{repository}', repositoryId(repository, null))
         .replace('{webhook}', webhooks.get(slug) ?? runId)

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { createTestRegistry } from '../registry.ts';
+import { openApi, unlimited } from './api.ts';
+
+const money = {
+  contract: '@acme/schemas/money',
+  range: '^1',
+  version: '1.4.0',
+  digest: `sha256:${'b'.repeat(64)}`,
+};
+
+test('a consumer says what it uses, in place of what it said before, and expires after 90 days', async () => {
+  let days = 0;
+  const start = Date.parse('2026-05-12T09:30:00.000Z');
+  const registry = { ...createTestRegistry(unlimited), now: () => new Date(start + days * 86_400_000) };
+  await using api = await openApi(registry);
+  const put = (name: string, body: object) => api.call('PUT', `/v1/consumers/${name}`, { body });
+  expect((await put('shop', { contracts: [] })).status).toBe(200);
+  const reported = await put('shop', { contracts: [money] });
+  const shop = { name: 'shop', contracts: [money], reportedAt: '2026-05-12T09:30:00.000Z' };
+  expect(reported.json).toEqual(shop);
+  await put('billing.web', { contracts: [] });
+  const names = async (query = '') =>
+    ((await api.call('GET', `/v1/consumers${query}`)).json['items'] as { name: string }[]).map(({ name }) => name);
+  expect((await api.call('GET', '/v1/consumers?q=SHOP')).json).toEqual({ items: [shop], next: null });
+  expect(await names('?limit=1')).toEqual(['billing.web']);
+  days = 60;
+  await put('billing.web', { contracts: [] });
+  days = 91;
+  expect(await names()).toEqual(['billing.web']);
+});
+
+test.for([
+  ['Shop', { contracts: [] }, 404],
+  ['..', { contracts: [] }, 404],
+  ['shop', { contracts: [{ ...money, contract: '@acme/schemas/money@1' }] }, 400],
+  ['shop', { contracts: [{ ...money, digest: 'sha256:abc' }] }, 400],
+  ['shop', { contracts: [{ ...money, more: 1 }] }, 400],
+  ['shop', {}, 400],
+] as const)('%s with %j is refused', async ([name, body, status]) => {
+  await using api = await openApi();
+  expect((await api.call('PUT', `/v1/consumers/${name}`, { body })).status).toBe(status);
+});
