@@ -76,7 +76,7 @@ export function readEnvironment(): {
     port: process.env.PORT,
     key: process.env.STELE_KEY,
     data: process.env.STELE_DATA,
-    registry: process.env.STELE_REGISTRY,
+    registry: process.env.STELE_REGISTRY || undefined,
   };
 }
 
