@@ -4,7 +4,7 @@ import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as dependants from './dependant-routes.ts';
-import * as consumers from './consumer-routes.ts';
+import * as consumers from './graph/consumer-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './documents/publish-route.ts';

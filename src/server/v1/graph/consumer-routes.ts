@@ -1,7 +1,7 @@
-import type { ReportedContract } from '../../model/graph/consumer.ts';
-import { listConsumers, reportConsumer } from '../../registry/graph/consumers.ts';
-import { bodyOf, type Handler } from './call.ts';
-import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import type { ReportedContract } from '../../../model/graph/consumer.ts';
+import { listConsumers, reportConsumer } from '../../../registry/graph/consumers.ts';
+import { bodyOf, type Handler } from '../call.ts';
+import { isText, matchesQuery, positionOf, sendPage } from '../list-pages.ts';
 
 export const listAll: Handler = async (call) => {
   const after = positionOf(call, isText);
