@@ -2,8 +2,9 @@ import { Command } from 'commander';
 import type { Coordinate } from '../model/address.ts';
 import { connectionState } from '../model/connection-state.ts';
 import { RegistryError } from '../model/errors.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
@@ -38,7 +39,7 @@ export function logCommand(): Command {
         registry === null
           ? await withStore(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
           : await each(registry.demandAll<Change>(auditPath(coordinate)), take);
-      if (count === 0) throw new RegistryError('not_found', `${name} does not exist.`);
+      if (count === 0) return printRejected(command, coordinate, registry);
       const connection =
         registry === null
           ? await withStore(command, (opened) => connectionOf(opened, coordinate))
@@ -46,6 +47,28 @@ export function logCommand(): Command {
       if (json) printJson({ changes, connection });
       else if (connection !== null) complain(formatStanding(connection));
     });
+}
+
+/** Prints why a resource of which nothing was ever published is not there. Throws `not_found` if no repository has it. */
+async function printRejected(command: Command, coordinate: Coordinate, registry: RegistryClient | null): Promise<void> {
+  const name = nameOf(coordinate);
+  const repositories =
+    registry === null
+      ? await withStore(command, async (opened) => {
+          const { describeRepositories } = await import('../sync/owners/describe-followed.ts');
+          return describeRepositories(opened, coordinate.org);
+        })
+      : await Array.fromAsync(registry.demandAll<FollowedRepository>('/v1/repositories?'));
+  const all = repositories.flatMap(({ repository, rejected = [] }) =>
+    rejected.map((document) => ({ repository, ...document })),
+  );
+  const rejected = all.find(({ resource }) => resource === name);
+  if (rejected === undefined) throw new RegistryError('not_found', `${name} does not exist.`);
+  process.exitCode = 1;
+  if (command.optsWithGlobals<CommonOptions>().json) return printJson({ changes: [], connection: null, rejected });
+  const { outcome, repository, path, since, detail } = rejected;
+  print([outcome, since ?? '-', `${repository} ${path}`, detail ?? '-'].join('\t'));
+  complain(`No version of ${name} was published yet.`);
 }
 
 /** Returns the state of the resource's connection; null without a connection. */

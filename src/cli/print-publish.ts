@@ -1,5 +1,5 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import type { Report } from '../model/problem.ts';
+import { adviceIn, type Report } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import { findingsInReport } from './check/finding.ts';
 import { formatFindings, type ToolFormat } from './check/finding-formats.ts';
@@ -45,6 +45,8 @@ export function printPublished(
     printJson(published);
     return code;
   }
+  // The report has it too, after the changes that it is about.
+  if (outcome === 'rejected') sayUnlessEmpty(adviceIn(report) ?? '', complain);
   if (format === 'lines') sayUnlessEmpty(formatReport(report), complain);
   else sayUnlessEmpty(formatFindings(format, findingsInReport(report), file), print);
   if (detail !== null) complain(detail);

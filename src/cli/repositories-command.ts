@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { SkipReason } from '../model/owner.ts';
 import type { FollowedOwner, FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print, printJson } from './output.ts';
+import { complain, countOf, print, printJson } from './output.ts';
 import { openRegistryAt } from './registry-client.ts';
 
 interface Followed {
@@ -51,11 +51,18 @@ const words: Record<SkipReason, string> = {
   configured: 'with an entry of its own',
 };
 
+/** `7 documents`, `6 of 7 documents, 1 rejected` */
+function describeDocuments({ published, rejected }: FollowedRepository['documents']): string {
+  const all = countOf(published + rejected, 'document');
+  return rejected === 0 ? all : `${published} of ${all}, ${rejected} rejected`;
+}
+
 function printFollowed({ repositories, owners }: Followed): void {
-  for (const { repository, branch, state, detail, documents } of repositories) {
+  for (const { repository, branch, state, detail, documents, rejected } of repositories) {
     const where = branch === null ? repository : `${repository} ${branch}`;
-    const count = `${documents.published} ${documents.published === 1 ? 'document' : 'documents'}`;
-    print(`${state} ${where} (${count})${detail === null ? '' : `: ${detail}`}`);
+    print(`${state} ${where} (${describeDocuments(documents)})${detail === null ? '' : `: ${detail}`}`);
+    for (const { outcome, resource, detail: why } of rejected)
+      print(`  ${outcome} ${resource}${why === null ? '' : `: ${why}`}`);
   }
   for (const { host, pattern, followed, skipped, detail } of owners) {
     const reasons = Map.groupBy(skipped, ({ reason }) => reason);

@@ -1,4 +1,4 @@
-import { repositoryId, type Run } from '../model/connection.ts';
+import { isRejected, repositoryId, repositoryRef, type Repository, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { findResource } from '../registry/find-resource.ts';
@@ -21,7 +21,24 @@ export async function syncAll(
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
   const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
   await queue.close();
-  return runs;
+  return Promise.all(runs.map((run) => withStillRejected(registry, run)));
+}
+
+/** A run with the documents that were rejected before and not read again: they are not published either. */
+async function withStillRejected(registry: Registry, run: Run): Promise<Run> {
+  const repository = await registry.refs.read<Repository>(repositoryRef(run.org, run.repository));
+  const read = new Set(run.documents.map(({ path }) => path));
+  const others = Object.entries(repository?.value.documents ?? {})
+    .filter(([path, document]) => isRejected(document) && !read.has(path))
+    .map(([path, { resource, outcome, report, detail = null }]) => ({
+      path,
+      resource,
+      outcome,
+      label: null,
+      report,
+      detail,
+    }));
+  return { ...run, documents: [...run.documents, ...others] };
 }
 
 interface Wanted {

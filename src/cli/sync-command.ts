@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { repositoryName, type Run } from '../model/connection.ts';
+import { isRejected, repositoryName, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgress } from './output.ts';
@@ -49,13 +49,9 @@ export function syncCommand(): Command {
 }
 
 function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
-  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
+  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRejected))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
   for (const run of runs) printRun(run, printed);
-}
-
-function isRefused({ outcome }: Run['documents'][number]): boolean {
-  return outcome === 'rejected' || outcome === 'conflict';
 }

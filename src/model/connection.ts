@@ -186,6 +186,11 @@ export function trustedCommit({ trusted, commit }: Repository): string | null {
   return trusted === undefined ? commit : trusted;
 }
 
+/** Whether a document was not accepted, or its label was taken. */
+export function isRejected({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
+  return outcome === 'rejected' || outcome === 'conflict';
+}
+
 /** Whether the outcome leaves the resource in step with its document. */
 export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'published' || outcome === 'unchanged';

@@ -125,11 +125,18 @@ export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'coun
   return blocking ?? counts.error;
 }
 
-/** Says how many findings stop a publish, and how many of them the reader does not see. */
+/** What to do about changes that break clients; null where none stop a publish. */
+export function adviceIn({ problems }: Report): string | null {
+  return problems.find(({ rule }) => rule === 'compatibility')?.message ?? null;
+}
+
+/** Says what to do, how many findings stop a publish, and how many of them the reader does not see. */
 export function describeBlocking(report: Report): string {
   const count = blockingIn(report);
   const noun = count === report.counts.error ? 'error' : 'finding';
-  const said = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  const counted = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+  const advice = adviceIn(report);
+  const said = advice === null ? counted : `${advice} ${counted}`;
   if (!report.hidden) return said;
   return `${said} Findings of a private ruleset are not shown: ${report.hidden}. Ask somebody who may read the ruleset.`;
 }

@@ -3,7 +3,7 @@ import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith } from '../model/versions/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { fittingVersion } from '../model/versions/fitting-version.ts';
-import { countText, type Report } from '../model/problem.ts';
+import { adviceIn, countText, type Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -47,9 +47,9 @@ export async function checkOf(
   const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
   if (result.outcome === 'rejected') {
     const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
-    const refusal = report.problems.find(({ rule }) => rule === 'compatibility');
-    const title = refusal === undefined ? `${titleOf(report, null)}${breaks}` : breaks.slice(2) || 'Breaking changes';
-    const summary = [rejected, refusal === undefined ? '' : plain(refusal.message), changes.text];
+    const advice = adviceIn(report);
+    const title = advice === null ? `${titleOf(report, null)}${breaks}` : breaks.slice(2) || 'Breaking changes';
+    const summary = [rejected, plain(advice ?? ''), changes.text];
     return { ...about, ...findings, state: 'failure', title, summary: joined(summary) };
   }
   if (result.outcome === 'conflict') {

@@ -22,7 +22,7 @@ import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
 import { anonymous } from '../model/access.ts';
-import { describeBlocking } from '../model/problem.ts';
+import { adviceIn, describeBlocking } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
@@ -275,5 +275,7 @@ async function detailOf(registry: Registry, result: PublishResult): Promise<stri
   if (!(await mayReadFindings(registry, anonymous, result.report)) && result.report.problems[0]?.ofRuleset)
     return describeBlocking(result.report);
   const first = result.report.problems[0];
-  return first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
+  if (!first) return null;
+  const advice = adviceIn(result.report);
+  return `${advice === null ? '' : `${advice} `}${first.file}:${first.line}:${first.column} ${first.message}`;
 }

@@ -126,7 +126,9 @@ test.skipIf(!isHere || !isThorough)(
     repository.commit({ files: { 'stele.yaml': 'resources:\n  - path: services/*/openapi.yaml\n    slug: "{2}"\n' } });
     expect(await stele('sync')).toMatchObject({
       code: 1,
-      stdout: 'rejected stele.yaml: stele.yaml:3:11 resources[0].slug uses {2}, but its path has only one star.\n',
+      stdout:
+        'rejected stele.yaml: stele.yaml:3:11 resources[0].slug uses {2}, but its path has only one star.\n' +
+        'rejected @acme/apis/internal-team-8: internal/team-8/api.yaml:2:1 Info object should contain `contact` field.\n',
     });
   },
   // Two hundred documents on a machine that does other things, too.

@@ -86,7 +86,7 @@ test('a break that is refused says which version fits', async () => {
   await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { compatibility: 'semver' }, author);
   const { own } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
   expect(own).toMatchObject({ state: 'failure', title: '1 breaking change' });
-  expect(own.summary).toContain('2.0.0 would fit.');
+  expect(own.summary).toContain('Publish it as 2.0.0 instead of 1.1.0');
 });
 
 test('a version of an older line says that latest stays', async () => {

@@ -53,7 +53,7 @@ export async function checkCompatibility(
   const { left, exempted, expired } = exempt(findingsOf(comparison, entry), exemptions, today);
   const passed = withApproved(report, exempted);
   if (left.length === 0) return passed;
-  const message = `The document breaks clients of version ${before.label}. ${remedy(resource, compatibility, before.label, label)}`;
+  const message = `${remedy(resource, compatibility, before.label, label)} It breaks clients of version ${before.label}.`;
   const about = [...expired.map(expiredProblem), problemAtFile('compatibility', entry, message, 'info')];
   const named = new Set(expired.map(({ at }) => placeText(at)));
   const others = passed.problems.filter((problem) => !isUnusedAt(problem, named));
@@ -84,12 +84,10 @@ function isUnusedAt(problem: Problem, places: ReadonlySet<string>): boolean {
 function remedy(resource: Resource, compatibility: Compatibility, before: string, label: string): string {
   const exempting = 'exempt each change in stele.yaml';
   const old = parseSemanticVersion(before);
-  if (compatibility === 'strict') return `Undo it, or ${exempting}.`;
+  if (compatibility === 'strict') return `Undo the change, or ${exempting}.`;
   if (old === null || parseSemanticVersion(label) === null)
-    return `Only semantic versions such as 2.0.0 can announce a break, and ${old === null ? before : label} is none. Undo it, or ${exempting}.`;
-  const higher = old.core[0] === 0n ? 'minor or major' : 'major';
-  const fitting = fittingVersion(resource, before, 'breaking');
-  return `Give it a higher ${higher} version than ${before} instead of ${label}, or ${exempting}. ${fitting} would fit.`;
+    return `Undo the change, or ${exempting}: ${old === null ? before : label} is not a semantic version such as 2.0.0, so it cannot announce a break.`;
+  return `Publish it as ${fittingVersion(resource, before, 'breaking')} instead of ${label}, or ${exempting}.`;
 }
 
 /**

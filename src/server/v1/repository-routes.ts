@@ -6,6 +6,7 @@ import {
   type Run,
   type RunDocument,
 } from '../../model/connection.ts';
+import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
 import { organizationIn } from '../../config/organization-config.ts';
@@ -52,10 +53,16 @@ export const followOne: Handler = async (call) => {
   return { status: 201, headers, body: await findFollowed(call, id) };
 };
 
-export const getRepository: Handler = async (call) => ({
-  status: 200,
-  body: await findFollowed(call, call.path['repository']!),
-});
+export const getRepository: Handler = async (call) => {
+  const { registry, org, path } = call;
+  const found = await findFollowed(call, path['repository']!);
+  const documents = (await registry.refs.read<Repository>(repositoryRef(org, found.id)))?.value.documents ?? {};
+  const rejected = found.rejected.map(async (each) => {
+    const digest = documents[each.path]?.report ?? null;
+    return digest === null ? each : { ...each, report: await readReport(call, digest) };
+  });
+  return { status: 200, body: { ...found, rejected: await Promise.all(rejected) } };
+};
 
 export const unfollowOne: Handler = async ({ registry, org, path, author }) => {
   await unfollow(registry, org, path['repository']!, author);
@@ -93,13 +100,18 @@ export const getRepositorySync: Handler = async ({ registry, principal, org, pat
     run.documents
       .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
       .slice(0, maxReports)
-      .map(async (document) => {
-        const report = await readJson<Report>(registry, document.report!);
-        return [document, await showReport(registry, principal, report)] as const;
-      }),
+      .map(async (document) => [document, await readReport({ registry, principal }, document.report!)] as const),
   );
   return { status: 200, body: describe(run, new Map(reports)) };
 };
+
+/** A report as far as the asker may see it. */
+async function readReport(
+  { registry, principal }: Pick<Call, 'registry' | 'principal'>,
+  digest: Digest,
+): Promise<Report> {
+  return showReport(registry, principal, await readJson<Report>(registry, digest));
+}
 
 /** The most rejected documents of a run whose reports are in an answer. */
 const maxReports = 20;

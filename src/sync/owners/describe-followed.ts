@@ -1,4 +1,12 @@
-import { isWell, publicDetail, repositoryId, repositoryName, type Repository } from '../../model/connection.ts';
+import {
+  isRejected,
+  isWell,
+  publicDetail,
+  repositoryId,
+  repositoryName,
+  type DocumentState,
+  type Repository,
+} from '../../model/connection.ts';
 import { connectionState, type ConnectionState } from '../../model/connection-state.ts';
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
 import { readAmong } from '../../registry/read-among.ts';
@@ -31,7 +39,19 @@ export interface FollowedRepository {
   syncedAt: string | null;
   /** The documents that the last sync read. */
   documents: { published: number; rejected: number };
+  /** The first of those that are rejected, also those of which no version was ever published. */
+  rejected: RejectedDocument[];
 }
+
+/** A document that the last sync that read it did not publish, for people and programs. */
+export interface RejectedDocument extends Pick<DocumentState, 'resource' | 'outcome'> {
+  path: string;
+  since: string | null;
+  detail: string | null;
+}
+
+/** The most rejected documents that are described. */
+const most = 20;
 
 /** An owner whose repositories are followed, for people and programs. */
 export interface FollowedOwner extends Omit<Owner, 'org' | 'state' | 'skipped' | 'lookedAt'> {
@@ -61,9 +81,8 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
   const { org, url, branch, owner = null, credential, commit, syncedAt } = repository;
   const id = repositoryId(url, branch);
   const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
-  const documents = Object.values(repository.documents);
-  const published = documents.filter(isWell).length;
-  const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
+  const published = Object.values(repository.documents).filter(isWell).length;
+  const rejected = Object.entries(repository.documents).filter(([, document]) => isRejected(document));
   return {
     id,
     repository: repositoryName(url),
@@ -76,7 +95,11 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
     since,
     commit,
     syncedAt,
-    documents: { published, rejected },
+    documents: { published, rejected: rejected.length },
+    rejected: rejected.slice(0, most).map(([path, document]) => {
+      const { resource, outcome, since: changedAt = null, detail: why = null } = document;
+      return { path, resource, outcome, since: changedAt, detail: publicDetail(url, why) };
+    }),
   };
 }
 

@@ -213,10 +213,13 @@ test('a breaking change needs the version, or the exemption, that compatibility 
   expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([
     { pointer: '/paths/~1charges/get', line, column: 1 },
   ]);
+  expect(refused.json['detail']).toBe(
+    'Publish it as 2.0.0 instead of 1.1.0, or exempt each change in stele.yaml. It breaks clients of version 1.0.0. The document has 1 error.',
+  );
   expect(findings.at(-1)).toMatchObject({
     rule: 'compatibility',
     message:
-      'The document breaks clients of version 1.0.0. Give it a higher major version than 1.0.0 instead of 1.1.0, or exempt each change in stele.yaml. 2.0.0 would fit.',
+      'Publish it as 2.0.0 instead of 1.1.0, or exempt each change in stele.yaml. It breaks clients of version 1.0.0.',
   });
   const added = documentWith('operationId: list', '1.1.0').replace('/charges:', "/more: { get: { responses: { '200': { description: ok } } } }\n  /charges:"); // prettier-ignore
   expect((await publish(api, added)).status).toBe(201);

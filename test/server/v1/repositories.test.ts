@@ -50,9 +50,9 @@ test('the followed repositories of the organization, page by page, by state and 
   const { api, id, gone } = await open();
   await using _ = api;
   const { json } = await api.call('GET', '/v1/repositories?limit=1');
-  const documents = { published: 0, rejected: 0 };
+  const documents = { documents: { published: 0, rejected: 0 }, rejected: [] };
   const how = { path: null, visibility: 'private', validation: 'strict', versions: 'branch', credential: null };
-  const rest = { ...how, branch: null, owner: id, since: null, commit: 'c'.repeat(40), syncedAt: null, documents };
+  const rest = { ...how, branch: null, owner: id, since: null, commit: 'c'.repeat(40), syncedAt: null, ...documents };
   const one = 'https://github.com/acme/one.git';
   const two = 'https://github.com/acme/two.git';
   const first = { id: repositoryId(one, null), repository: one, state: 'synced', detail: null, ...rest };
