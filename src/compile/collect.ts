@@ -1,8 +1,8 @@
+import { isObject } from '../model/json.ts';
 import { isUrlPath } from '../model/address.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { isParsed, type UnparsedFile } from './kind.ts';
-import { isObject } from './schema/schema-dialect.ts';
 import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 

@@ -1,10 +1,10 @@
+import { isObject } from '../model/json.ts';
 import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { CompileLimits } from './compile.ts';
 import type { Detected } from './repository-reader.ts';
 import { parseFile } from './text/parse.ts';
 import { identityOf, identityOfText } from './identity.ts';
-import { isObject } from './schema/schema-dialect.ts';
 
 // Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
 // start at an odd memory offset.

@@ -1,6 +1,6 @@
+import { isObject } from '../model/json.ts';
 import { createHash } from 'node:crypto';
 import type { Identity } from './repository-reader.ts';
-import { isObject } from './schema/schema-dialect.ts';
 
 /** How many of a document's paths are compared with those of others. */
 const maxPaths = 32;

@@ -1,6 +1,6 @@
+import { isObject } from '../model/json.ts';
 import type { Exemption, Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
-import { isObject } from './schema/schema-dialect.ts';
 import { joinPointer } from './text/pointer.ts';
 import { parseFile } from './text/parse.ts';
 

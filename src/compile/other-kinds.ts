@@ -1,4 +1,4 @@
-import { isObject } from './schema/schema-dialect.ts';
+import { isObject } from '../model/json.ts';
 
 /** A kind of document that Stele does not store, and how to recognize it. */
 interface OtherKind {

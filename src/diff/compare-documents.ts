@@ -1,6 +1,7 @@
+import type { JsonObject } from '../model/json.ts';
 import { notCompared, usualRules, type ChangeRules, type Comparison } from '../model/comparison.ts';
 import type { Published } from '../compile/compile.ts';
-import { parseObject, type JsonObject } from '../render/json-value.ts';
+import { parseObject } from '../render/json-value.ts';
 import { compareApis } from './api/compare-apis.ts';
 import { conclude } from './conclude.ts';
 import { compareJsonSchemas } from './compare-json-schemas.ts';

@@ -1,5 +1,6 @@
+import { type JsonObject, isObject } from '../model/json.ts';
 import type { ChangeRules } from '../model/comparison.ts';
-import { isObject, textOf, type JsonObject } from '../render/json-value.ts';
+import { textOf } from '../render/json-value.ts';
 import { definitionsOf, definitionFolders } from '../render/schema/schemas.ts';
 import { compareSchemas } from './schema/compare-schemas.ts';
 import { dialectOfSchema } from './dialect.ts';

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../model/json.ts';
 import { digestOfValue } from '../render/canonical.ts';
-import { textOf, type JsonObject } from '../render/json-value.ts';
+import { textOf } from '../render/json-value.ts';
 import { extendedBy, rulesOf } from '../render/ruleset/rules.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../model/json.ts';
 import {
   maxChanges,
   maxOperations,
@@ -8,7 +9,6 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
-import type { JsonObject } from '../render/json-value.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';
 
 /** A change, and the operations that it reaches by their numbers. */

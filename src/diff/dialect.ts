@@ -1,4 +1,5 @@
-import { textOf, type JsonObject } from '../render/json-value.ts';
+import type { JsonObject } from '../model/json.ts';
+import { textOf } from '../render/json-value.ts';
 
 /** How a document's schemas are read. */
 export interface Dialect {

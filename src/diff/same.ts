@@ -1,4 +1,4 @@
-import type { JsonObject } from '../render/json-value.ts';
+import type { JsonObject } from '../model/json.ts';
 import { referenceOf, targetOf, type Side } from './side.ts';
 
 /** Whether two values are equal, with everything that they refer to. */

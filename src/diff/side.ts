@@ -1,4 +1,5 @@
-import { isObject, textOf, type JsonObject } from '../render/json-value.ts';
+import { type JsonObject, isObject } from '../model/json.ts';
+import { textOf } from '../render/json-value.ts';
 import { pointerKeys, resolveLocal } from '../render/local-reference.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -1,4 +1,12 @@
-// For JSON that Stele wrote itself. Untrusted JSON is parsed elsewhere: documents in
+/** An object of a JSON document: members of any name and any value. */
+export type JsonObject = Record<string, unknown>;
+
+/** Whether the value is an object, neither array nor null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// What follows is for JSON that Stele wrote itself. Untrusted JSON is parsed elsewhere: documents in
 // `compile/text/`, requests in `server/v1/json-body.ts`.
 
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
+import { isObject } from '../model/json.ts';
 import { createHash } from 'node:crypto';
 import type { Digest } from '../model/digest.ts';
-import { isObject } from './json-value.ts';
 
 /**
  * The digest of a JSON value, with sorted members and without spaces (RFC 8785). Equal values have

@@ -1,9 +1,4 @@
-/** An object of a JSON document: members of any name and any value. */
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject, type JsonObject } from '../model/json.ts';
 
 /**
  * The value if it is an object, otherwise an empty one: with lenient validation, a document may

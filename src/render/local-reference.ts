@@ -1,4 +1,5 @@
-import { isObject, textOf, type JsonObject } from './json-value.ts';
+import { type JsonObject, isObject } from '../model/json.ts';
+import { textOf } from './json-value.ts';
 
 /**
  * Resolves a reference within the document (`#/a/b`) through own members. Undefined if it does not

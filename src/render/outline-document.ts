@@ -1,9 +1,10 @@
+import { type JsonObject, isObject } from '../model/json.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
 import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
 import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
-import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json-value.ts';
+import { entriesOf, listOf, objectOf, parseObject, textOf } from './json-value.ts';
 import { listLimit, operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { dereference } from './local-reference.ts';
 import { definitionFolders, definitionsOf } from './schema/schemas.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../model/json.ts';
 import type { Descriptions } from './description.ts';
-import type { JsonObject } from './json-value.ts';
 import type { Once } from './once.ts';
 import type { Requirement } from './openapi/operation-view.ts';
 import type { Schemas } from './schema/schemas.ts';

@@ -39,6 +39,7 @@
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //
 // Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
+import type { JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
 import type { Rendered } from '../compile/renderer.ts';
@@ -49,7 +50,7 @@ import { apiMarkdown } from './openapi/api-markdown.ts';
 import { readApi } from './openapi/api-view.ts';
 import { createDescriptions, type Heading } from './description.ts';
 import { formatHtml } from './html.ts';
-import { parseObject, type JsonObject } from './json-value.ts';
+import { parseObject } from './json-value.ts';
 import { jsonSchemaHtml } from './schema/json-schema-html.ts';
 import { jsonSchemaMarkdown } from './schema/json-schema-markdown.ts';
 import { createOnce } from './once.ts';

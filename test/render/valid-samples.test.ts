@@ -1,10 +1,11 @@
+import { type JsonObject, isObject } from '../../src/model/json.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { isObject, objectOf, type JsonObject } from '../../src/render/json-value.ts';
+import { objectOf } from '../../src/render/json-value.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { isJson } from '../../src/render/openapi/media-view.ts';
 import { viewOperation } from '../../src/render/openapi/operation-view.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../schema/schema-dialect.ts';
+import { isObject } from '../../model/json.ts';
 import type { FitsSurely, Follow, Placed } from './fits-surely.ts';
 import { keywordsOf, type Schema } from './plain-schema.ts';
 

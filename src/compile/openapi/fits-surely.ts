@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { isObject } from '../schema/schema-dialect.ts';
 import { isNullableWithoutType, isPlain, patternOf, schemasIn, type Dialect, type Schema } from './plain-schema.ts';
 
 /** A schema, and the file that its references start at. */

@@ -1,6 +1,6 @@
+import { isObject } from '../../model/json.ts';
 import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
 import { adviseSchemaObjects } from './openapi-schema-objects.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';

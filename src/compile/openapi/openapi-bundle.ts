@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
@@ -10,7 +11,6 @@ import { findManyMissing } from './openapi-missing.ts';
 import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';

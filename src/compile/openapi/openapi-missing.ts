@@ -1,7 +1,7 @@
+import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { judgeReference, severityOf } from './openapi-references.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { followPointer, isPlainFragment, joinPointer } from '../text/pointer.ts';
 
 /** A text with so few characters has no room for so many references. */

@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { setMember } from '../text/text.ts';
 
 /**

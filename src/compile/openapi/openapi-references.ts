@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
@@ -6,7 +7,6 @@ import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 
 /** Why a reference does not resolve. `rule` is null if it does. */
 export interface Verdict {

@@ -1,8 +1,9 @@
+import { isObject } from '../../model/json.ts';
 import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { readPattern } from '../schema/schema-check.ts';
-import { dialectOf, dialects, isObject, subschemas } from '../schema/schema-dialect.ts';
+import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { joinPointer } from '../text/pointer.ts';
 import type { Note } from './openapi-advice-schemas.ts';

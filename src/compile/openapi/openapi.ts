@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity, Validation } from '../../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
@@ -7,7 +8,6 @@ import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schem
 import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
 import { adviseQuotes, numberAt } from '../text/advise-quotes.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
 

@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { isObject } from '../schema/schema-dialect.ts';
 
 export type Schema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import type { Config, detectSpec } from '@redocly/openapi-core';
-import { isObject } from '../schema/schema-dialect.ts';
 import { cutToMisfits } from './cut-schema.ts';
 import { createFitsSurely, type FitsSurely, type Reading } from './fits-surely.ts';
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import {
   BaseResolver,
@@ -11,7 +12,6 @@ import {
 import { isParsed, type KindInput } from '../kind.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { setMember } from '../text/text.ts';
 
 // Redocly declares the type of the scopes by a name that does not exist, and so throws on every

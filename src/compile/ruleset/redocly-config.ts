@@ -1,6 +1,6 @@
+import { isObject } from '../../model/json.ts';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
-import { isObject } from '../schema/schema-dialect.ts';
 import { sayAssertions } from './say-assertions.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 

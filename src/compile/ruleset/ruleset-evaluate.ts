@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { lintDocument } from '@redocly/openapi-core';
 import { leftOutOf } from '../../render/ruleset/left-out.ts';
@@ -8,7 +9,6 @@ import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
 import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { lintWithSpectral } from './spectral/lint.ts';
 
 /** A published ruleset: its JSON text, its name in problems, and what it extends. */

@@ -1,7 +1,7 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../../model/address.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 

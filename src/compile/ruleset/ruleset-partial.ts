@@ -1,6 +1,6 @@
+import { isObject } from '../../model/json.ts';
 import { leftOutMember } from '../../render/ruleset/left-out.ts';
 import type { Problem } from '../../model/problem.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { parsePointer } from '../text/pointer.ts';
 
 /** With this member a ruleset is published without what is not supported. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { regexFromString } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
@@ -7,7 +8,6 @@ import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type 
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import type { FindRuleset } from './spectral/effective-rules.ts';
 import { tryRules } from './ruleset-trial.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { closest } from '../../model/closest.ts';
 
 const builtIn = readBuiltIn();

@@ -1,9 +1,9 @@
+import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { closest } from '../../model/closest.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import { builtInRulesets } from './spectral/built-in.ts';
 import { knownFormats as formats } from './spectral/formats.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { lintDocument } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
@@ -5,7 +6,6 @@ import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { configOf, ruleBlocks, type BuiltIn } from './redocly-config.ts';
 import { createTree } from '../openapi/redocly.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 
 /** Documents with a node of every common type, so that every rule applies to something. */
 const samples: readonly object[] = [

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../../model/problem.ts';
@@ -9,7 +10,6 @@ import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { checkRedoclyRuleset } from './ruleset-redocly.ts';
 import { checkSpectralRuleset } from './ruleset-spectral.ts';
-import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
 import { leaveOut, partialMember } from './ruleset-partial.ts';

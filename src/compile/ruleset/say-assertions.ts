@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import type { Config } from '@redocly/openapi-core';
-import { isObject } from '../schema/schema-dialect.ts';
 import { sayNoRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
 
 type Assertions = (options: Record<string, unknown>) => unknown[];

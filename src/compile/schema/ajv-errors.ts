@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { isObject } from './schema-dialect.ts';
 
 /** Names that ajv calls as methods on the user's objects when it compares values. */
 const called = new Set(['constructor', 'toString', 'valueOf']);

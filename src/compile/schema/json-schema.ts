@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -6,7 +7,7 @@ import { numberAt } from '../text/advise-quotes.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles } from './schema-check.ts';
-import { dialectOf, dialects, isObject, type Dialect } from './schema-dialect.ts';
+import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
 import { dataKeywords } from './schema-refs.ts';
 import { checkSchemas } from './schema-rules.ts';

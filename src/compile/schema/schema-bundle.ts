@@ -1,9 +1,10 @@
+import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
-import { isObject, type Dialect } from './schema-dialect.ts';
+import { type Dialect } from './schema-dialect.ts';
 import { createFreeName, edit, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
 

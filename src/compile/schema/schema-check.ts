@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import ajv04 from 'ajv-draft-04';
 import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -7,7 +8,7 @@ import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json
 import { appendErrors } from './ajv-append-errors.ts';
 import { findTwinsByText } from './ajv-unique-items.ts';
 import { errorsOf } from './ajv-errors.ts';
-import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
+import { dialects, type Dialect, type DialectName } from './schema-dialect.ts';
 
 findTwinsByText();
 

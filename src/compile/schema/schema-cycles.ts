@@ -1,9 +1,10 @@
+import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
 import { chainProblem, longestChain } from '../reference-chains.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { isObject, type Dialect } from './schema-dialect.ts';
+import { type Dialect } from './schema-dialect.ts';
 import type { Link, Linked } from './schema-link.ts';
 
 interface Step {

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import { joinPointer } from '../text/pointer.ts';
 
 export type DialectName = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12';
@@ -121,11 +122,6 @@ const applicatorNames: ReadonlySet<string> = new Set(applicators.map(([keyword])
 function hasApplicator(schema: Readonly<Record<string, unknown>>): boolean {
   for (const keyword in schema) if (applicatorNames.has(keyword)) return true;
   return false;
-}
-
-/** Whether the value is an object, neither array nor null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isSchema(value: unknown): boolean {

@@ -1,7 +1,8 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { isObject, type Dialect } from './schema-dialect.ts';
+import { type Dialect } from './schema-dialect.ts';
 
 /** Returns the schema with definitions appended to its own. */
 export function withDefinitions(

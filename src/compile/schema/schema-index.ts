@@ -1,7 +1,8 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject, subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
+import { subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
 
 /** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
 export interface Resource {

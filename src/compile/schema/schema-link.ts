@@ -1,10 +1,11 @@
+import { isObject } from '../../model/json.ts';
 import { isUrlPath } from '../../model/address.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
-import { dialectOf, isObject, referencesOf, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
+import { dialectOf, referencesOf, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
 import {
   absolute,
   createSchemaIndex,

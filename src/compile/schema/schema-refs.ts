@@ -1,7 +1,8 @@
+import { isObject } from '../../model/json.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import { resolveReference } from '../reference.ts';
-import { dialectOf, isObject } from './schema-dialect.ts';
+import { dialectOf } from './schema-dialect.ts';
 import { absolute, isAbsolute, splitFragment, treeBaseOf } from './schema-index.ts';
 
 /** Keywords whose values are data and hold no references. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.ts';
 import type { ErrorObject } from 'ajv';
 import type { Problem } from '../../model/problem.ts';
 import { maxFindings, problemAt } from '../kind.ts';
@@ -7,7 +8,7 @@ import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { createCheckMeta, readPattern } from './schema-check.ts';
 import { findEndlessReferences } from './schema-cycles.ts';
-import { isObject, type Dialect } from './schema-dialect.ts';
+import { type Dialect } from './schema-dialect.ts';
 import { explainErrors } from './schema-findings.ts';
 import type { Linked } from './schema-link.ts';
 

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../model/json.ts';
 import type { ChangeRules } from '../../model/comparison.ts';
-import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';

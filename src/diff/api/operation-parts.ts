@@ -1,6 +1,7 @@
 // Reads the parts of an operation from any version of OpenAPI into one form. Places stay those of
 // the document as published.
-import { isObject, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { fromItems, textAt, type Operation } from './pair-operations.ts';
 import { itemsOf, memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 

@@ -1,4 +1,5 @@
-import { isObject, listOf } from '../../render/json-value.ts';
+import { isObject } from '../../model/json.ts';
+import { listOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import type { Schema } from './schema-parts.ts';
 

@@ -1,4 +1,5 @@
-import { isObject, objectOf, textOf } from '../../render/json-value.ts';
+import { isObject } from '../../model/json.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { referenceOf, type Place, type Side } from '../side.ts';
 import { isText } from './keywords.ts';
 import { namesOfTypes, textOfValue, typesIn, viewOf, type SchemaView } from './read-schema.ts';

@@ -1,4 +1,5 @@
-import { isObject, listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { isObject } from '../../model/json.ts';
+import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, membersOf, type Place, type Side } from '../side.ts';
 import { acceptsNull, type Answer } from './accepts-null.ts';
 import { isImpossible, type Limited } from './limits.ts';

@@ -1,4 +1,5 @@
-import { isObject, listOf, textOf, type JsonObject } from '../../render/json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { listOf, textOf } from '../../render/json-value.ts';
 import { escapeKey, itemsOf, memberOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 import { TooMuch } from '../walk.ts';
 import { isText } from './keywords.ts';

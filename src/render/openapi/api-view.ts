@@ -1,5 +1,6 @@
+import { type JsonObject, isObject } from '../../model/json.ts';
 import { createAnchors } from '../../model/anchor.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { headingsOf, type Heading } from '../description.ts';
 import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';
 import { outlineNames } from '../outline-document.ts';

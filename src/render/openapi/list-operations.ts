@@ -1,4 +1,5 @@
-import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { entriesOf, textOf } from '../json-value.ts';
 import { resolveLocal } from '../local-reference.ts';
 import { createOnce } from '../once.ts';
 

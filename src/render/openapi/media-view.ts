@@ -1,5 +1,6 @@
+import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Example } from '../schema/example-html.ts';
-import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, textOf } from '../json-value.ts';
 import { dereference } from '../local-reference.ts';
 import { createOnce } from '../once.ts';
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../model/json.ts';
 import type { Example } from '../schema/example-html.ts';
 import { examplesOf, mediaOf, maxExamples, maxMedia, type Media } from './media-view.ts';
-import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
 import { dereference } from '../local-reference.ts';
 import { createOnce } from '../once.ts';

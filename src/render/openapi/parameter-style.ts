@@ -1,4 +1,5 @@
-import { entriesOf, isObject, objectOf, textOf } from '../json-value.ts';
+import { isObject } from '../../model/json.ts';
+import { entriesOf, objectOf, textOf } from '../json-value.ts';
 import type { Parameter } from './operation-view.ts';
 
 /**

@@ -1,5 +1,6 @@
+import { isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
-import { entriesOf, isObject, objectOf, textOf } from '../json-value.ts';
+import { entriesOf, objectOf, textOf } from '../json-value.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';

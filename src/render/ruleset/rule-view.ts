@@ -1,6 +1,7 @@
+import { isObject } from '../../model/json.ts';
 import { httpsUrl } from '../../model/visible.ts';
 import { valueText } from '../schema/example.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import type { Rule } from './rules.ts';
 
 /** What a rule applies to and requires, according to the ruleset. */

@@ -1,4 +1,5 @@
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { listLimit } from '../openapi/list-operations.ts';
 
 /** One rule of a Redocly or Spectral ruleset. */

@@ -1,7 +1,8 @@
+import { isObject } from '../../model/json.ts';
 import { leftOutOf } from './left-out.ts';
 import { valueText } from '../schema/example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { entriesOf, isObject, textOf } from '../json-value.ts';
+import { entriesOf, textOf } from '../json-value.ts';
 import { linterRuleMeaning } from './linter-rules.ts';
 import { createLong } from '../long.ts';
 import type { Page } from '../page.ts';

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../model/json.ts';
 import { leftOutOf } from './left-out.ts';
 import { createLong } from '../long.ts';
-import { textOf, type JsonObject } from '../json-value.ts';
+import { textOf } from '../json-value.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import { viewRule } from './rule-view.ts';
 import type { PlacedRule } from './ruleset-html.ts';

@@ -1,4 +1,5 @@
-import { entriesOf, isObject, listOf, textOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { entriesOf, listOf, textOf } from '../json-value.ts';
 import { dereference } from '../local-reference.ts';
 import type { Schemas } from './schemas.ts';
 

@@ -1,5 +1,6 @@
+import { type JsonObject, isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { patternSample } from './pattern-sample.ts';
 import { resolveSchema } from './resolve-schema.ts';
 import type { Schemas } from './schemas.ts';

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../model/json.ts';
 import { valueText } from './example.ts';
-import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 
 /** A requirement beyond the type: words and perhaps a value. */
 export interface Constraint {

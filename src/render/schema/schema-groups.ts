@@ -1,4 +1,5 @@
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { compositions, isNamed, plainAlternatives } from './schema-type.ts';
 import { resolveSchema } from './resolve-schema.ts';
 import type { Schemas } from './schemas.ts';

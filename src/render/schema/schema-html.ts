@@ -1,5 +1,5 @@
+import { isObject } from '../../model/json.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { isObject } from '../json-value.ts';
 import type { Page } from '../page.ts';
 import { examplesHtml } from './example-html.ts';
 import { nameText } from '../plain-text.ts';

@@ -1,4 +1,5 @@
-import { isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { listOf, objectOf, textOf } from '../json-value.ts';
 import type { Schemas } from './schemas.ts';
 
 /** A part of a type: text, or a named schema. */

@@ -1,5 +1,6 @@
+import { type JsonObject, isObject } from '../../model/json.ts';
 import { valueText } from './example.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { constraintsOf, type Constraint } from './schema-constraints.ts';
 import { resolveSchema, type ResolvedSchema } from './resolve-schema.ts';
 import { groupsOf, maxRows, type SchemaGroup } from './schema-groups.ts';

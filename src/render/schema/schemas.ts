@@ -1,4 +1,5 @@
-import { entriesOf, isObject, objectOf, type JsonObject } from '../json-value.ts';
+import { type JsonObject, isObject } from '../../model/json.ts';
+import { entriesOf, objectOf } from '../json-value.ts';
 import { pointerKeys } from '../local-reference.ts';
 import { createOnce, type Once } from '../once.ts';
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { sampleOf } from './sample-value.ts';
 import type { Schemas } from './schemas.ts';
 

@@ -1,9 +1,9 @@
+import { isObject } from '../../../model/json.ts';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
-import { isObject } from '../../schema/schema-dialect.ts';
 import { parsePointer } from '../../text/pointer.ts';
 import type { Budget } from './budget.ts';
 import type { Failure, Tools } from './core-function.ts';

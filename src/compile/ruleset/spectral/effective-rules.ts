@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import { builtInRulesets } from './built-in.ts';
 
 /** A severity of Spectral: 0 error, 1 warning, 2 information, 3 hint. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import { setMember } from '../../text/text.ts';
 import type { Graph } from './graph.ts';
 

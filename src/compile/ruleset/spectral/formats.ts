@@ -1,5 +1,5 @@
+import { isObject } from '../../../model/json.ts';
 import { dialectOf } from '../../schema/schema-dialect.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 
 /** The formats of a document, in the spellings of Spectral 6. */
 export type Formats = ReadonlySet<string>;

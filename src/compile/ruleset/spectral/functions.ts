@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';

@@ -1,6 +1,6 @@
+import { isObject } from '../../../model/json.ts';
 import { isParsed, type KindInput } from '../../kind.ts';
 import { resolveReference } from '../../reference.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 import type { ParsedFile } from '../../text/parse.ts';
 import { joinPointer, parsePointer } from '../../text/pointer.ts';
 import { setMember } from '../../text/text.ts';

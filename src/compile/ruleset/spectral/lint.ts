@@ -1,6 +1,6 @@
+import { isObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 import { sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';

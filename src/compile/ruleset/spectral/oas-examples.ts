@@ -1,6 +1,6 @@
+import { isObject } from '../../../model/json.ts';
 import type { ValidateFunction } from 'ajv';
 import { createFitsSurely, type Follow } from '../../openapi/fits-surely.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 import type { Check, Context, Failure } from './core-function.ts';
 import { createExampleSchemas, type Direction } from './example-schema.ts';
 import type { Formats } from './formats.ts';

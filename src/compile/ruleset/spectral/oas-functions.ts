@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import { validateOpenapi } from '../../openapi/openapi-schema.ts';
 import { parsePointer } from '../../text/pointer.ts';
 import type { Check, Context, CoreFunction, Failure } from './core-function.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import type { Context } from './core-function.ts';
 
 const methods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);

@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import type { Context, Failure } from './core-function.ts';
 import { operationsIn } from './oas-operations.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../schema/schema-dialect.ts';
+import { isObject } from '../../../model/json.ts';
 import type { Failure } from './core-function.ts';
 
 /** How many invalid URLs of one server are counted. */

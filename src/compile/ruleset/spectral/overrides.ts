@@ -1,5 +1,5 @@
+import { isObject } from '../../../model/json.ts';
 import { createPathGlob, pathGlobProblem } from '../../../model/path-glob.ts';
-import { isObject } from '../../schema/schema-dialect.ts';
 
 /** A ruleset with what it says for one file. */
 export interface Overridden {

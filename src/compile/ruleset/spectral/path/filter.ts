@@ -1,4 +1,4 @@
-import { isObject } from '../../../schema/schema-dialect.ts';
+import { isObject } from '../../../../model/json.ts';
 import type { Budget } from '../budget.ts';
 import type { BinaryOperator, Expression, UnaryOperator } from './expression.ts';
 import { callMethod, methods } from './methods.ts';
