@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from './processes.ts';
 import { openWorld, type World } from './world.ts';
 import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
@@ -221,6 +221,11 @@ describe('what is asked of the server', () => {
 });
 
 test('what a push changed comes with its commit, and one process of git reads it', async () => {
+  // On a slow machine, a second passes between two steps, and git, which nobody asked, is ended and started again.
+  const { setTimeout: wait } = globalThis;
+  const slow = ((run, ms, ...rest) => wait(run, ms === 1000 ? 600_000 : ms, ...rest)) as typeof setTimeout;
+  const patience = vi.spyOn(globalThis, 'setTimeout').mockImplementation(slow);
+  onTestFinished(() => patience.mockRestore());
   const bin = join(world.folder, 'bin');
   const log = join(world.folder, 'calls');
   mkdirSync(bin);
