@@ -39,6 +39,8 @@ export const calls = {
       client.DELETE('/v1/apis/{api}/connection', { params: { path: { api: slug } } }),
     sync: (client: Client, slug: string) =>
       client.POST('/v1/apis/{api}/sync', { params: { path: { api: slug }, query: { wait: 30 } } }),
+    dependants: (client: Client, slug: string) =>
+      client.GET('/v1/apis/{api}/dependants', { params: { path: { api: slug } } }),
     syncs: (client: Client, slug: string) => client.GET('/v1/apis/{api}/syncs', { params: { path: { api: slug } } }),
     syncRun: (client: Client, slug: string, run: string) =>
       client.GET('/v1/apis/{api}/syncs/{run}', { params: { path: { api: slug, run } } }),
@@ -78,6 +80,8 @@ export const calls = {
       client.DELETE('/v1/schemas/{schema}/connection', { params: { path: { schema: slug } } }),
     sync: (client: Client, slug: string) =>
       client.POST('/v1/schemas/{schema}/sync', { params: { path: { schema: slug }, query: { wait: 30 } } }),
+    dependants: (client: Client, slug: string) =>
+      client.GET('/v1/schemas/{schema}/dependants', { params: { path: { schema: slug } } }),
     syncs: (client: Client, slug: string) =>
       client.GET('/v1/schemas/{schema}/syncs', { params: { path: { schema: slug } } }),
     syncRun: (client: Client, slug: string, run: string) =>
@@ -122,6 +126,8 @@ export const calls = {
       client.DELETE('/v1/rulesets/{ruleset}/connection', { params: { path: { ruleset: slug } } }),
     sync: (client: Client, slug: string) =>
       client.POST('/v1/rulesets/{ruleset}/sync', { params: { path: { ruleset: slug }, query: { wait: 30 } } }),
+    dependants: (client: Client, slug: string) =>
+      client.GET('/v1/rulesets/{ruleset}/dependants', { params: { path: { ruleset: slug } } }),
     syncs: (client: Client, slug: string) =>
       client.GET('/v1/rulesets/{ruleset}/syncs', { params: { path: { ruleset: slug } } }),
     syncRun: (client: Client, slug: string, run: string) =>

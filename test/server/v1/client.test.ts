@@ -64,6 +64,7 @@ test.for(resourceTypes)('%s', async (type) => {
   expect((await call.compare(client, 'payments', documentOf('2.0.0'), '1')).data).toMatchObject({ from: '1.0.0' });
   expect((await call.versions(client, 'payments')).data!.items[0]!.digest).toBe(published!.digest);
   expect((await call.version(client, 'payments', '1.0.0')).data!.status.state).toBe('active');
+  expect((await call.dependants(client, 'payments')).data!.items).toEqual([]);
 
   const { response } = await call.get(client, 'payments');
   const { data: changed } = await call.update(client, 'payments', response.headers.get('etag')!);
