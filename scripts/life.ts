@@ -19,6 +19,8 @@ let different = 0;
 for (let seed = first; seed < first + count; seed++) {
   const lived = await live(seed, steps);
   taken += lived.taken.length;
+  if ((seed - first + 1) % 50 === 0)
+    console.error(`${seed - first + 1} lives, ${different} not as promised before this one`);
   if (lived.faults.length === 0) continue;
   different++;
   const shortest = given === null ? await shrink(lived) : lived;
