@@ -47,10 +47,10 @@ test('people and jobs are let only into organizations that are there', () => {
   };
   const organizations = { acme: {} };
   expect(check({ organizations, trustedPublishing: [job] })).toThrow(
-    'trustedPublishing.0.organization: there is no organization "acmee" in organizations. Did you mean "acme"?',
+    'trustedPublishing.0.organization: "acmee" is not one of `organizations`. Did you mean "acme"?',
   );
   expect(check({ organizations, login })).toThrow(
-    'login.organizations.developers.0.organization: there is no organization "partner" in organizations.',
+    'login.organizations.developers.0.organization: "partner" is not one of `organizations`.',
   );
   // Without any, organizations are those that are in the store.
   expect(check({ login, trustedPublishing: [job] })).not.toThrow();

@@ -98,7 +98,7 @@ function assertOrganizations({ organizations, login, trustedPublishing }: Config
   }));
   for (const { key, organization } of [...groups, ...jobs]) {
     if (names.includes(organization)) continue;
-    const message = `${key}.organization: there is no organization ${JSON.stringify(organization)} in organizations.`;
+    const message = `${key}.organization: ${JSON.stringify(organization)} is not one of \`organizations\`.`;
     throw new RegistryError('malformed', `${message}${closest(organization, names)}`);
   }
 }

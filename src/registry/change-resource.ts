@@ -105,20 +105,22 @@ export async function changeResource(
   });
 }
 
-/** Throws `conflict` if a version of a private resource includes something private. Returns how many were looked at. */
+/**
+ * Throws `conflict` if a version of a private resource includes a version that nobody may read as a
+ * stranger: of a private or deleted resource, or withdrawn. Returns how many were looked at.
+ */
 async function assertMayBePublic(registry: Registry, coordinate: Coordinate): Promise<number | null> {
   const resource = await findResource(registry, coordinate);
   if (resource === null || resource.visibility === 'public') return null;
-  const isHidden = new Map<string, boolean>();
+  const targets = new Map<string, Resource | null>();
   for (const { label, status, dependencies = [] } of resource.versions)
     for (const { coordinate: name, version, how } of status.state === 'withdrawn' ? [] : dependencies) {
       if (how !== 'url') continue;
-      if (!isHidden.has(name)) {
-        const target = await findResource(registry, parseCoordinate(name)!.coordinate);
-        isHidden.set(name, target?.visibility === 'private');
-      }
-      if (!isHidden.get(name)) continue;
-      const what = `${formatCoordinate(coordinate)}@${label} includes ${name}@${version}, which is private.`;
+      if (!targets.has(name)) targets.set(name, await findResource(registry, parseCoordinate(name)!.coordinate));
+      const target = targets.get(name) ?? null;
+      const included = target?.visibility === 'public' ? findVersion(target, version) : null;
+      if (included && included.status.state !== 'withdrawn') continue;
+      const what = `${formatCoordinate(coordinate)}@${label} includes ${name}@${version}, which is not public.`;
       throw new RegistryError('conflict', `${what} Make that public first, or withdraw the version.`);
     }
   return resource.versions.length;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createUpload } from '../../src/source/upload.ts';
 import type { Principal } from '../../src/model/access.ts';
-import { parseCoordinate } from '../../src/model/address.ts';
+import { parseCoordinate, type Coordinate } from '../../src/model/address.ts';
 import type { ArtifactConfig } from '../../src/model/artifact.ts';
 import { formatProblem } from '../../src/model/problem.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import type { PublishRequest } from '../../src/registry/append-version.ts';
-import { changeResource } from '../../src/registry/change-resource.ts';
+import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { readPublished } from '../../src/registry/derived.ts';
 import { publish } from '../../src/registry/publish.ts';
@@ -241,7 +242,7 @@ describe('rights', () => {
     expect(await outcome('@acme/apis/pay', api(url))).toBe('published');
     const { coordinate } = parseCoordinate('@acme/apis/pay')!;
     await expect(changeResource(registry, coordinate, { visibility: 'public' }, author)).rejects.toThrow(
-      '@acme/apis/pay@1.0.0 includes @acme/schemas/secret@1.0.0, which is private.',
+      '@acme/apis/pay@1.0.0 includes @acme/schemas/secret@1.0.0, which is not public.',
     );
     await changeResource(
       registry,
@@ -251,6 +252,26 @@ describe('rights', () => {
     );
     const changed = await changeResource(registry, coordinate, { visibility: 'public' }, author);
     expect(changed.value.visibility).toBe('public');
+  });
+
+  test.each([
+    ['deleted', async (registry: Registry, secret: Coordinate) => deleteResource(registry, secret, author)],
+    [
+      'withdrawn, and its resource public now',
+      async (registry: Registry, secret: Coordinate) => {
+        await changeStatus(registry, secret, '1.0.0', { state: 'withdrawn', reason: 'leak' }, author);
+        await changeResource(registry, secret, { visibility: 'public' }, author);
+      },
+    ],
+  ])('a resource that includes a private one is not made public after that was %s', async (_, change) => {
+    const { registry, put, outcome } = open();
+    await put('@acme/schemas/secret@1.0.0', money());
+    expect(await outcome('@acme/apis/pay', api(url))).toBe('published');
+    await change(registry, parseCoordinate('@acme/schemas/secret')!.coordinate);
+    const { coordinate } = parseCoordinate('@acme/apis/pay')!;
+    await expect(changeResource(registry, coordinate, { visibility: 'public' }, author)).rejects.toThrow(
+      '@acme/apis/pay@1.0.0 includes @acme/schemas/secret@1.0.0, which is not public.',
+    );
   });
 
   test('a target that a version was withdrawn of, or that was deleted, is absent', async () => {

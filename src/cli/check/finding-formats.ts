@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts';
 export const toolFormats = ['github', 'gitlab', 'sarif', 'junit', 'markdown'] as const;
 export type ToolFormat = (typeof toolFormats)[number];
 
-/** Formats findings for a tool. `name`: what was checked, where there is no finding. */
+/** Formats findings for a tool. `name`: the document that was checked, for formats that name it although nothing was found. */
 export function formatFindings(format: ToolFormat, findings: readonly Finding[], name: string): string {
   if (format === 'junit') return formatJunit(findings, name);
   return { github: formatGithub, gitlab: formatGitlab, sarif: formatSarif, markdown: formatMarkdown }[format](findings);

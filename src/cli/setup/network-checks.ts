@@ -11,8 +11,9 @@ import { ok, problem, reasonOf, warning, type Check } from './check.ts';
 const day = 24 * 60 * 60_000;
 /** Days before the end of a certificate at which to warn. Most are renewed 30 days before. */
 const daysAhead = 14;
-/** Seconds that clocks may differ: tokens of CI jobs allow a minute. */
-const [fewSeconds, mostSeconds] = [5, 60];
+/** Seconds by which clocks may differ: tokens of CI jobs allow a minute. */
+const warnedAfter = 5;
+const maxDifference = 60;
 
 /** The public URL as readers see it, the issuers of tokens, and the clock beside theirs. */
 export async function checkNetwork({ url, proxies, login, trustedPublishing }: Config): Promise<Check[]> {
@@ -81,8 +82,8 @@ function checkClock(url: string, { headers }: IncomingMessage): Check[] {
   if (Number.isNaN(there)) return [];
   const seconds = Math.round(Math.abs(Date.now() - there) / 1000);
   const detail = `${seconds} s from that of ${new URL(url).host}`;
-  if (seconds <= fewSeconds) return [ok('clock', detail)];
-  return [(seconds > mostSeconds ? problem : warning)('clock', detail, 'Set the clock by NTP on both machines.')];
+  if (seconds <= warnedAfter) return [ok('clock', detail)];
+  return [(seconds > maxDifference ? problem : warning)('clock', detail, 'Set the clock by NTP on both machines.')];
 }
 
 async function checkIssuer(issuer: string, clientId: string | null): Promise<Check[]> {

@@ -15,7 +15,7 @@ import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
 import { requireAttachable, requireScope, requireScopeToMake } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
-import { dependantsFor, some } from './dependant-routes.ts';
+import { dependantsFor, firstRecords } from './graph/dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './resource-records.ts';
@@ -90,7 +90,7 @@ export const deleteOne: ResourceHandler = async (call) => {
   if (query['force'] !== true) await assertUnattached(registry, principal, coordinate);
   if (query['dryRun'] === true) {
     guardOf(call)(call.found);
-    return { status: 200, body: { dryRun: true, dependants: some(await dependantsFor(call)) } };
+    return { status: 200, body: { dryRun: true, dependants: firstRecords(await dependantsFor(call)) } };
   }
   await deleteResource(registry, coordinate, author, guardOf(call));
   return { status: 204 };

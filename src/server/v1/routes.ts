@@ -3,7 +3,7 @@ import { types } from '../../model/kinds.ts';
 import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
-import * as dependants from './dependant-routes.ts';
+import * as dependants from './graph/dependant-routes.ts';
 import * as consumers from './graph/consumer-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';

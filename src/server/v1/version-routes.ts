@@ -4,7 +4,7 @@ import { assertReplacement, changeStatus, foreseeStatus, type NewStatus } from '
 import { nothingHere } from '../nothing-here.ts';
 import { requireScope } from './require-scope.ts';
 import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
-import { dependantsFor, some } from './dependant-routes.ts';
+import { dependantsFor, firstRecords } from './graph/dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { versionRecord } from './resource-records.ts';
@@ -54,6 +54,6 @@ async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {
   guardOf(call)(found);
   const { next, version } = foreseeStatus(registry, found.value, coordinate, path['version']!, status);
   const dependants = (await dependantsFor(call)).filter(({ uses }) => uses.version === version.label);
-  const body = { ...versionRecord(context.url, next, version), dryRun: true, dependants: some(dependants) };
+  const body = { ...versionRecord(context.url, next, version), dryRun: true, dependants: firstRecords(dependants) };
   return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
 }

@@ -1,7 +1,7 @@
-import { nameOf } from '../../model/resource.ts';
-import { listDependants, type Dependant } from '../../registry/graph/dependants.ts';
-import type { ResourceCall, ResourceHandler } from './call.ts';
-import { isText, positionOf, sendPage } from './list-pages.ts';
+import { nameOf } from '../../../model/resource.ts';
+import { listDependants, type Dependant } from '../../../registry/graph/dependants.ts';
+import type { ResourceCall, ResourceHandler } from '../call.ts';
+import { isText, positionOf, sendPage } from '../list-pages.ts';
 
 export const listAll: ResourceHandler = async (call) => {
   const after = positionOf(call, isText);
@@ -16,7 +16,7 @@ export function dependantsFor({ registry, principal, found }: ResourceCall): Pro
 }
 
 /** The first of them, as described in the API. */
-export function some(dependants: readonly Dependant[]): object[] {
+export function firstRecords(dependants: readonly Dependant[]): object[] {
   return dependants.slice(0, 100).map(dependantRecord);
 }
 
