@@ -1,3 +1,4 @@
+import { isUrlPath } from '../model/address.ts';
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
 import { isBlocking } from '../model/problem.ts';
@@ -64,9 +65,15 @@ async function readAgain(
 ): Promise<Map<string, SnapshotFile> | null> {
   const [first, ...others] = read;
   if (!isSame(first!, entry)) return null;
-  const loaded = others.length === 0 ? [] : await load(others.map(({ path }) => path));
-  if (!loaded.every((file, at) => isSame(others[at]!, file))) return null;
-  return new Map([entry, ...loaded].map((file) => [file.path, file]));
+  const now = new Map<string, SnapshotFile>([[entry.path, entry]]);
+  // Documents of the registry come last: what is read of them counts as referred to.
+  for (const isOfRegistry of [false, true]) {
+    const before = others.filter(({ path }) => isUrlPath(path) === isOfRegistry);
+    const loaded = before.length === 0 ? [] : await load(before.map(({ path }) => path));
+    if (!loaded.every((file, at) => isSame(before[at]!, file))) return null;
+    for (const file of loaded) now.set(file.path, file);
+  }
+  return now;
 }
 
 function isSame(before: SnapshotFile, now: SnapshotFile): boolean {

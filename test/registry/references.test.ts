@@ -13,6 +13,7 @@ import { readPublished } from '../../src/registry/derived.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';
+import { rememberResults } from '../../src/compile/remember-results.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';
 import { createWorld, snapshotOf } from './world.ts';
 
@@ -327,6 +328,35 @@ describe('limits', () => {
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...more))).toContain('limit-files');
     const same = Array.from({ length: 10_000 }, (_, at) => `${site}/@a/schemas/s0#/$defs/${at % 2 ? 'code' : 'code'}`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...same))).toBe('published');
+  });
+
+  test('a document is compiled again where one of sixty targets moved, and counts each of them once', async () => {
+    const { registry, put, outcome, resource } = open();
+    Object.assign(registry, { compiler: rememberResults(registry.compiler) });
+    const names = Array.from({ length: 60 }, (_, at) => `@acme/schemas/part-${at}`);
+    for (const name of names) await put(`${name}@1.0.0`, money());
+    const document = schema('Whole', ...names.map((name) => `${site}/${name}@^1`));
+    expect(await outcome('@acme/schemas/whole', document)).toBe('published');
+    await put('@acme/schemas/part-7@1.1.0', money('euro'));
+    expect(await outcome('@acme/schemas/whole', document)).toBe('published');
+    const { dependencies } = (await resource('@acme/schemas/whole')).versions.at(-1)!;
+    expect(dependencies).toHaveLength(60);
+    expect(dependencies!.map(({ version }) => version).filter((version) => version === '1.1.0')).toHaveLength(1);
+  });
+
+  test('a file that no longer refers to a document leaves no dependency on it', async () => {
+    const { registry, put, resource } = open();
+    Object.assign(registry, { compiler: rememberResults(registry.compiler) });
+    await put('@acme/schemas/secret@1.0.0', money());
+    const whole = schema('Whole', './part.json');
+    const of = (part: unknown) => ({
+      snapshot: snapshotOf(null, null, { 'document.json': JSON.stringify(whole), 'part.json': JSON.stringify(part) }),
+    });
+    await put('@acme/schemas/whole', whole, of(schema('Part', `${site}/@acme/schemas/secret`)));
+    expect((await resource('@acme/schemas/whole')).versions.at(-1)!.dependencies).toHaveLength(1);
+    await put('@acme/schemas/whole', whole, of(schema('Part')));
+    expect((await resource('@acme/schemas/whole')).versions).toHaveLength(2);
+    expect((await resource('@acme/schemas/whole')).versions.at(-1)!.dependencies).toBeUndefined();
   });
 
   test('a target that makes the document too large is not even read', async () => {

@@ -22,7 +22,7 @@ const maxInAll = 1000;
 
 /** Files of a document, with what its references by URL lead to. */
 export interface References {
-  /** Answers the URL of a published document with its JSON. `blob`: the digest of its manifest. */
+  /** Answers the URL of a published document with its JSON, each time with the same. `blob`: the digest of its manifest. */
   load: Load;
   /** What was answered so far, by coordinate and range. */
   dependencies(): Dependency[];
@@ -77,8 +77,16 @@ export function openReferences(
     return { path, found: true, bytes: await readObject(registry, layer.digest, manifest), blob: manifest };
   }
 
+  // Whoever remembers results reads the files to compare them, and again to compile them.
+  const opened = new Map<string, Promise<SnapshotFile>>();
+  function openOnce(path: string): Promise<SnapshotFile> {
+    const file = opened.get(path) ?? open(path);
+    opened.set(path, file);
+    return file;
+  }
+
   return {
-    load: loadWith(read, open),
+    load: loadWith(read, openOnce),
     dependencies: () => [...given.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
   };
 }
