@@ -51,7 +51,7 @@ export interface RejectedDocument extends Pick<DocumentState, 'resource' | 'outc
 }
 
 /** The most rejected documents that are described. */
-const most = 20;
+const maxRejected = 20;
 
 /** An owner whose repositories are followed, for people and programs. */
 export interface FollowedOwner extends Omit<Owner, 'org' | 'state' | 'skipped' | 'lookedAt'> {
@@ -96,7 +96,7 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
     commit,
     syncedAt,
     documents: { published, rejected: rejected.length },
-    rejected: rejected.slice(0, most).map(([path, document]) => {
+    rejected: rejected.slice(0, maxRejected).map(([path, document]) => {
       const { resource, outcome, since: changedAt = null, detail: why = null } = document;
       return { path, resource, outcome, since: changedAt, detail: publicDetail(url, why) };
     }),
