@@ -168,6 +168,8 @@ export function syncModel(life: Life, repo: Repo): string[] {
       kept.set(path, kept.get(from));
       kept.delete(from);
     }
+    // Under its new name, what was rejected is looked at again: what it is compared with may be yanked by now.
+    if (repo.seen.get(path)?.outcome === 'rejected') repo.seen.delete(path);
   }
   for (const path of repo.seen.keys()) if (!repo.files.has(path)) repo.seen.delete(path);
   for (const [path, doc] of files) {
