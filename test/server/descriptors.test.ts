@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { devNull } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openServed } from './served.ts';
 
 const prlimit = '/usr/bin/prlimit';
@@ -15,23 +15,25 @@ function limitOf(): string {
   return execFileSync(prlimit, args, { encoding: 'utf8' }).trim();
 }
 
-/** Opens files until the system refuses. Returns what lets go of them. */
-function takeAllDescriptors(): () => void {
+/** Lowers the limit of open files. `take` opens files until the system refuses; `letGo` undoes both. */
+function limitDescriptors() {
   const before = limitOf();
   const open: number[] = [];
   // Enough for the call that sets it back.
   execFileSync(prlimit, ['--pid', String(process.pid), `--nofile=${nextDescriptor() + 50}:`]);
-  const letGo = () => {
-    for (const descriptor of open.splice(0)) closeSync(descriptor);
-    execFileSync(prlimit, ['--pid', String(process.pid), `--nofile=${before}:`]);
+  return {
+    take: () => {
+      try {
+        for (;;) open.push(openSync(devNull, 'r'));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EMFILE') throw error;
+      }
+    },
+    letGo: () => {
+      for (const descriptor of open.splice(0)) closeSync(descriptor);
+      execFileSync(prlimit, ['--pid', String(process.pid), `--nofile=${before}:`]);
+    },
   };
-  try {
-    for (;;) open.push(openSync(devNull, 'r'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EMFILE') return letGo;
-    letGo();
-    throw error;
-  }
 }
 
 function nextDescriptor(): number {
@@ -53,14 +55,23 @@ test.skipIf(!existsSync(prlimit))(
       return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
     };
     expect(await ask('/readyz')).toMatchObject({ status: 200 });
-    const letGo = takeAllDescriptors();
+    const descriptors = limitDescriptors();
     try {
+      descriptors.take();
       expect(await ask('/healthz')).toMatchObject({ status: 200 });
-      const unready = await ask('/readyz');
+      // What ran before in this process may close a file of its own meanwhile: that one is taken, too.
+      const unready = await vi.waitUntil(
+        async () => {
+          descriptors.take();
+          const answer = await ask('/readyz');
+          return answer.status === 200 ? undefined : answer;
+        },
+        { timeout: 60_000 },
+      );
       expect(unready).toMatchObject({ status: 503, retryAfter: '1' });
       expect(JSON.parse(unready.text)).toMatchObject({ detail: expect.stringContaining('no file descriptors') });
     } finally {
-      letGo();
+      descriptors.letGo();
     }
     expect(await ask('/readyz')).toMatchObject({ status: 200 });
     // Connections are accepted again.
