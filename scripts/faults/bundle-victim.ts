@@ -27,7 +27,10 @@ const readyDescription: Plugin = {
     const code = await readFile(id, 'utf8');
     const yaml = await readFile(new URL('../../content/apis/management.yaml', import.meta.url), 'utf8');
     const literal = JSON.stringify(JSON.stringify(parse(yaml)));
-    return withUrls(code, id).replace('parse(text)', () => `JSON.parse(${literal})`);
+    return withUrls(code, id).replace(
+      "parse(read('../../../content/apis/management.yaml'))",
+      () => `JSON.parse(${literal})`,
+    );
   },
 };
 

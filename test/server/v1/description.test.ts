@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { writeOperations } from '../../../scripts/resource-operations.ts';
 import { problemTypes } from '../../../src/server/error-answers.ts';
 import { routes } from '../../../src/server/v1/routes.ts';
 import { openApi } from './api.ts';
@@ -10,6 +12,11 @@ import { description } from './described.ts';
 test('every operation that needs a key has a handler, and every handler an operation', () => {
   const described = description.operations.filter(({ scope }) => scope !== null).map(({ id }) => id);
   expect([...routes.keys()].sort()).toEqual(described.sort());
+});
+
+test('the operations of APIs, schemas and rulesets are what scripts/resource-operations.ts writes', () => {
+  const text = readFileSync(new URL('../../../content/apis/management.yaml', import.meta.url), 'utf8');
+  expect(writeOperations(text)).toBe(text);
 });
 
 test('redocly lint has nothing to say about it', async () => {
