@@ -1,6 +1,7 @@
 /**
  * How fast `stele serve` answers what is more than one document: the page of a small API, lists of 100 of 10,000 resources, pages of them, and the
- * search over the APIs of the corpus, with the time until the first answer after a start. One core serves, and wrk has another. No peers: each row
+ * search over the APIs of the corpus, with the time until the first answer after a start; and what ten publishes a second into the organization take
+ * from its reads. One core serves, and wrk has another. No peers: each row
  * has a goal.
  *
  *   node scripts/bench/lists.ts [--rounds 3] [--seconds 2] [--resources 10000] [--apis 300] [--bars page,search] [--corpus ../shared/corpus/openapi]
@@ -46,13 +47,15 @@ interface Row {
 }
 
 const results: Measured[] = [];
-if (isAsked('page', 'list', 'list-end')) await measureLists();
+const busyBars = ['latest-busy', 'page-busy', 'list-busy'] as const;
+if (isAsked('page', 'list', 'list-end', ...busyBars)) await measureLists();
 if (isAsked('search', 'search-new', 'search-first')) await measureSearch();
 await reportResults(results);
 process.exit(0);
 
 async function measureLists(): Promise<void> {
-  await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } } } });
+  const open = { defaults: { visibility: 'public' } };
+  await using wire = await openWire({ organizations: { bench: open, many: open } });
   await writeFile(join(wire.folder, 'document.json'), makeDocument(5e3));
   await wire.stele('publish', 'document.json', '@bench/apis/small', '--version', '1.0.0');
   await wire.inRegistry(async (registry) => {
@@ -60,6 +63,9 @@ async function measureLists(): Promise<void> {
       newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
     await fillOrganization(registry.refs, make, { resources, versions: 1 });
   });
+  await wire.stele('publish', 'document.json', '@many/apis/busy', '--version', '1.0.0');
+  const keyArgs = ['--org', 'many', '--name', 'bench', '--scope', 'publish', '--json'];
+  const key = /stele_\w+/.exec(await wire.stele('keys', 'create', ...keyArgs))![0];
   const server = await wire.serveStele();
   const to = (path: string) => server.url + path;
   const last = await cursorAfter(to('/@many'), resources - 200);
@@ -68,6 +74,58 @@ async function measureLists(): Promise<void> {
     { bar: 'list', ask: { url: to('/@many?limit=100') } },
     { bar: 'list-end', ask: { url: to(`/@many?limit=100&cursor=${last}`) } },
   ]);
+  if (!isAsked(...busyBars)) return;
+  const asks: [busy: BarName, ask: Ask][] = [
+    ['latest-busy', { url: to('/@many/apis/busy') }],
+    ['page-busy', { url: to('/@many/apis/busy'), headers: html }],
+    ['list-busy', { url: to('/@many?limit=100') }],
+  ];
+  const quiet = await ratesOf(
+    server,
+    asks.map(([, ask]) => ask),
+  );
+  const publisher = publishTenASecond(server, key);
+  const busy = await ratesOf(
+    server,
+    asks.map(([, ask]) => ask),
+  );
+  const perSecond = await publisher.stop();
+  for (const [index, [row]] of asks.entries()) {
+    const [before, now] = [quiet[index]!, busy[index]!];
+    const seen = `${showRate(now)}, quiet ${showRate(before)}; ${perSecond.toFixed(1)} publishes a second`;
+    results.push({ row, value: now.wall / before.wall, seen });
+  }
+}
+
+/** Publishes versions of `@many/apis/busy` over HTTP, ten a second, until it is stopped. `stop` answers how many a second there were. */
+function publishTenASecond({ url }: Server, key: string): { stop: () => Promise<number> } {
+  const startedAt = performance.now();
+  const running = new Set<Promise<void>>();
+  let published = 0;
+  const publishOne = async (version: string) => {
+    const answer = await fetch(`${url}/v1/apis/busy/spec`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ version, document: JSON.parse(makeDocument(5e3, `Version ${version}`)) as object }),
+    });
+    if (answer.status !== 201) throw new Error(await answer.text());
+    published++;
+  };
+  let number = 0;
+  const timer = setInterval(() => {
+    // A machine that cannot do ten says so by its figure.
+    if (running.size >= 16) return;
+    const one = publishOne(`1.${++number}.0`).finally(() => running.delete(one));
+    running.add(one);
+  }, 100);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      const perSecond = (1000 * published) / (performance.now() - startedAt);
+      await Promise.all(running);
+      return perSecond;
+    },
+  };
 }
 
 async function cursorAfter(url: string, count: number): Promise<string> {
@@ -123,13 +181,22 @@ async function measureAll(server: Server, all: readonly Row[]): Promise<void> {
       const [url, headers] = [ask.url, Object.fromEntries((ask.headers ?? []).map((field) => field.split(': ')))];
       if (!(await fetch(url, { headers })).ok) throw new Error(`${url} is not answered.`);
     });
-  const measured = rows.map((): Rate[] => []);
-  for (let round = 0; round < rounds; round++)
-    for (const [index, { ask }] of rows.entries()) measured[index]!.push(await measure(server, ask, { seconds }));
+  const rates = await ratesOf(
+    server,
+    rows.map(({ ask }) => ask),
+  );
   for (const [index, { bar }] of rows.entries()) {
-    const rate = mediansOf(measured[index]!);
+    const rate = rates[index]!;
     results.push({ row: bar, value: rate.wall, seen: showRate(rate) });
   }
+}
+
+/** The median rate of each, round by round. */
+async function ratesOf(server: Server, asks: readonly Ask[]): Promise<Rate[]> {
+  const measured = asks.map((): Rate[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, ask] of asks.entries()) measured[index]!.push(await measure(server, ask, { seconds }));
+  return measured.map(mediansOf);
 }
 
 /** Publishes the APIs of the corpus, and where they are too few, each again under another name. */
