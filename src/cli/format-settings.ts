@@ -9,9 +9,9 @@ export function formatSettings(documents: readonly { path: string; coordinate: C
   const entries = documents.map(({ path, coordinate }) => {
     const relative = folder === '' ? path : path.slice(folder.length + 1);
     const lines = [
-      `  - path: ${quoted(relative)}`,
+      `  - path: ${scalar(relative)}`,
       `    type: ${coordinate.type}`,
-      `    slug: ${quoted(coordinate.slug)}`,
+      `    slug: ${scalar(coordinate.slug)}`,
     ];
     return isPathGlob(relative) ? ['  # A path with a star cannot be listed.', ...lines.map(commented)] : lines;
   });
@@ -23,7 +23,7 @@ function commented(line: string): string {
 }
 
 /** A YAML scalar: as it is where that is safe, else as a JSON string, which YAML reads too. */
-function quoted(text: string): string {
+function scalar(text: string): string {
   return /^[a-z][a-z0-9._/-]*[a-z0-9]$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
     ? text
     : JSON.stringify(text);

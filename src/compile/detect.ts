@@ -57,13 +57,13 @@ export function kindOf(value: unknown): { type: ResourceType; kind: Kind; title:
   if (!isObject(value)) return null;
   if (isVersion(value['openapi']) || isVersion(value['swagger'])) {
     const info = isObject(value['info']) ? value['info'] : {};
-    return { type: 'apis', kind: 'openapi', title: textOf(info['title']) };
+    return { type: 'apis', kind: 'openapi', title: nonBlank(info['title']) };
   }
   if (typeof value['$schema'] === 'string')
     return dialectUri.test(value['$schema'])
-      ? { type: 'schemas', kind: 'json-schema', title: textOf(value['title']) }
+      ? { type: 'schemas', kind: 'json-schema', title: nonBlank(value['title']) }
       : null;
-  const title = textOf(value['title']) ?? textOf(value['x-title']);
+  const title = nonBlank(value['title']) ?? nonBlank(value['x-title']);
   if (isSpectral(value)) return { type: 'rulesets', kind: 'spectral-ruleset', title };
   return isRedocly(value) ? { type: 'rulesets', kind: 'redocly-ruleset', title } : null;
 }
@@ -74,7 +74,7 @@ function isVersion(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && /^\d+(?:\.\d+)*(?:[-+.]|$)/.test(value));
 }
 
-function textOf(value: unknown): string | null {
+function nonBlank(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 

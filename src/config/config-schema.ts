@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { closest } from '../model/closest.ts';
+import { closest } from '../model/text/closest.ts';
 import { RegistryError } from '../model/errors.ts';
 
 const schema = JSON.parse(

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Config, UserConfig } from '../config.ts';
-import { closest } from '../model/closest.ts';
+import { closest } from '../model/text/closest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
 import { fillDefaults } from './config-schema.ts';

@@ -94,7 +94,7 @@ export async function runCheck(
       return null;
     }
     const isUnexpected = !late.aborted && !isRegistryError(error);
-    if (isUnexpected) registry.log('warn', 'check of a pull request failed', { head, error: textOf(error) });
+    if (isUnexpected) registry.log('warn', 'check of a pull request failed', { head, error: traceOf(error) });
     const detail = late.aborted ? tookTooLong(patience) : explain(error);
     const saved = await save([wholeCheckOf(head, 'failure', detail)]);
     const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
@@ -133,7 +133,7 @@ function later(registry: Registry, pull: PullCheck, head: string): Partial<PullC
   return { state: 'failed', tries, nextAt };
 }
 
-function textOf(error: unknown): string {
+function traceOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

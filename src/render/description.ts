@@ -1,7 +1,8 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/images/image.ts';
+import { escapeText } from '../model/text/escape.ts';
 import { keepDeepText } from './deep-text.ts';
-import { escapeText, formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
+import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { foldTokens } from './fold-tokens.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';

@@ -1,3 +1,4 @@
+import { escapeHtml, escapeText } from '../model/text/escape.ts';
 import type { ShownImage } from '../model/images/image.ts';
 
 const text: unique symbol = Symbol('HTML text');
@@ -76,25 +77,6 @@ export function trustHtml(made: string): Html {
 export function imageHtml({ name, width, height }: ShownImage, words: string): Html {
   const size = width === null || height === null ? '' : ` width="${width}" height="${height}"`;
   return { [text]: `<img src="image:${escapeHtml(name)}" alt="${escapeHtml(words)}"${size} loading="lazy">` };
-}
-
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/**
- * Escapes text and attribute values. Characters that HTML forbids (NUL, lone surrogates) become
- * U+FFFD.
- */
-function escapeHtml(value: string): string {
-  return value.replace(/[&<>"'\0\p{Surrogate}]/gu, escapeCharacter);
-}
-
-/** Escapes text only. Keeps quotes, which examples are full of. */
-export function escapeText(value: string): string {
-  return value.replace(/[&<>\0\p{Surrogate}]/gu, escapeCharacter);
-}
-
-function escapeCharacter(character: string): string {
-  return escapes[character] ?? '\uFFFD';
 }
 
 /** Whether a link target is allowed: an absolute web or mail URL, or an anchor on the page. */

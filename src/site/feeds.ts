@@ -4,7 +4,7 @@ import { countsInWords, verdictsInWords, type VersionChanges } from '../model/co
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
-import { escapeXml } from './xml.ts';
+import { escapeXml } from '../model/text/escape.ts';
 
 /** The scope of a feed: the registry, one organization, or one resource. */
 export type FeedScope =

@@ -3,7 +3,7 @@ import { coordinateOf, type Resource } from '../model/resource.ts';
 import { docPath } from './docs/docs.ts';
 import { lastChange } from './publications.ts';
 import type { Site } from './site.ts';
-import { escapeXml } from './xml.ts';
+import { escapeXml } from '../model/text/escape.ts';
 
 type Place = Pick<Site, 'url' | 'links' | 'docs'>;
 

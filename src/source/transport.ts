@@ -248,7 +248,7 @@ function sshCommand(
     PermitLocalCommand: 'no',
     ...(knownHosts === null ? {} : { UserKnownHostsFile: knownHosts, GlobalKnownHostsFile: '/dev/null' }),
   };
-  const words = Object.entries(options).flatMap(([name, value]) => ['-o', quoted(`${name}=${sshWord(value)}`)]);
+  const words = Object.entries(options).flatMap(([name, value]) => ['-o', shellWord(`${name}=${sshWord(value)}`)]);
   return ['ssh', '-F', '/dev/null', ...words].join(' ');
 }
 
@@ -258,6 +258,6 @@ function sshWord(value: string): string {
   return /\s/.test(plain) ? `"${plain}"` : plain;
 }
 
-function quoted(word: string): string {
+function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

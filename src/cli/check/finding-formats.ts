@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeXml } from '../../model/text/escape.ts';
 import { plain } from '../../sync/checks.ts';
 import { formatJson } from '../output.ts';
 import type { Finding } from './finding.ts';
@@ -116,19 +117,7 @@ function caseOf({ level, rule, message, file, pointer, place }: Finding): string
   return `${open}${body}</testcase>`;
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-/** Escapes text for XML 1.0, without the characters that it does not allow. */
+/** Escapes text for XML. Line breaks stay what they are in attributes, too. */
 function xml(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replace(/[&<>"']/g, (character) => entities[character]!)
-    .replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escapeXml(text).replace(/[\t\n]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -8,7 +8,7 @@ import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type 
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import type { FindRuleset } from './spectral/effective-rules.ts';
 import { tryRules } from './ruleset-trial.ts';
-import { closest } from '../../model/closest.ts';
+import { closest } from '../../model/text/closest.ts';
 
 const builtIn = readBuiltIn();
 

@@ -82,7 +82,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   function locate(resource: Resource, fragment: string, text: string): Outcome {
     const found = find(resource, fragment);
     if (found !== null) return found;
-    const message = `${quote(text)} does not resolve in ${resource.file.path}.`;
+    const message = `${referenceSubject(text)} does not resolve in ${resource.file.path}.`;
     return { refused: { rule: 'ref-unresolved', message } };
   }
 
@@ -153,12 +153,12 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (found && !isParsed(found) && found.problem)
       return {
         rule: found.problem.rule,
-        message: `${quote(text)} does not resolve${isUrlPath(reference.path) ? '.' : ':'} ${found.problem.message}`,
+        message: `${referenceSubject(text)} does not resolve${isUrlPath(reference.path) ? '.' : ':'} ${found.problem.message}`,
       };
     if (isUrlPath(reference.path))
-      return { rule: 'ref-remote', message: `${quote(text)} points to a URL that is not read here.` };
+      return { rule: 'ref-remote', message: `${referenceSubject(text)} points to a URL that is not read here.` };
     const why = found ? 'is not a JSON or YAML document' : 'does not exist';
-    return { rule: 'ref-unresolved', message: `${quote(text)} does not resolve: ${reference.path} ${why}.` };
+    return { rule: 'ref-unresolved', message: `${referenceSubject(text)} does not resolve: ${reference.path} ${why}.` };
   }
 
   function follow(pending: Pending): boolean {
@@ -195,7 +195,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
 }
 
 function tooManyTries({ text }: Pending): { rule: string; message: string } {
-  const message = `${quote(text)} cannot be resolved: its target is found only after too many other references. Use a relative path.`;
+  const message = `${referenceSubject(text)} cannot be resolved: its target is found only after too many other references. Use a relative path.`;
   return { rule: 'limit-references', message };
 }
 
@@ -203,6 +203,6 @@ function isMetaVocabulary(uri: string): boolean {
   return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/meta\/[a-z-]+$/.test(uri);
 }
 
-function quote(text: string): string {
+function referenceSubject(text: string): string {
   return `The reference ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
 }

@@ -20,7 +20,7 @@ const mayMeanMore = /^(?:[-+.\d~nNtTfF]|$)/;
 export type Scalar = string | number | boolean | null;
 
 /** The text of a scalar: what is between its quotes, without escapes and line breaks. */
-export const textOf = getScalarValue;
+export const scalarText = getScalarValue;
 
 /** What a plain scalar means by the core schema (YAML 1.2 §10.3.2). A number beyond a double is infinity. */
 export function readPlain(source: string): Scalar {

@@ -2,7 +2,7 @@ import { EVENT_ID, SCALAR_STYLE } from 'js-yaml';
 import type { Tree } from './events.ts';
 import { parsePointer } from './pointer.ts';
 import type { FindNode } from './text.ts';
-import { startOf, textOf } from './scalar.ts';
+import { startOf, scalarText } from './scalar.ts';
 
 /** Whether a node is a merge key: a plain `<<` (https://yaml.org/type/merge.html). */
 export function isMergeKey({ text, events }: Tree, index: number): boolean {
@@ -20,7 +20,7 @@ export function isMergeKey({ text, events }: Tree, index: number): boolean {
 export function keyName({ text, events, targets }: Tree, index: number): string | null {
   const event = events[targets.get(index) ?? index]!;
   if (event.type !== EVENT_ID.SCALAR) return null;
-  const name = textOf(text, event);
+  const name = scalarText(text, event);
   return name === '' && event.style === SCALAR_STYLE.PLAIN ? 'null' : name;
 }
 

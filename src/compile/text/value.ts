@@ -2,7 +2,7 @@ import { EVENT_ID, SCALAR_STYLE, type DocumentEvent, type ScalarEvent } from 'js
 import type { CompileLimits } from '../compile.ts';
 import { tooDeep, tooManyNodes, type NodeEvent, type Tree } from './events.ts';
 import { joinPointer, longestPointer, pointerTooLong } from './pointer.ts';
-import { readPlain, readTagged, startOf, textOf, type Scalar } from './scalar.ts';
+import { readPlain, readTagged, startOf, scalarText, type Scalar } from './scalar.ts';
 import { loneSurrogate, numberIssue, setMember, type TextIssue } from './text.ts';
 import { isMergeKey, keyName, mergedMaps } from './tree.ts';
 
@@ -159,7 +159,7 @@ export function readValue(
   }
 
   function readScalar(event: ScalarEvent, index: number): Scalar {
-    const source = textOf(text, event);
+    const source = scalarText(text, event);
     characters += source.length;
     let value: Scalar = source;
     if (event.tagStart >= 0) {

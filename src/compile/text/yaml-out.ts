@@ -60,13 +60,13 @@ function isPlain(text: string): boolean {
 }
 
 function writeKey(key: string): string {
-  return isPlain(key) ? key : quote(key);
+  return isPlain(key) ? key : doubleQuoted(key);
 }
 
 function writeScalar(value: unknown, indent: string): string {
   if (typeof value === 'string') {
     if (isPlain(value)) return value;
-    return isLiteral(value) ? writeLiteral(value, indent) : quote(value);
+    return isLiteral(value) ? writeLiteral(value, indent) : doubleQuoted(value);
   }
   return typeof value === 'number' ? writeNumber(value) : String(value);
 }
@@ -103,7 +103,7 @@ function writeLiteral(text: string, indent: string): string {
 }
 
 /** Quotes as JSON, and escapes the characters that YAML reads as line breaks or does not allow. */
-function quote(text: string): string {
+function doubleQuoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,4 +1,4 @@
-import { closest } from '../../model/closest.ts';
+import { closest } from '../../model/text/closest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 

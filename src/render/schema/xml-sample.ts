@@ -1,3 +1,4 @@
+import { escapeXml } from '../../model/text/escape.ts';
 import { isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
@@ -47,7 +48,7 @@ function formOf({ document }: Schemas, schema: unknown, fallback: string): Form 
   return {
     found,
     name: isPrefixed ? `${textOf(prefix)}:${local}` : local,
-    namespace: declared === '' ? '' : ` xmlns${isPrefixed ? `:${textOf(prefix)}` : ''}="${escape(declared)}"`,
+    namespace: declared === '' ? '' : ` xmlns${isPrefixed ? `:${textOf(prefix)}` : ''}="${escapeXml(declared)}"`,
     isAttribute: attribute === true || nodeType === 'attribute',
     isWrapped: wrapped === true || nodeType === 'element',
   };
@@ -71,7 +72,7 @@ function elements(progress: Progress, schema: unknown, name: string, value: unkn
       .flatMap((one) => elements(progress, item, itemName, one, depth + (isWrapped ? 1 : 0)));
     return isWrapped ? [`${indent}<${name}${namespace}>`, ...inside, `${indent}</${name}>`] : inside;
   }
-  if (!isObject(value)) return [`${indent}<${name}${namespace}>${escape(textOf(value))}</${name}>`];
+  if (!isObject(value)) return [`${indent}<${name}${namespace}>${escapeXml(textOf(value))}</${name}>`];
   const properties = propertiesOf(progress.schemas, schema);
   const members = entriesOf(value).map(([key, one]) => ({
     one,
@@ -80,7 +81,7 @@ function elements(progress: Progress, schema: unknown, name: string, value: unkn
   }));
   const attributes = members
     .filter(({ form, one }) => form.isAttribute && !isObject(one) && !Array.isArray(one))
-    .map(({ form, one }) => ` ${form.name}="${escape(textOf(one))}"`);
+    .map(({ form, one }) => ` ${form.name}="${escapeXml(textOf(one))}"`);
   const inside = members
     .filter(({ form, one }) => !form.isAttribute || isObject(one) || Array.isArray(one))
     .flatMap(({ form, one, schema: own }) => elements(progress, own, form.name, one, depth + 1));
@@ -97,9 +98,4 @@ function propertiesOf(schemas: Schemas, schema: unknown, depth = 0): Map<string,
       : [...listOf(found['allOf']), ...listOf(found['oneOf']).slice(0, 1), ...listOf(found['anyOf']).slice(0, 1)];
   const inherited = parts.slice(0, 12).flatMap((part) => [...propertiesOf(schemas, part, depth + 1)]);
   return new Map([...inherited, ...entriesOf(found['properties'])]);
-}
-
-function escape(text: string): string {
-  const plain = text.toWellFormed().replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '');
-  return plain.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '&quot;');
 }

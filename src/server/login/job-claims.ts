@@ -13,11 +13,11 @@ type HostClaims = Omit<
  */
 export function readJob(claims: Claims): Job | null {
   const { aud, exp } = claims;
-  const [issuer, subject, tokenId] = [textOf(claims['iss']), textOf(claims['sub']), textOf(claims['jti'])];
+  const [issuer, subject, tokenId] = [claimText(claims['iss']), claimText(claims['sub']), claimText(claims['jti'])];
   const kind = claims['repository'] === undefined ? 'gitlab' : 'github';
   // No host sends both.
   if (kind === 'github' && claims['project_path'] !== undefined) return null;
-  const repository = textOf(claims[kind === 'github' ? 'repository' : 'project_path']);
+  const repository = claimText(claims[kind === 'github' ? 'repository' : 'project_path']);
   if (issuer === null || subject === null || tokenId === null || repository === null) return null;
   const audiences = (Array.isArray(aud) ? aud : [aud]).filter((text) => typeof text === 'string');
   const read = kind === 'github' ? readGitHub(claims, issuer, repository) : readGitLab(claims, issuer, repository);
@@ -33,13 +33,13 @@ function readGitHub(claims: Claims, issuer: string, repository: string): HostCla
   return {
     repositoryId: idOf(claims['repository_id']),
     ownerId: idOf(claims['repository_owner_id']),
-    ref: gitHubRef(textOf(claims['ref']), claims['ref_type']),
+    ref: gitHubRef(claimText(claims['ref']), claims['ref_type']),
     isRefProtected: isTrue(claims['ref_protected']),
     commit: commitOf(claims['sha']),
-    workflow: textOf(claims['workflow_ref']),
-    jobWorkflow: textOf(claims['job_workflow_ref']),
-    environment: textOf(claims['environment']),
-    event: textOf(claims['event_name']),
+    workflow: claimText(claims['workflow_ref']),
+    jobWorkflow: claimText(claims['job_workflow_ref']),
+    environment: claimText(claims['environment']),
+    event: claimText(claims['event_name']),
     isFork: false,
     run: run === null ? null : attempt === null ? page : `${page}/attempts/${attempt}`,
   };
@@ -51,19 +51,19 @@ function readGitLab(claims: Claims, issuer: string, repository: string): HostCla
   const project = [idOf(claims['project_id']), repository];
   // `project_…` names the fork in a merge request's pipeline, `job_project_…` where it runs.
   const others = [
-    [idOf(claims['job_project_id']), textOf(claims['job_project_path'])],
-    [idOf(claims['source_project_id']), textOf(claims['source_project_path'])],
+    [idOf(claims['job_project_id']), claimText(claims['job_project_path'])],
+    [idOf(claims['source_project_id']), claimText(claims['source_project_path'])],
   ];
   return {
     repositoryId: project[0]!,
     ownerId: idOf(claims['namespace_id']),
-    ref: gitLabRef(textOf(claims['ref']), claims['ref_type'], claims['ref_path']),
+    ref: gitLabRef(claimText(claims['ref']), claims['ref_type'], claims['ref_path']),
     isRefProtected: isTrue(claims['ref_protected']),
     commit: commitOf(claims['sha']),
-    workflow: textOf(claims['ci_config_ref_uri']),
+    workflow: claimText(claims['ci_config_ref_uri']),
     jobWorkflow: null,
-    environment: textOf(claims['environment']),
-    event: textOf(claims['pipeline_source']),
+    environment: claimText(claims['environment']),
+    event: claimText(claims['pipeline_source']),
     isFork: others.some((other) => other.some((value, index) => value !== null && value !== project[index])),
     run: job === null ? null : `${issuer}/${repository}/-/jobs/${job}`,
   };
@@ -95,13 +95,13 @@ function serverOf(issuer: string): string {
   return issuer.replace(/\/(?:_services\/token|api\/actions)\/?$/, '').replace(/\/$/, '');
 }
 
-function textOf(value: unknown): string | null {
+function claimText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= 1024 ? value : null;
 }
 
 /** Hosts write ids as numbers or as strings. */
 function idOf(value: unknown): string | null {
-  const text = typeof value === 'number' ? String(value) : textOf(value);
+  const text = typeof value === 'number' ? String(value) : claimText(value);
   return text !== null && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : null;
 }
 

@@ -1,5 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { readSecret } from '../../config/environment.ts';
+import { escapeHtml } from '../../model/text/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -168,13 +169,12 @@ function refuseMethod(allowed: string) {
  * another origin.
  */
 function sendOnwards(response: Response, target: string): void {
-  const href = target.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   // The usual `sandbox` would prevent the refresh (HTML, shared declarative refresh steps).
   response.setHeader('Content-Security-Policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
   response.setHeader('Refresh', `0;url=${target}`);
   response
     .type('html')
     .send(
-      `<!doctype html><html lang="en"><title>Signed out</title><p>You are signed out here. <a href="${href}">Sign out at the identity provider too</a>.</p></html>`,
+      `<!doctype html><html lang="en"><title>Signed out</title><p>You are signed out here. <a href="${escapeHtml(target)}">Sign out at the identity provider too</a>.</p></html>`,
     );
 }

@@ -1,4 +1,4 @@
-import { closest } from '../../model/closest.ts';
+import { closest } from '../../model/text/closest.ts';
 import type { Operation } from './api-description.ts';
 
 /** A path of the description with its operations. */

@@ -84,14 +84,14 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
 
 /** The parts of a long document that its page links to, and the images on all of them. */
 async function makeParts(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
-  const textOf = async (path: string) => Buffer.from((await ask(making, { path }, item)).body).toString();
-  const page = await textOf(item.ask);
+  const askText = async (path: string) => Buffer.from((await ask(making, { path }, item)).body).toString();
+  const page = await askText(item.ask);
   const parts = partItems(item.ask, page);
   const pinned = item.ask.slice(0, -'/index.html'.length);
   const images = new Map<string, Item>();
   const files: BuiltFile[] = [];
   for (const path of [item.ask, ...parts.map((part) => part.ask)])
-    for (const image of imageItems(pinned, path === item.ask ? page : await textOf(path)))
+    for (const image of imageItems(pinned, path === item.ask ? page : await askText(path)))
       images.set(image.file, image);
   for (const each of [...parts, ...images.values()]) files.push(...(await makeItem(making, each, known)));
   return files;

@@ -1,10 +1,10 @@
 import type { Fields } from './build-manifest.ts';
-import { deferred, mapLines, quote, type Field } from './rules-caddy-text.ts';
+import { deferred, mapLines, quoteForCaddy, type Field } from './rules-caddy-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
 /** Allows only reads and CORS preflights. */
 export function methodLines(preflight: Fields): string[] {
-  const fields = Object.entries(preflight).map(([name, value]): Field => [name, quote(value)]);
+  const fields = Object.entries(preflight).map(([name, value]): Field => [name, quoteForCaddy(value)]);
   return [
     '\t@stele_write not method GET HEAD OPTIONS',
     '\terror @stele_write 405',
@@ -75,9 +75,9 @@ const more: Readonly<Record<string, readonly string[]>> = {
 export function errorLines({ headers, problems, url }: RulesTable): string[] {
   const own: Field[] = ['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name): Field[] => {
     const value = headers['absent']?.[name];
-    return value === undefined ? [] : [[name, quote(value)]];
+    return value === undefined ? [] : [[name, quoteForCaddy(value)]];
   });
-  const policy = (kind: string) => quote(headers[kind]?.['content-security-policy'] ?? "default-src 'none'");
+  const policy = (kind: string) => quoteForCaddy(headers[kind]?.['content-security-policy'] ?? "default-src 'none'");
   const answers = ['method_not_allowed', 'precondition_failed', 'range_not_satisfiable'].flatMap((code) => {
     const problem = problems.find((each) => each.code === code);
     if (problem === undefined) return [];
@@ -86,7 +86,7 @@ export function errorLines({ headers, problems, url }: RulesTable): string[] {
     return [
       `\t\t@stele_e${status} expression {err.status_code} == ${status}`,
       ...(more[code] ?? []).map((field) => `\t\theader @stele_e${status} ${field}`),
-      `\t\trespond @stele_e${status} ${quote(body)} ${status}`,
+      `\t\trespond @stele_e${status} ${quoteForCaddy(body)} ${status}`,
     ];
   });
   return [

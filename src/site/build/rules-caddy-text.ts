@@ -7,7 +7,9 @@ export function mapLines(
   rows: readonly (readonly [string, string])[],
   source = '{vars.stele_name}',
 ): string[] {
-  const lines = rows.map(([from, to]) => `\t\t${from.startsWith('~') ? pattern(from) : quote(from)} ${quote(to)}`);
+  const lines = rows.map(
+    ([from, to]) => `\t\t${from.startsWith('~') ? pattern(from) : quoteForCaddy(from)} ${quoteForCaddy(to)}`,
+  );
   return [`\tmap ${source} {${variable}} {`, ...lines, '\t\tdefault ""', '\t}'];
 }
 
@@ -20,7 +22,7 @@ export function deferred(matcher: string, fields: readonly Field[]): string[] {
  * Quotes a text for Caddy, without placeholders. Caddy escapes only quotes, so backslashes, which
  * our fields do not need, are removed.
  */
-export function quote(text: string): string {
+export function quoteForCaddy(text: string): string {
   return `"${text.replaceAll('\\', '').replaceAll('"', '\\"').replaceAll('{', '\\{')}"`;
 }
 

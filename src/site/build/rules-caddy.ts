@@ -1,6 +1,6 @@
 import type { Fields } from './build-manifest.ts';
 import { conditionLines, errorLines, methodLines } from './rules-caddy-errors.ts';
-import { contentTypeOf, deferred, mapLines, pattern, quote, type Field } from './rules-caddy-text.ts';
+import { contentTypeOf, deferred, mapLines, pattern, quoteForCaddy, type Field } from './rules-caddy-text.ts';
 import { exactly } from './rules-nginx-text.ts';
 import { sitePlaces } from './rules-sites.ts';
 import type { RulesTable } from './rules-table.ts';
@@ -155,7 +155,7 @@ export function caddyRules(table: RulesTable): string {
     '\t@stele_moved expression {stele_moved} != ""',
     ...deferred(
       '@stele_moved',
-      Object.entries(headers['moved'] ?? {}).map(([name, value]): Field => [name, quote(value)]),
+      Object.entries(headers['moved'] ?? {}).map(([name, value]): Field => [name, quoteForCaddy(value)]),
     ),
     `\tredir @stele_moved ${base}{stele_moved} 301`,
     ...mapLines(
@@ -180,7 +180,7 @@ export function caddyRules(table: RulesTable): string {
       '\t}',
       `\troute @stele_${index} {`,
       `\t\tvars stele_kind ${kind}`,
-      `\t\theader Content-Type ${quote(contentTypeOf(kind, type))}`,
+      `\t\theader Content-Type ${quoteForCaddy(contentTypeOf(kind, type))}`,
       `\t\trewrite * ${file}`,
       '\t}',
     ]),
@@ -192,7 +192,7 @@ export function caddyRules(table: RulesTable): string {
     '\t\tvars {vars.stele_kind} json yaml record image drawing',
     '\t\tvars {vars.stele_age} latest',
     '\t}',
-    ...deferred('@stele_latest', [['Cache-Control', quote(headers['latest']?.['cache-control'] ?? '')]]),
+    ...deferred('@stele_latest', [['Cache-Control', quoteForCaddy(headers['latest']?.['cache-control'] ?? '')]]),
     '\theader -Last-Modified',
     ...pagePolicies(table),
     ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
@@ -287,7 +287,7 @@ function headerLines(kind: string, fields: Fields): string[] {
   return [
     `\t@stele_kind_${kind} vars {vars.stele_kind} ${kind}`,
     ...deferred(`@stele_kind_${kind}`, [
-      ...changed.map(([name, value]): Field => [name, quote(value)]),
+      ...changed.map(([name, value]): Field => [name, quoteForCaddy(value)]),
       ...(where === undefined ? [] : [['Content-Location', where] as Field]),
       ...(kind === 'try'
         ? ([

@@ -1,5 +1,5 @@
 import type { ProblemKind } from '../pages/message-pages.ts';
-import { literal, quote } from './rules-nginx-text.ts';
+import { literal, quoteForNginx } from './rules-nginx-text.ts';
 import { fieldNames, variableOf } from './rules-nginx.ts';
 import type { RulesTable } from './rules-table.ts';
 
@@ -100,7 +100,7 @@ function refusalHeaders(table: RulesTable, type: string, policy: string): string
     header('Content-Security-Policy', policy),
     ...['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name) => {
       const value = table.headers['absent']?.[name];
-      return value === undefined ? [] : [header(name, quote(literal(value)))];
+      return value === undefined ? [] : [header(name, quoteForNginx(literal(value)))];
     }),
   ];
 }
@@ -127,7 +127,7 @@ function refusal(table: RulesTable, { code, status, title, meaning }: ProblemKin
     '  default_type "";',
     ...refusalHeaders(table, 'application/problem+json', '$stele_data_policy'),
     ...(own === undefined ? [] : [`  add_header ${own[0]} ${own[1]} always;`]),
-    `  return ${status} ${quote(literal(body))};`,
+    `  return ${status} ${quoteForNginx(literal(body))};`,
     '}',
   ];
 }

@@ -7,12 +7,14 @@ export type Row = readonly [string, string];
 /** A `map` block. The default value is empty. */
 export function map(source: string, variable: string, rows: readonly Row[]): string {
   const from = source.startsWith('"') ? source : `"${source}"`;
-  const lines = rows.map(([key, value]) => `  ${key === 'default' ? key : quote(key)} ${quote(value)};`);
+  const lines = rows.map(
+    ([key, value]) => `  ${key === 'default' ? key : quoteForNginx(key)} ${quoteForNginx(value)};`,
+  );
   return [`map ${from} ${variable} {`, ...lines, '}'].join('\n');
 }
 
 /** Quotes a text for nginx. */
-export function quote(text: string): string {
+export function quoteForNginx(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 

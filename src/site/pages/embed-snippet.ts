@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import { organizationIn } from '../../config/organization-config.ts';
+import { escapeHtml } from '../../model/text/escape.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import type { Site } from '../site.ts';
@@ -16,8 +17,7 @@ export function embedSnippet(site: Site, { resource, version }: GrantedVersion):
   if (embedOrigins(registry.config, resource.org).length === 0) return null;
   const url = links.whole(links.to(coordinateOf(resource), { label: version.label, view: 'embed' }));
   const id = `stele-${resource.slug}`;
-  const title = resource.name.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  return `<iframe id="${id}" title="${title}" src="${url}" width="100%" height="600" style="border: 0" loading="lazy"></iframe>
+  return `<iframe id="${id}" title="${escapeHtml(resource.name)}" src="${url}" width="100%" height="600" style="border: 0" loading="lazy"></iframe>
 <script>
   addEventListener('message', ({ source, data }) => {
     const frame = document.getElementById('${id}');

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../model/text/escape.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { createReport } from '../../model/problem.ts';
 import { isPagePath } from '../model/page-path.ts';
@@ -103,10 +104,6 @@ export async function submitEditor(request: ConsoleRequest, typed: Typed): Promi
 
 function theirs(text: string): string {
   return `<h3>Theirs</h3><pre><code>${escapeHtml(text)}</code></pre>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 async function readPage(request: ConsoleRequest, page: string): Promise<{ text: string; etag: string }> {

@@ -1,6 +1,6 @@
 import container from 'markdown-it-container';
 import type { MarkdownIt } from 'markdown-it';
-import { escapeText } from '../../render/html.ts';
+import { escapeText } from '../../model/text/escape.ts';
 
 /** Kinds of boxes, each with its usual title. `danger` and `warning` look alike. */
 const kinds: Readonly<Record<string, string>> = {

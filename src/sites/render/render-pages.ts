@@ -8,7 +8,7 @@ import {
   createSiteMarkdown,
   maxNesting,
   referenceIds,
-  textOf,
+  plainTextOf,
   type Highlight,
   type PageState,
 } from './site-markdown.ts';
@@ -181,7 +181,7 @@ function sectionsOf(tokens: Tokens): PageContent['sections'] {
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'heading_open') sections.push({ id: (token.meta as { id: string }).id, text: '' });
     if (token.type !== 'inline' || tokens[index - 1]?.type === 'heading_open' || left <= 0) continue;
-    const text = shorten(textOf(token), Math.min(left, 5_000));
+    const text = shorten(plainTextOf(token), Math.min(left, 5_000));
     left -= text.length;
     sections.at(-1)!.text += `${text}\n`;
   }

@@ -3,7 +3,7 @@ import footnote from 'markdown-it-footnote';
 import type { HeadingIds } from '../model/heading-id.ts';
 import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { keepDeepText } from '../../render/deep-text.ts';
-import { escapeText } from '../../render/html.ts';
+import { escapeText } from '../../model/text/escape.ts';
 import { shorten } from '../../render/plain-text.ts';
 import { addAdmonitions } from './admonitions.ts';
 import { addEmbeds } from './embed-rule.ts';
@@ -69,7 +69,7 @@ export function createSiteMarkdown(): MarkdownIt {
 }
 
 function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[number]): void {
-  const text = shorten(textOf(inline), 200);
+  const text = shorten(plainTextOf(inline), 200);
   const id = page.ids.idOf(text);
   // The title of the page is its only <h1>.
   const level = Math.max(2, Number(token.tag.slice(1)));
@@ -79,7 +79,7 @@ function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[numb
 }
 
 /** The text of an inline token, without its marks. */
-export function textOf({ children }: Tokens[number]): string {
+export function plainTextOf({ children }: Tokens[number]): string {
   return (children ?? [])
     .map(({ type, content }) => (type.endsWith('break') ? ' ' : type === 'footnote_ref' ? '' : content))
     .join('');

@@ -79,7 +79,7 @@ export async function mergeCommits(
         if (!tree) throw new Error(`Commit ${target.commit} cannot be read.`);
         const who = 'Stele <stele@localhost> 0 +0000';
         const input = `tree ${tree}\n${parent === null ? '' : `parent ${parent}\n`}author ${who}\ncommitter ${who}\n\n`;
-        return textOf(await git(['hash-object', '-t', 'commit', '-w', '--stdin'], { input })).trim();
+        return outputOf(await git(['hash-object', '-t', 'commit', '-w', '--stdin'], { input })).trim();
       }
 
       const root = await commitOf(sides.base, null);
@@ -108,7 +108,7 @@ export async function mergeCommits(
       }
       if (merged === null) throw new Error('git merge-tree needs contents that are missing.');
       if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, maxPaths) };
-      const raw = textOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
+      const raw = outputOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
       const changes = parseChanges(raw);
       const known = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
       const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !known.has(entry.id) ? [entry.id] : []));
@@ -127,7 +127,7 @@ export async function mergeCommits(
   return mending(repository, call.signal, attempt, async () => undefined);
 }
 
-function textOf({ ok, stdout, stderr }: GitResult): string {
+function outputOf({ ok, stdout, stderr }: GitResult): string {
   if (!ok) throw new Error(`git failed: ${stderr}`);
   return stdout.toString();
 }

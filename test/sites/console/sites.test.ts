@@ -71,7 +71,7 @@ describe('a site', () => {
     const answer = await writer.send(`${guide}/edit`, { '/path': 'preview.md', '/text': text, do: 'check' });
     expect(answer.status).toBe(200);
     const preview = /<div class="preview prose">(.*)<\/div>/s.exec(answer.text)![1]!;
-    expect(preview).toContain('<h1>&lt;b>Title</h1>');
+    expect(preview).toContain('<h1>&lt;b&gt;Title</h1>');
     expect(preview).toContain('<em>words</em>');
     expect(preview).not.toMatch(/<script|href="javascript/);
     expect(answer.text).toContain('Some *words*. &lt;script&gt;');

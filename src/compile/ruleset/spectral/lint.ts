@@ -1,5 +1,6 @@
 import { isObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
+import { textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
 import { sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
@@ -213,8 +214,4 @@ function walk(graph: Graph, start: Node, keys: readonly (string | number)[]): { 
 /** A lookahead is tried at many places of a text. */
 function isLongText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 1000;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

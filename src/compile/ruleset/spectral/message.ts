@@ -18,11 +18,11 @@ const longestValue = 500;
 export function fillMessage(template: string, values: MessageValues): string {
   return template.replace(/(#?)\{\{([^}\n]+)\}\}/g, (_, hash: string, inside: string) => {
     const name = inside.trim();
-    if (hash === '') return textOf(name, values);
+    if (hash === '') return placeholderText(name, values);
     const printed = /^print\(\s*["'](\w+)["']\s*\)$/.exec(name)?.[1];
     if (printed === 'property') return subjectOf(values.property);
     if (printed === 'value') return printValue(values.value).slice(0, longestValue);
-    return textOf(printed ?? name, values);
+    return placeholderText(printed ?? name, values);
   });
 }
 
@@ -31,7 +31,7 @@ export function subjectOf(property: string | number): string {
   return property === '' ? 'The document ' : `"${property}" property `;
 }
 
-function textOf(name: string, values: MessageValues): string {
+function placeholderText(name: string, values: MessageValues): string {
   if (!Object.hasOwn(values, name)) return '';
   const value = values[name as keyof MessageValues];
   const text = typeof value === 'object' && value !== null ? printValue(value) : String(value ?? '');

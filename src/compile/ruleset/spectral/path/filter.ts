@@ -3,7 +3,7 @@ import type { Budget } from '../budget.ts';
 import type { BinaryOperator, Expression, UnaryOperator } from './expression.ts';
 import { callMethod, methods } from './methods.ts';
 import { compileRegex, type Matches } from '../pattern.ts';
-import { naturalMember, natureOf, nothing, numberOf, operators, someMatch, textOf } from './values.ts';
+import { naturalMember, natureOf, nothing, numberOf, operators, someMatch, stringOf } from './values.ts';
 
 /** What a filter can read: the tested node, its key, and what is around it. */
 export interface FilterScope {
@@ -213,7 +213,7 @@ function nameOf(property: Expression): string {
 function memberOf(whole: unknown, key: unknown, { follow, budget }: FilterScope): unknown {
   const nature = natureOf(whole);
   if (whole === nothing || key === nothing || nature === null) return nothing;
-  const name = typeof key === 'string' ? key : textOf(key, budget);
+  const name = typeof key === 'string' ? key : stringOf(key, budget);
   const isOwn = (nature === 'list' || nature === 'object') && Object.hasOwn(whole as object, name);
   if (!isOwn) return naturalMember(whole, nature, name);
   const member = (whole as Record<string, unknown>)[name];
@@ -242,7 +242,7 @@ function compileMatch(
   return (scope) => {
     const value = subject(scope);
     if (value === nothing || (onlyTexts && typeof value !== 'string')) return nothing;
-    return result(matches(textOf(value, scope.budget), scope.budget));
+    return result(matches(stringOf(value, scope.budget), scope.budget));
   };
 }
 

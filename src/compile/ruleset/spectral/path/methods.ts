@@ -1,5 +1,5 @@
 import type { Budget } from '../budget.ts';
-import { nothing, numberOf, textOf, type Nature } from './values.ts';
+import { nothing, numberOf, stringOf, type Nature } from './values.ts';
 
 type Apply<Subject> = (subject: Subject, given: readonly unknown[], budget: Budget) => unknown;
 
@@ -71,16 +71,16 @@ export const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
       takes: [1, 1],
       string(text, [separator], budget) {
         budget.spend(text.length >> 2);
-        return separator === undefined ? [text] : text.split(textOf(separator, budget));
+        return separator === undefined ? [text] : text.split(stringOf(separator, budget));
       },
     },
   ],
-  ['toString', { takes: [0, 0], any: (value, _, budget) => textOf(value, budget) }],
+  ['toString', { takes: [0, 0], any: (value, _, budget) => stringOf(value, budget) }],
   [
     'hasOwnProperty',
     {
       takes: [1, 1],
-      any: (value, [name], budget) => Object.hasOwn(value as object, textOf(name, budget)),
+      any: (value, [name], budget) => Object.hasOwn(value as object, stringOf(name, budget)),
     },
   ],
 ]);
@@ -91,7 +91,7 @@ function ofPart(
 ): Method {
   return {
     takes: [1, 1],
-    string: (text, [part], budget) => string(text, textOf(part, budget)),
+    string: (text, [part], budget) => string(text, stringOf(part, budget)),
     ...(list && { list: (whole: readonly unknown[], [item]: readonly unknown[]) => list(whole, item) }),
   };
 }

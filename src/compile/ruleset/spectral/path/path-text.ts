@@ -37,7 +37,7 @@ function quoteNames(text: string): string {
     const end = ends.get(at);
     if (char === '[' && end !== undefined) {
       const inside = text.slice(at + 1, end);
-      written += /^[?(]/.test(inside) ? `[${inside}]` : `[${splitNames(inside).map(quote).join(',')}]`;
+      written += /^[?(]/.test(inside) ? `[${inside}]` : `[${splitNames(inside).map(quotedName).join(',')}]`;
       at = end + 1;
       continue;
     }
@@ -60,7 +60,7 @@ function afterDots(dots: string, name: string): string {
   const parts = splitNames(name);
   if (parts.includes('$'))
     throw new UnsupportedExpression('it is two expressions with a comma between them; write them as a list');
-  const quoted = parts.map(quote);
+  const quoted = parts.map(quotedName);
   if (quoted.length === 1 && quoted[0] === name) return dots + name;
   return `${dots === '..' ? dots : ''}[${quoted.join(',')}]`;
 }
@@ -70,7 +70,7 @@ function splitNames(text: string): string[] {
 }
 
 /** What the parser reads as it is, or refuses: plain names, quoted ones, slices, type tests and filters. */
-function quote(name: string): string {
+function quotedName(name: string): string {
   return /^[\w$/-]*$|^[-\d:]+$|[`'"\\()*?@]/.test(name) ? name : `"${name}"`;
 }
 

@@ -58,19 +58,19 @@ export function naturalMember(value: unknown, nature: Nature, name: string): unk
 }
 
 /** Writes a value as JavaScript does where a text is needed. */
-export function textOf(value: unknown, budget: Budget): string {
+export function stringOf(value: unknown, budget: Budget): string {
   if (value instanceof Uncalled) return value.name;
   if (!Array.isArray(value)) return typeof value === 'object' && value !== null ? '[object Object]' : String(value);
   budget.spend(value.length);
   const text = value
-    .map((item: unknown) => (item === null || item === undefined ? '' : textOf(item, budget)))
+    .map((item: unknown) => (item === null || item === undefined ? '' : stringOf(item, budget)))
     .join(',');
   budget.spend(text.length >> 3);
   return text;
 }
 
 function primitiveOf(value: unknown, budget: Budget): unknown {
-  return typeof value === 'object' && value !== null ? textOf(value, budget) : value;
+  return typeof value === 'object' && value !== null ? stringOf(value, budget) : value;
 }
 
 type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
@@ -102,7 +102,7 @@ export const operators: Readonly<Record<ValueOperator, Operate>> = {
       budget.spend(right.length >> 6);
       return right.includes(left);
     }
-    return typeof right === 'string' ? right.includes(textOf(left, budget)) : nothing;
+    return typeof right === 'string' ? right.includes(stringOf(left, budget)) : nothing;
   },
 };
 
