@@ -82,7 +82,7 @@ describe('nothing is missing:', () => {
     const names = [...read('src/config/environment.ts').matchAll(/process\.env\.(\w+)/g)].map(
       ([, name]) => `| \`${name}\``,
     );
-    expect(new Set(names).size).toBe(4);
+    expect(new Set(names).size).toBe(5);
     expect(missing('configuration', names)).toEqual([]);
   });
 

@@ -87,6 +87,7 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
         'dist/cli.js',
         'dist/config.js',
         'dist/config.d.ts',
+        'dist/stele.1',
       ]),
     );
     expect(

@@ -29,6 +29,14 @@ import { serveCommand } from './serve-command.ts';
 import { sitesCommand } from '../sites/cli/sites-command.ts';
 import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';
+import { completionCommand } from './help/completion-command.ts';
+import { formatHelp } from './help/format-help.ts';
+import { openCommand } from './manage/open-command.ts';
+import { versionCommands } from './manage/version-commands.ts';
+import { webhooksCommand } from './manage/webhooks-command.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { readUserDefaults } from '../config/user-defaults.ts';
+import type { CommonOptions } from './command-context.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -45,7 +53,9 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     // `publish` has its own --version: options after a command's name belong to that command.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput(json ? silent : {});
+    .configureHelp({ formatHelp })
+    .configureOutput(json ? silent : {})
+    .hook('preAction', (_program, command) => fillInDefaults(command));
   for (const command of [
     initCommand(),
     doctorCommand(),
@@ -66,7 +76,11 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     repositoriesCommand(),
     importCommand(),
     sitesCommand(),
+    ...versionCommands(),
     keysCommand(),
+    webhooksCommand(),
+    openCommand(),
+    completionCommand(),
     logCommand(),
     verifyCommand(),
     fsckCommand(),
@@ -84,6 +98,20 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
 
 const silent = { writeErr: () => undefined };
 
+/** Sets `--registry` and `--org` where they are not given. Who names a data folder works on that one. */
+function fillInDefaults(command: Command): void {
+  const wants = (name: string) =>
+    command.options.some((option) => option.attributeName() === name) &&
+    [undefined, 'default'].includes(command.getOptionValueSource(name));
+  if (!wants('registry') && !wants('org')) return;
+  const { data, config } = command.optsWithGlobals<CommonOptions>();
+  const isHere = (data ?? config ?? readEnvironment().data) !== undefined;
+  const { registry, org } = readUserDefaults();
+  if (registry !== undefined && !isHere && wants('registry'))
+    command.setOptionValueWithSource('registry', registry, 'env');
+  if (org !== undefined && wants('org')) command.setOptionValueWithSource('org', org, 'env');
+}
+
 /** Adds the common options to a command and its subcommands. */
 function withCommonOptions(command: Command, json: boolean): Command {
   for (const each of command.commands) withCommonOptions(each, json);
@@ -91,6 +119,7 @@ function withCommonOptions(command: Command, json: boolean): Command {
     .option('--config <file>', 'configuration file (default: registry.config.ts, .js, .json or .yaml, if it exists)')
     .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele next to the configuration)')
     .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
+    .configureHelp({ formatHelp })
     .configureOutput(json ? silent : {})
     .exitOverride();
 }

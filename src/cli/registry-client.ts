@@ -72,12 +72,25 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
       body === undefined ? undefined : JSON.stringify(body),
     );
 
+  return {
+    ...askingWith(ask),
+    async sendFile(path, name, bytes) {
+      const place = path + name.split('/').map(encodeURIComponent).join('/');
+      const answer = await send(registry, organization, 'PUT', place, 'application/octet-stream', bytes);
+      if (answer.status < 400) return null;
+      if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
+      return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
+    },
+  };
+}
+
+/** The questions that rest on `ask`. */
+export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'sendFile'> {
   const demand: RegistryClient['demand'] = async (method, path, body) => {
     const answer = await ask(method, path, body);
     if (answer.status < 400) return answer.body;
     throw refusalOf(answer);
   };
-
   return {
     ask,
     demand,
@@ -88,13 +101,6 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
         yield* page.items;
         next = page.next;
       }
-    },
-    async sendFile(path, name, bytes) {
-      const place = path + name.split('/').map(encodeURIComponent).join('/');
-      const answer = await send(registry, organization, 'PUT', place, 'application/octet-stream', bytes);
-      if (answer.status < 400) return null;
-      if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
-      return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
     },
   };
 }

@@ -71,12 +71,14 @@ export function readEnvironment(): {
   key: string | undefined;
   data: string | undefined;
   registry: string | undefined;
+  org: string | undefined;
 } {
   return {
     port: process.env.PORT,
     key: process.env.STELE_KEY,
     data: process.env.STELE_DATA,
     registry: process.env.STELE_REGISTRY || undefined,
+    org: process.env.STELE_ORG || undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,6 +25,12 @@ beforeAll(async () => {
   await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
   await mkdir(join(folder, 'pages'));
+  await mkdir(join(folder, 'bin'));
+  path = `${join(folder, 'bin')}:${process.env['PATH']}`;
+  for (const name of ['open', 'xdg-open'])
+    await writeFile(join(folder, 'bin', name), '#!/bin/sh\nprintf %s "$*" > "$(dirname "$0")/opened"\n', {
+      mode: 0o755,
+    });
   await writeFile(join(folder, 'pages', 'index.md'), '# Home\n\n[broken](none.md)\n');
   await writeFile(join(folder, 'pages', 'page.html'), '<p>');
   await writeFile(join(folder, 'style.yaml'), 'version: 1.0.0\nrules: {operation-summary: error}\n');
@@ -41,16 +47,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The key that commands present to a registry, and the registry. */
+/** The key that commands present to a registry, the registry, and where programs are found. */
 let key = '';
 let registry = '';
+let path = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
-  const isGroup = args.join() === 'keys' || args.join() === 'sites';
+  const isGroup = ['keys', 'sites', 'webhooks'].includes(args.join());
   return runHere([...args, ...(isGroup ? [] : common), '--json'], {
     cwd: folder,
-    env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry },
+    env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry, PATH: path },
   });
 }
 
@@ -153,6 +160,41 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['--org nobody', 0, { keys: [] }],
     ['--registry REGISTRY', 0, { keys: anyList }],
   ],
+  deprecate: [
+    ['@acme/apis/new@1.0.0 --reason old --dry-run', 0, { dryRun: true, dependants: [] }],
+    ['@acme/apis/new@1.0.0 --reason old', 0, { status: { state: 'deprecated', reason: 'old', since: anyText } }],
+    ['@acme/apis/remote@1.0.0 --reason old --registry REGISTRY', 0, { status: { state: 'deprecated' } }],
+  ],
+  yank: [
+    ['@acme/apis/new@1.0.0 --reason wrong', 0, { status: { state: 'yanked' }, latest: false }],
+    ['@acme/apis/remote@1.0.0 --reason wrong --registry REGISTRY', 0, { status: { state: 'yanked' } }],
+  ],
+  reactivate: [
+    ['@acme/apis/new@1.0.0', 0, { status: { state: 'active' }, latest: true }],
+    ['@acme/apis/remote@1.0.0 --registry REGISTRY', 0, { status: { state: 'active' }, latest: true }],
+  ],
+  visibility: [
+    ['@acme/apis/new public', 0, { visibility: 'public' }],
+    ['@acme/apis/remote public --registry REGISTRY', 0, { visibility: 'public' }],
+  ],
+  'webhooks create': [
+    [
+      'https://ci.test/hook --org acme --event version.published',
+      0,
+      { secret: anyText, events: ['version.published'] },
+    ],
+    ['https://ci.test/hook --registry REGISTRY --resource apis/pay', 0, { secret: anyText, resources: ['apis/pay'] }],
+  ],
+  'webhooks list': [
+    ['--org acme', 0, { webhooks: [{ url: 'https://ci.test/hook' }, { state: 'enabled' }] }],
+    ['--registry REGISTRY', 0, { webhooks: anyList }],
+  ],
+  'webhooks rotate': [['WEBHOOK --org acme', 0, { secret: anyText }]],
+  'webhooks enable': [['WEBHOOK --registry REGISTRY', 0, { state: 'enabled' }]],
+  'webhooks test': [['WEBHOOK --org acme', 1, { delivered: false, error: anyText }]],
+  'webhooks delete': [['WEBHOOK --org acme', 0, { deleted: true }]],
+  completion: [['bash', 0, { shell: 'bash', script: anyText }]],
+  open: [['@acme/apis/pay@1.0.0 --registry REGISTRY', 0, { url: anyText, opened: true }]],
   'keys revoke': [['KEY --org acme', 0, { revoked: true }]],
   log: [
     ['@acme/apis/pay', 0, { changes: anyList, connection: { state: 'synced' } }],
@@ -180,12 +222,33 @@ describe('one object on stdout, nothing on stderr', () => {
   const rows = Object.entries(answers).flatMap(([name, ways]) => ways.map((way) => [name, ...way] as const));
   test.for(rows)('%s %s', async ([name, args, code, members]) => {
     const known = args.replace('REPOSITORY', join(folder, 'apis.git')).replace('REGISTRY', registry);
-    const filled = known.replace('KEY', args.startsWith('KEY') ? await makeKey() : '');
+    const filled = known
+      .replace('KEY', args.startsWith('KEY') ? await makeKey() : '')
+      .replace('WEBHOOK', args.startsWith('WEBHOOK') ? await findWebhook() : '');
     const ended = await run(...name.split(' '), ...filled.split(' ').filter((arg) => arg !== ''));
     expect(ended).toMatchObject({ code, stderr: '' });
     expect(onlyObject(ended.stdout)).toMatchObject(members);
   });
 });
+
+test('open shows the page in the browser', async () => {
+  const { stdout } = await runHere(['open', '@acme/apis/pay', '--registry', `${registry}/`], {
+    cwd: folder,
+    env: { PATH: path },
+  });
+  expect(stdout).toBe(`${registry}/@acme/apis/pay\n`);
+  const opened = join(folder, 'bin', 'opened');
+  await expect.poll(() => readFile(opened, 'utf8')).toBe(`${registry}/@acme/apis/pay`);
+  const nothing = await runHere(['open', '@acme/apis/pay', '--registry', registry], { env: { PATH: folder } });
+  expect(nothing).toMatchObject({ code: 0, stdout: `${registry}/@acme/apis/pay\n` });
+  expect(nothing.stderr).toMatch(/^(?:xdg-)?open is not installed, so no browser was opened\.\n$/);
+});
+
+/** The id of a webhook's endpoint. */
+async function findWebhook(): Promise<string> {
+  const { stdout } = await run('webhooks', 'list', '--org', 'acme');
+  return (JSON.parse(stdout) as { webhooks: { id: string }[] }).webhooks[0]!.id;
+}
 
 /** The id of a key. */
 async function makeKey(): Promise<string> {

@@ -2,6 +2,7 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
+import { readUserDefaults } from '../../config/user-defaults.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
@@ -54,7 +55,8 @@ export function checkCommand(): Command {
     .option('--report <format=file>', 'write the findings in this format to a file, too (repeatable)', addReport)
     .action(async (files: string[], _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CheckOptions>();
-      const { registry: remote, format, json } = options;
+      const { format, json } = options;
+      const remote = options.registry ?? readUserDefaults().registry;
       if (remote === undefined) throw new RegistryError('malformed', 'Name the registry: --registry <url>.');
       const as = options.as === undefined ? null : requireCoordinate(options.as).coordinate;
       if (as !== null && files.length !== 1) throw new RegistryError('malformed', 'Give one file with --as.');

@@ -17,7 +17,7 @@ export function urlIn(registry: string, coordinate: string): string {
   requireCoordinate(coordinate);
   if (!isUrl(registry))
     throw new RegistryError('malformed', `${JSON.stringify(registry)} is not the URL of a registry.`);
-  return new URL(`/${coordinate}`, registry).href;
+  return new URL(`${registry.replace(/\/+$/, '')}/${coordinate}`).href;
 }
 
 /**

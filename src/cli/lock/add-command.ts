@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readEnvironment } from '../../config/environment.ts';
+import { readUserDefaults } from '../../config/user-defaults.ts';
 import { formatOfFile, type Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
@@ -74,7 +74,7 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
 
 function registryFor({ contracts }: OpenLock, given: string | undefined): string {
   const registries = new Set(contracts.map(({ registry }) => registry));
-  const url = given ?? readEnvironment().registry ?? (registries.size === 1 ? [...registries][0] : undefined);
+  const url = given ?? readUserDefaults().registry ?? (registries.size === 1 ? [...registries][0] : undefined);
   if (!url)
     throw new RegistryError(
       'malformed',

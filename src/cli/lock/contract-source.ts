@@ -1,4 +1,5 @@
 import { readEnvironment } from '../../config/environment.ts';
+import { readUserDefaults } from '../../config/user-defaults.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate, type Format, type Selector } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
@@ -212,7 +213,7 @@ function versionOf(item: unknown): Version | null {
 
 /** The registry that gets the key in STELE_KEY: the one that somebody named. */
 export function trustedRegistry(given?: string): string | undefined {
-  return given ?? readEnvironment().registry;
+  return given ?? readUserDefaults().registry;
 }
 
 /** The coordinate of an entry of a lock. */

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
+import type { OpenRegistry } from '../../open.ts';
+import { operator, withStore } from '../command-context.ts';
+import { askingWith, openRegistryAt, type RegistryClient } from '../registry-client.ts';
+
+/** What asks the management API, of a running registry or of the data folder. */
+export type Client = Omit<RegistryClient, 'sendFile'>;
+
+/**
+ * Runs the work with the management API of the registry in `--registry`, with the key in STELE_KEY, or else of
+ * the data folder, as its operator. `org` is the organization that the command names; it may be null only with
+ * a key, which has one.
+ */
+export async function withClient<T>(
+  command: Command,
+  org: string | null,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { registry } = command.optsWithGlobals<{ registry?: string }>();
+  if (registry !== undefined) return work(await openRegistryAt(registry, org));
+  if (org === null) throw new RegistryError('malformed', 'Set --org to the organization.');
+  return withStore(command, async (opened) => work(await clientOf(opened, org)));
+}
+
+/** The management API of an open registry, without a server. */
+async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
+  const [
+    { createOperations },
+    { createRoutes, matchRoute },
+    { ownDescription },
+    { createSyncQueue },
+    { createPulls },
+    { digestOf },
+  ] = await Promise.all([
+    import('../../server/v1/operations.ts'),
+    import('../../server/v1/match-route.ts'),
+    import('../../server/v1/api-description.ts'),
+    import('../../sync/queue.ts'),
+    import('../../pulls/pulls.ts'),
+    import('../../model/digest.ts'),
+  ]);
+  const queue = createSyncQueue(registry, createPulls);
+  const url = registry.config.url ?? '';
+  const operations = createOperations({ registry, queue, url, isReady: () => true });
+  const table = createRoutes(ownDescription().operations);
+  return askingWith(async (method, target, body) => {
+    const [path, query] = target.split('?') as [string, string?];
+    const { route, values } = matchRoute(table, path)!;
+    const text = JSON.stringify(body ?? null);
+    const asker = {
+      principal: { kind: 'operator', id: operator.actor.slice('operator:'.length) },
+      org,
+      address: operator.origin,
+      secret: '',
+      subject: `${method} ${target}`,
+      ifMatch: undefined,
+      closed: () => new AbortController().signal,
+    } as const;
+    const answer = await operations.perform(route.operations.get(method.toLowerCase())!, asker, {
+      path: values,
+      query: new Map(new URLSearchParams(query)),
+      headers: new Map(),
+      readBody: async () =>
+        body === undefined
+          ? null
+          : { value: JSON.parse(text) as unknown, document: null, digest: digestOf(text), size: text.length },
+    });
+    return { status: answer.status, body: (answer.body ?? {}) as Record<string, unknown> };
+  });
+}
