@@ -301,3 +301,18 @@ describe('values', () => {
     expect(responses({ type: 'string', enum: ['a'] }, open('a'))).toContain('breaking response-body-enum-removed');
   });
 });
+
+// A property that was described as a string is a number now, and was said to be "added", which is safe.
+test('what alternatives say of a property that the schema names itself afterwards is not passed over', () => {
+  const needs = (name: string): Json => ({ required: [name], properties: { [name]: string } });
+  const union = { type: 'object', anyOf: [needs('k'), needs('y')] };
+  const whole = { type: 'object', properties: { k: number } };
+  expect(compare(taking(union), taking(whole)).verdict).toBe('unknown');
+  expect(messages(union, whole)).toContain(
+    'The request body need not match a schema of anyOf any more; whether what its schemas and the other version say of the property "k" agrees cannot be judged.',
+  );
+  expect(compare(giving(whole), giving(union)).verdict).not.toBe('safe');
+  // Other properties have nothing to do with the alternatives.
+  const other = { type: 'object', properties: { z: number } };
+  expect(compare(taking(union), taking(other)).verdict).toBe('safe');
+});

@@ -33,27 +33,37 @@ export function compareUnions(pair: Pair, compareBranches: CompareBranches): voi
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
       compareUnion(pair, one, other, compareBranches);
     else if (other && !other.isLone)
-      report(
-        pair,
-        other.kind === 'anyOf' && isWithinBranches(before, other, after) ? 'safe' : 'narrows',
-        `${codeOf(other)}-set`,
-        `must match one of the schemas of ${other.kind}`,
-        {
-          at: { before: before.pointer, after: other.pointer },
-        },
-      );
+      reportSole(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, other);
     else if (one && !one.isLone)
-      report(
-        pair,
-        one.kind === 'anyOf' && isWithinBranches(after, one, before) ? 'safe' : 'widens',
-        `${codeOf(one)}-unset`,
-        `need not match a schema of ${one.kind} any more`,
-        {
-          at: { before: one.pointer, after: after.pointer },
-        },
-      );
+      reportSole(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, one);
   }
   compareDiscriminators(pair);
+}
+
+/**
+ * Reports a union that only one of the two schemas has. Properties that only its alternatives and the other schema name are
+ * compared nowhere else.
+ */
+function reportSole(pair: Pair, effect: 'narrows' | 'widens', code: string, says: string, union: Alternatives): void {
+  const [mine, other] = effect === 'narrows' ? [pair.after, pair.before] : [pair.before, pair.after];
+  const at =
+    effect === 'narrows'
+      ? { before: other.pointer, after: union.pointer }
+      : { before: union.pointer, after: other.pointer };
+  if (union.kind === 'anyOf' && isWithinBranches(other, union, mine)) return report(pair, 'safe', code, says, { at });
+  const isWell = pair.direction !== 'both' && rule[pair.direction][effect] === 'safe';
+  const name = isWell ? namedByBoth(mine, union, other) : undefined;
+  if (name === undefined) return report(pair, effect, code, says, { at });
+  const why = `; whether what its schemas and the other version say of the property "${quote(name)}" agrees cannot be judged`;
+  report(pair, 'unknown', code, says + why, { at });
+}
+
+/** A property that alternatives of a union and another schema name, and the schema of the union itself does not. */
+function namedByBoth({ side, properties }: SchemaView, { branches }: Alternatives, other: SchemaView) {
+  const views = branches.map(({ schema }) => viewOf(side, schema));
+  return [...other.properties.keys()].find(
+    (name) => !properties.has(name) && views.some((branch) => branch.properties.has(name)),
+  );
 }
 
 /** Whether all that a schema allows is allowed by a union of another one, too. */
