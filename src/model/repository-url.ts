@@ -31,15 +31,16 @@ export function credentialsIn(text: string): string[] {
 }
 
 /**
- * Throws `malformed` if the URL of a repository contains a credential: it would be stored for ever,
- * and shown to everybody who may read the repository. `where`: the key of the configuration that
- * has it. The message does not contain the URL.
+ * Throws `malformed` if the URL of a repository contains a credential, or a query or fragment, which may be one
+ * (`?private_token=…`): it would be stored for ever, and shown to everybody who may read the repository. `where`: the key of
+ * the configuration that has it. The message does not contain the URL.
  */
 export function assertNoCredential(url: string, where: string | null = null): void {
-  if (!hasCredential(url)) return;
   const what = where === null ? 'A repository URL must not' : `${where}: a repository URL must not`;
-  throw new RegistryError(
-    'malformed',
-    `${what} contain a user name or password. Put the token into an environment variable, name that under \`credentials\` in the configuration, and name the credential beside the URL.`,
-  );
+  const malformed = (says: string) => new RegistryError('malformed', `${what} ${says}`);
+  if (hasCredential(url))
+    throw malformed(
+      'contain a user name or password. Put the token into an environment variable, name that under `credentials` in the configuration, and name the credential beside the URL.',
+    );
+  if (/^(?:https?|ssh):[^?#]*[?#]/i.test(url)) throw malformed('have a query or a fragment.');
 }

@@ -64,12 +64,6 @@ export function parseLocation(text: string, reach: Reach): Location {
       `Use an https or ssh URL for the repository, not ${JSON.stringify(url.protocol)}.`,
     );
   }
-  if (url.search !== '' || url.hash !== '') {
-    throw new RegistryError(
-      'malformed',
-      `A repository URL must not have a query or a fragment: ${url.origin}${url.pathname}`,
-    );
-  }
   const host = url.hostname.toLowerCase();
   if (!hostGrammar.test(host) || (url.username !== '' && !userGrammar.test(url.username))) throw badHost();
   const port = url.port === '' ? defaultPorts[kind] : Number(url.port);

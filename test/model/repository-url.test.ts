@@ -61,6 +61,18 @@ test('the URL of a host has none either, because those of its repositories are m
   }
 });
 
+// `stele serve` and the configuration stored it for ever, and only then the sync refused it.
+test('a query, which may be a token, is refused before it is stored, too', () => {
+  for (const url of [`https://git.test/a/b.git?private_token=${secret}`, `ssh://git@git.test/a/b#${secret}`]) {
+    const sentence = /repository URL must not have a query or a fragment\./;
+    expect(() => assertNoCredential(url)).toThrow(sentence);
+    const organizations = { acme: { repositories: [{ url }] } };
+    const check = () => checkConfig({ organizations }, { base: '/', data: '/nowhere' });
+    expect(check).toThrow(sentence);
+    expect(check).not.toThrow(secret);
+  }
+});
+
 test('a long text is looked through in linear time', () => {
   const begin = process.cpuUsage().user;
   withoutCredential(`${'a'.repeat(2_000_000)}@${'a:'.repeat(500_000)}`);
