@@ -213,6 +213,20 @@ describe('a store without heads, such as one of an older program, gets them when
   });
 });
 
+// The copy looked whole and the command ended with 0, so that nobody heard of the loss.
+test('a backup of a store that lost its newest entries says so', async () => {
+  const bucket = await createStore();
+  expect((await backup(open(bucket), createMemoryBucket())).damages).toEqual([]);
+  await bucket.delete(newest);
+  const { damages } = await backup(open(bucket), createMemoryBucket());
+  expect(damages).toEqual([
+    {
+      key: newest,
+      detail: expect.stringMatching(/^The log lost its entries after 2: work\/heads\/@acme\/\d+ tells of entry 3\.$/),
+    },
+  ]);
+});
+
 describe('a copy is not condemned by what its store knew later', () => {
   test('also while one is written, and when it is restored', async () => {
     const bucket = await createStore();

@@ -2,6 +2,8 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { readTips } from '../../store/copy/copy-log.ts';
 import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.ts';
+import { entryKey } from '../../store/log/entry.ts';
+import { headKey, listHeadKeys, parseHeadKey } from '../../store/log/heads.ts';
 import { hasFormat, isAlmostFinished, isBeingUpdated } from '../../store/format.ts';
 import { notePurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
@@ -18,10 +20,29 @@ const rounds = { deleted: 20, running: 3 };
  * Copies the store into another bucket, or what is new into an earlier copy of it. The registry may
  * be written to meanwhile: see `copyStore`. Rejects with `conflict` if the bucket holds anything else.
  */
-export function backup(registry: Registry, into: Bucket, progress?: Progress): Promise<Copied> {
-  return copyStore(registry.bucket, into, {
+export async function backup(registry: Registry, into: Bucket, progress?: Progress): Promise<Copied> {
+  // Before the logs, which may grow meanwhile.
+  const told = await Array.fromAsync(listHeadKeys(registry.bucket), parseHeadKey);
+  const copied = await copyStore(registry.bucket, into, {
     undisturbed: (work) => betweenPurges(registry, work),
     ...(progress && { progress }),
+  });
+  return { ...copied, damages: [...copied.damages, ...lostEntries(copied, told)] };
+}
+
+/** What heads of the store tell of and its logs do not have, at their ends. The copy would not show it. */
+function lostEntries({ heads, damages }: Copied, told: readonly ReturnType<typeof parseHeadKey>[]) {
+  return [
+    ...Map.groupBy(
+      told.filter((head) => head !== null),
+      ({ log }) => log,
+    ),
+  ].flatMap(([log, all]) => {
+    const head = all.reduce((one, other) => (other.sequence > one.sequence ? other : one));
+    const newest = heads.find((each) => each.log === log)?.sequence ?? 0;
+    if (head.sequence <= newest || damages.some(({ key }) => key.startsWith(`log/${log}/`))) return [];
+    const detail = `The log lost its entries after ${newest}: ${headKey(head)} tells of entry ${head.sequence}.`;
+    return [{ key: entryKey(log, newest + 1), detail }];
   });
 }
 
