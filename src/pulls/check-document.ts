@@ -1,21 +1,25 @@
+import { anonymous } from '../model/access.ts';
 import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith } from '../model/versions/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { fittingVersion } from '../model/versions/fitting-version.ts';
+import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
 import { adviceIn, countText, type Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
+import { impactOf, nextVersionOf } from '../registry/graph/impact.ts';
+import { organizationReader } from '../registry/graph/references.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
 import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
 
-/** Changes of each verdict that a check names. */
+/** Changes of each verdict, and users that break, that a check names. */
 const maxNames = 20;
 /** Breaking changes that are shown at their lines. */
 const maxAnnotations = 50;
@@ -74,8 +78,30 @@ export async function checkOf(
     plain(forgotten(result, changes) ?? ''),
     counted === '' ? '' : `${counted}.`,
     changes.text,
+    await impactSection(registry, result),
   ]);
   return { ...about, ...findings, state: 'success', title, summary };
+}
+
+/**
+ * Whom the new version breaks, as Markdown; empty if nobody uses it. Who reads a pull request is not known,
+ * so that of a public document names public users only.
+ */
+async function impactSection(registry: Registry, result: PublishResult): Promise<string> {
+  const next = nextVersionOf(result);
+  if (next === null) return '';
+  const { org, visibility } = next.resource;
+  const reader = visibility === 'public' ? anonymous : organizationReader(org);
+  const impact = await impactOf(registry, reader, next, { org });
+  const title = impactTitle(impact);
+  if (title === null) return '';
+  const broken = impact.users.filter(({ verdict }) => verdict === 'breaking');
+  const lines = broken.slice(0, maxNames).map((user) => {
+    const { coordinate, version, gets } = user;
+    return `- ${code(`${coordinate}@${version}`)} (${getsText[gets]}): ${plain(impactText(user))}`;
+  });
+  const more = broken.length > maxNames ? [`- … and ${broken.length - maxNames} more.`] : [];
+  return [`**${title}**`, ...(lines.length > 0 ? [''] : []), ...lines, ...more].join('\n');
 }
 
 function joined(paragraphs: readonly string[]): string {

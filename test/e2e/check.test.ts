@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runHere } from '../cli/in-process.ts';
+import { freePort } from '../servers/ports.ts';
 import { serveStele } from './stele.ts';
 
 /** `stele check` against a real server, in a repository whose documents refer to shared files. */
@@ -53,7 +54,9 @@ beforeAll(async () => {
     ).stdout.trim();
   read = await key('read');
   admin = await key('admin');
-  stele = await serveStele(data(), { cwd: folder });
+  const port = await freePort();
+  await writeFile(join(folder, 'registry.config.mjs'), `export default { url: 'http://127.0.0.1:${port}' };`);
+  stele = await serveStele([...data(), '--port', String(port)], { cwd: folder });
   const env = { STELE_KEY: admin };
   const remote = ['--registry', stele.url];
   const done = await runHere(['publish', 'apis/pay.yaml', '@acme/apis/pay', '--public', ...remote], {
@@ -134,4 +137,37 @@ test('a stranger is told to name the organization, and about nothing private', a
   expect(await check([])).toMatchObject({ code: 2, stderr: expect.stringContaining('--org') });
   const stranger = await check(['other.yaml', '--as', '@acme/apis/absent']);
   expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('a key with the scope read') });
+});
+
+test('--impact says which users of a contract its new version breaks', async () => {
+  const money = (required: string[]) =>
+    JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', required, properties: { amount: {} } });
+  const shop = {
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1.0.0' },
+    paths: {
+      '/orders': {
+        post: {
+          requestBody: { content: { 'application/json': { schema: { $ref: `${stele.url}/@acme/schemas/money` } } } },
+          responses: { 200: { description: 'OK' } },
+        },
+      },
+    },
+  };
+  await write({ 'money.json': money([]), 'shop.json': JSON.stringify(shop) });
+  for (const [file, name] of [
+    ['money.json', '@acme/schemas/money'],
+    ['shop.json', '@acme/apis/shop'],
+  ] as const) {
+    const given = ['publish', file, name, '--version', '1.0.0', '--public', '--registry', stele.url];
+    const done = await runHere(given, { cwd: join(folder, 'work'), env: { STELE_KEY: admin } });
+    expect(done).toMatchObject({ code: 0 });
+  }
+  await write({ 'money.json': money(['amount']) });
+  const told = await check(['money.json', '--as', '@acme/schemas/money', '--impact'], read);
+  expect(told.stderr).toContain(
+    '\nIt breaks 1 of 1 user.\n  @acme/apis/shop@1.0.0 (gets it at its next publish): POST /orders: ',
+  );
+  const without = await check(['money.json', '--as', '@acme/schemas/money'], read);
+  expect(without.stderr).not.toContain('shop');
 });

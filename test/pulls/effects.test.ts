@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Check, PullComment } from '../../src/model/check.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createUpload } from '../../src/source/upload.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const branch = 'refs/pull/7/head';
@@ -109,4 +111,31 @@ test('a mistake in stele.yaml stays in the comment beside documents, and the who
   expect(whole.summary).toContain('stele.yaml');
   expect(whole.summary).toContain('`@acme/apis/pay`: Would be published as 1.1.0');
   expect(text).toContain('stele\\.yaml\\:4:5 "missing');
+});
+
+test('a version that others use says whom it breaks, and names nobody in public who is private', async () => {
+  const { push, propose, registry } = await openWithComments();
+  await push(api('1.0.0', paths('a')));
+  const use = async (slug: string, visibility: 'public' | 'private') => {
+    const text = api('1.0.0', 'include: [https://r.test/@acme/apis/pay]\n');
+    const { outcome } = await publish(registry, {
+      coordinate: { org: 'acme', type: 'apis', slug },
+      snapshot: createUpload('a.yaml', Buffer.from(text)),
+      entry: 'a.yaml',
+      version: null,
+      onConflict: 'reject',
+      latest: true,
+      dryRun: false,
+      create: { visibility },
+      author: { actor: 'operator:test', origin: null },
+    });
+    expect(outcome).toBe('published');
+  };
+  expect((await propose({ 'pay.yaml': api('1.1.0', paths('a', 'b')) })).own.summary).not.toContain('user');
+  await use('secret', 'private');
+  expect((await propose({ 'pay.yaml': api('1.2.0', paths('a', 'c')) })).own.summary).not.toContain('user');
+  await use('shop', 'public');
+  const { own, text } = await propose({ 'pay.yaml': api('1.3.0', paths('a', 'd')) });
+  expect(own.summary).toContain('**It breaks none of 1 user.**');
+  expect(text).toContain('It breaks none of 1 user.');
 });

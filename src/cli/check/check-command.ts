@@ -5,6 +5,7 @@ import { readEnvironment } from '../../config/environment.ts';
 import { readUserDefaults } from '../../config/user-defaults.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { getsText, impactTitle, type ImpactOnUser } from '../../model/graph/impact.ts';
 import type { Report } from '../../model/problem.ts';
 import type { PublishResult } from '../../registry/publish.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -21,6 +22,7 @@ interface CheckOptions extends CommonOptions {
   registry?: string;
   org?: string;
   as?: string;
+  impact?: boolean;
   format: LintFormat;
   report?: Written[];
 }
@@ -41,6 +43,14 @@ interface Checked {
   isNew: boolean;
   detail: string | null;
   report: Report;
+  /** Whom it breaks. Absent: not asked for, or nothing would be published. */
+  impact?: Impact;
+}
+
+/** As `POST /v1/check` says it. */
+interface Impact {
+  users: (Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'> & { detail: string })[];
+  unchecked: number;
 }
 
 /** `stele check [FILE…]`: asks a running registry what publishing would say. Writes nothing. */
@@ -51,6 +61,7 @@ export function checkCommand(): Command {
     .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY if it is set')
     .option('--org <name>', 'organization of the documents (default: that of the key)')
     .option('--as <coordinate>', 'check one file as this resource')
+    .option('--impact', 'say which APIs and schemas of the registry the new versions break (needs a key)')
     .addOption(new Option('--format <format>', 'output format').choices(lintFormats).default('text'))
     .option('--report <format=file>', 'write the findings in this format to a file, too (repeatable)', addReport)
     .action(async (files: string[], _options: unknown, command: Command) => {
@@ -66,7 +77,7 @@ export function checkCommand(): Command {
       const checked = await withRegistryToRead(
         command,
         (config) => ({ ...config, store: nowhere }),
-        (registry) => checkFiles(registry, remote, org, files, as),
+        (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
       );
       if (checked.some(({ outcome }) => outcome === 'rejected' || outcome === 'conflict')) process.exitCode = 1;
       for (const { format: each, file } of options.report ?? [])
@@ -97,7 +108,7 @@ async function checkFiles(
   remote: string,
   org: string,
   files: readonly string[],
-  as: Coordinate | null,
+  { as, impact }: { as: Coordinate | null; impact: boolean },
 ): Promise<(Checked & { upload: Upload })[]> {
   const { openWorkTree } = await import('../../source/work-tree.ts');
   const { candidatesIn } = await import('../../sync/discover-repository.ts');
@@ -115,7 +126,7 @@ async function checkFiles(
       checked.push({ ...about, outcome: 'rejected', version: null, isNew: false, detail: null, report });
       continue;
     }
-    const body = { coordinate: name, ...upload.body, ...settled };
+    const body = { coordinate: name, ...upload.body, ...settled, ...(impact && { impact }) };
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
     checked.push({ ...about, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) });
   }
@@ -151,10 +162,26 @@ function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
   return [...findings, { ...conflict, place: null, url: null, accepted: null }];
 }
 
-function describe({ path, coordinate, outcome, version, isNew, detail, report }: Checked): string {
+function describe({ path, coordinate, outcome, version, isNew, detail, report, impact }: Checked): string {
   const hidden = report.hidden ? ` ${report.hidden} findings are of a ruleset that you may not read.` : '';
-  if (outcome === 'published') return `${path} would be published as ${version}${isNew ? ', a new resource' : ''}.`;
+  if (outcome === 'published')
+    return [`${path} would be published as ${version}${isNew ? ', a new resource' : ''}.`, ...linesOf(impact)].join(
+      '\n',
+    );
   if (outcome === 'unchanged') return `${path} is published as ${version} already.`;
   if (outcome === 'conflict') return `${path} would not be published: ${detail}`;
   return `${path} would be rejected as a version of ${coordinate}.${hidden}`;
+}
+
+/** Whom a new version breaks, a line each. */
+function linesOf(impact: Impact | undefined): string[] {
+  const title = impact && impactTitle(impact);
+  if (!title) return [];
+  const broken = impact.users.filter(({ verdict }) => verdict === 'breaking');
+  return [
+    title,
+    ...broken.map(
+      ({ coordinate, version, gets, detail }) => `  ${coordinate}@${version} (${getsText[gets]}): ${detail}`,
+    ),
+  ];
 }

@@ -116,3 +116,60 @@ test('exemptions count for a new resource, and not for one that is uploaded', as
   await api.call('PATCH', '/v1/apis/pay', { body: settings });
   expect((await check(read, { coordinate: '@acme/apis/pay', ...body })).json).toMatchObject({ outcome: 'rejected' });
 });
+
+test('whom a version breaks is said to who asks with a key, and only of what that key may read', async () => {
+  const url = 'https://registry.test';
+  await using api = await openApi({ ...createTestRegistry({ ...unlimited, url }), compiler });
+  const money = (required: string[]) =>
+    JSON.stringify({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      required,
+      properties: { amount: { type: 'integer' } },
+    });
+  const user = JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1.0.0' },
+    paths: {
+      '/orders': {
+        post: {
+          requestBody: { content: { 'application/json': { schema: { $ref: `${url}/@acme/schemas/money` } } } },
+          responses: { 200: { description: 'OK' } },
+        },
+      },
+    },
+  });
+  await api.call('POST', '/v1/schemas', { body: { name: 'Money', slug: 'money', visibility: 'public' } });
+  await api.call('POST', '/v1/schemas/money/document', { body: { document: money([]), version: '1.0.0' } });
+  for (const slug of ['shop', 'till']) {
+    await api.call('POST', '/v1/apis', { body: { name: slug, slug } });
+    expect((await api.call('POST', `/v1/apis/${slug}/spec`, { body: { document: user } })).status).toBe(201);
+  }
+  const body = { coordinate: '@acme/schemas/money', document: money(['amount']), version: '1.1.0' };
+  const read = await api.makeKey({ scopes: ['read'] });
+  const ask = (key: string | null, more: object) => api.call('POST', '/v1/check', { key, body: { ...body, ...more } });
+  expect((await ask(read, {})).json).not.toHaveProperty('impact');
+  expect(await ask(null, { impact: true })).toMatchObject({ status: 401 });
+  const told = (await ask(read, { impact: true })).json;
+  expect(told).toMatchObject({
+    outcome: 'published',
+    impact: {
+      unchecked: 0,
+      users: [
+        {
+          coordinate: '@acme/apis/shop',
+          version: '1.0.0',
+          gets: 'range',
+          verdict: 'breaking',
+          detail: expect.stringMatching(/^POST \/orders: /),
+        },
+        { coordinate: '@acme/apis/till' },
+      ],
+    },
+  });
+  const shopOnly = await api.makeKey({ scopes: ['read'], resources: ['apis/shop'] });
+  expect((await ask(shopOnly, { impact: true })).json['impact']).toMatchObject({
+    users: [{ coordinate: '@acme/apis/shop' }],
+    unchecked: 0,
+  });
+});

@@ -5,8 +5,10 @@ import type { OnConflict } from '../../../model/connection.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import type { GateSettings } from '../../../model/gate.ts';
 import type { Exemption, Validation } from '../../../model/problem.ts';
+import { impactText, type ImpactOnUser } from '../../../model/graph/impact.ts';
 import type { Resource } from '../../../model/resource.ts';
 import { showReport } from '../../../registry/gate/show-report.ts';
+import { impactOf, nextVersionOf } from '../../../registry/graph/impact.ts';
 import { publish } from '../../../registry/publish.ts';
 import { findReadable, mayRead, mayReadOrganization } from '../../../registry/readable.ts';
 import type { Registry } from '../../../registry/registry.ts';
@@ -24,6 +26,8 @@ interface DocumentToCheck {
   exemptions?: Exemption[];
   /** What a new resource is made with. */
   settings?: GateSettings & { ruleset?: string | null; validation?: Validation | null };
+  /** Whether to say whom it breaks. */
+  impact?: boolean;
 }
 
 /** Says what publishing a document would say, to whoever may read its resource. Nothing is stored. */
@@ -40,12 +44,16 @@ export async function checkDocument(
     version = null,
     stated,
     onConflict,
+    impact = false,
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
+  if (impact && principal.kind === 'anonymous')
+    throw new RegistryError('unauthenticated', 'To learn whom a version breaks, send a key with the scope read.');
   const existing = await findForCheck(registry, principal, coordinate);
   await assertRulesetReadable(registry, principal, existing === null ? settings.ruleset : null);
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);
-  const result = await publish(forReader(registry, principal), {
+  const reading = forReader(registry, principal);
+  const result = await publish(reading, {
     coordinate,
     ...uploadIn({ registry, body, principal }),
     version,
@@ -68,7 +76,16 @@ export async function checkDocument(
     detail: outcome === 'conflict' ? result.detail : null,
     report: await showReport(registry, principal, result.report),
   };
-  return { status: 200, body: checked };
+  const next = impact ? nextVersionOf(result) : null;
+  if (next === null) return { status: 200, body: checked };
+  const { users, unchecked } = await impactOf(reading, principal, next, { isAwaited: true, signal });
+  return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), unchecked } } };
+}
+
+/** A user as described in the API. */
+function userRecord(user: ImpactOnUser): object {
+  const { coordinate, version, uses, gets, verdict } = user;
+  return { coordinate, version, uses, gets, verdict, detail: impactText(user) };
 }
 
 function coordinateIn(name: string): Coordinate {

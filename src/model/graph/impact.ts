@@ -1,0 +1,66 @@
+import type { Comparison, WorstVerdict } from '../comparison.ts';
+import { countText } from '../problem.ts';
+import type { Dependency } from './dependency.ts';
+
+/** What a new version does to one resource that uses it. */
+export interface ImpactOnUser {
+  /** `@acme/apis/orders` */
+  coordinate: string;
+  /** Its latest version, which was compiled again. */
+  version: string;
+  /** How it refers to the new version, or to what stands between them. */
+  uses: Dependency;
+  /**
+   * How it gets the new version:
+   * - `range`: at its next publish, since its range means it then.
+   * - `update`: by `stele update`, since the range in its `contracts.lock` allows it.
+   * - `pinned`: only when somebody changes what it refers to.
+   */
+  gets: 'range' | 'update' | 'pinned';
+  /** The worst change of its own document. `breaking` also where it can no longer be compiled. */
+  verdict: WorstVerdict;
+  /** Why it can no longer be compiled. Null: it can. */
+  rejected: string | null;
+  /** Null: it can no longer be compiled. */
+  comparison: Comparison | null;
+}
+
+/** Whom a new version touches. */
+export interface Impact {
+  /** Those that were compiled again, those that it breaks first. */
+  users: ImpactOnUser[];
+  /** How many more there are that were not looked at. */
+  unchecked: number;
+}
+
+/** The most users that a new version is tried on. */
+export const maxUsersChecked = 200;
+
+/** "It breaks 2 of 14 users." Null: nobody uses it. */
+export function impactTitle({
+  users,
+  unchecked,
+}: Pick<Impact, 'unchecked'> & { users: readonly Pick<ImpactOnUser, 'verdict'>[] }): string | null {
+  if (users.length === 0) return null;
+  const broken = users.filter(({ verdict }) => verdict === 'breaking').length;
+  const all = countText(users.length, 'user');
+  const more = unchecked === 0 ? '' : ` ${unchecked} more were not checked.`;
+  return broken === 0 ? `It breaks none of ${all}.${more}` : `It breaks ${broken} of ${all}.${more}`;
+}
+
+/** What a user would notice, in one sentence: "POST /orders: Property \"amount\" of the request body is required; it was optional." */
+export function impactText({ rejected, comparison }: ImpactOnUser): string {
+  if (rejected !== null) return `It can no longer be compiled: ${rejected}`;
+  const worst = comparison?.changes[0];
+  if (worst === undefined) return comparison?.reason ?? 'Nothing changes.';
+  const [operation] = worst.operations;
+  const more = worst.reach > 1 ? ` and ${worst.reach - 1} more` : '';
+  return operation === undefined ? worst.message : `${operation}${more}: ${worst.message}`;
+}
+
+/** How a user gets the new version, in words. */
+export const getsText: Readonly<Record<ImpactOnUser['gets'], string>> = {
+  range: 'gets it at its next publish',
+  update: 'gets it by stele update',
+  pinned: 'stays with its version',
+};

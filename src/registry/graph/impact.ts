@@ -1,0 +1,208 @@
+import type { Artifact, Load, Turn } from '../../compile/compile.ts';
+import { notRead } from '../../compile/reference.ts';
+import type { Principal } from '../../model/access.ts';
+import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
+import { sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
+import { verdicts } from '../../model/comparison.ts';
+import { digestOf } from '../../model/digest.ts';
+import { findDependency, type Dependency } from '../../model/graph/dependency.ts';
+import { maxUsersChecked, type Impact, type ImpactOnUser } from '../../model/graph/impact.ts';
+import { lockName, parseLock } from '../../model/graph/lock.ts';
+import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
+import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
+import type { PublishResult } from '../publish.ts';
+import type { Registry } from '../registry.ts';
+import { readJson, readManifestOf, readObject } from '../stored.ts';
+import { listDependants } from './dependants.ts';
+
+/** A new version of a resource, as it would be published. */
+export interface NextVersion {
+  /** The resource with the version in it. */
+  resource: Resource;
+  version: Version;
+  artifact: Artifact;
+}
+
+/** The version that a dry run would publish. Null: none, or one that there is already. */
+export function nextVersionOf(result: PublishResult): NextVersion | null {
+  if (result.outcome !== 'published' || result.compiled.artifact === null) return null;
+  const { resource, version, compiled } = result;
+  return { resource, version, artifact: compiled.artifact! };
+}
+
+/** A resource that uses the new version, or another user of it. */
+interface User {
+  resource: Resource;
+  version: Version;
+  /** Its references to the new version, and to other users of it. */
+  uses: Dependency[];
+}
+
+/** The most users that are counted. Each costs a look at the logs of all organizations. */
+const maxUsersFound = 1000;
+
+/**
+ * Whom a new version breaks, of those that the principal may read. The latest version of each user is
+ * compiled again from its stored files with the new bytes in place of the old ones, and compared with what
+ * it was; then its own users, with its new bytes, unless it stays with the old version. One after the other, so
+ * that other work of the organization goes first. Nothing is stored.
+ */
+export async function impactOf(
+  registry: Registry,
+  principal: Principal,
+  next: NextVersion,
+  turn: Turn = {},
+): Promise<Impact> {
+  const target = nameOf(next.resource);
+  const found = await findUsers(registry, principal, next.resource);
+  const changed = new Map<string, Artifact>([[target, next.artifact]]);
+  const users: ImpactOnUser[] = [];
+  let unchecked = 0;
+  for (const user of inOrder(found)) {
+    const touching = user.uses.filter(({ coordinate }) => changed.has(coordinate));
+    if (touching.length === 0) continue;
+    if (users.length >= maxUsersChecked) {
+      unchecked++;
+      continue;
+    }
+    turn.signal?.throwIfAborted();
+    const ways = touching.map((each) => wayOf(each, each.coordinate === target ? next : found.get(each.coordinate)!));
+    const gets = (['range', 'update', 'pinned'] as const).find((way) => ways.includes(way))!;
+    const uses = touching[ways.indexOf(gets)]!;
+    const replaced = touching.filter((_, at) => ways[at] === gets);
+    const { artifact, ...impact } = await tryWith(registry, user, { changed, replaced }, turn);
+    users.push({ coordinate: nameOf(user.resource), version: user.version.label, uses, gets, ...impact });
+    if (artifact !== null && gets !== 'pinned' && impact.verdict !== 'none')
+      changed.set(nameOf(user.resource), artifact);
+  }
+  const order = ['breaking', ...verdicts, 'none'];
+  return { users: users.sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)), unchecked };
+}
+
+/** All that use a resource, also through others, by name. */
+async function findUsers(registry: Registry, principal: Principal, target: Resource): Promise<Map<string, User>> {
+  const users = new Map<string, User>();
+  const left: Resource[] = [target];
+  for (let each = left.shift(); each !== undefined && users.size < maxUsersFound; each = left.shift())
+    for (const { resource, version, uses } of await listDependants(registry, principal, each)) {
+      // A ruleset is extended anew each time it is used; its own check is the replay.
+      if (uses.how === 'extends' || nameOf(resource) === nameOf(target)) continue;
+      const user = users.get(nameOf(resource));
+      if (user === undefined) left.push(resource);
+      users.set(nameOf(resource), { resource, version, uses: [...(user?.uses ?? []), uses] });
+    }
+  return users;
+}
+
+/** Users after those that they use themselves. Those that refer to each other in a circle come last, by name. */
+function inOrder(users: ReadonlyMap<string, User>): User[] {
+  const left = new Map([...users].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const ordered: User[] = [];
+  while (left.size > 0) {
+    const free = [...left].filter(([name, { uses }]) =>
+      uses.every(({ coordinate }) => coordinate === name || !left.has(coordinate)),
+    );
+    const some = free.length > 0 ? free : [...left];
+    for (const [name, user] of some) {
+      left.delete(name);
+      ordered.push(user);
+    }
+  }
+  return ordered;
+}
+
+/** How a reference comes to mean the new version of a resource. */
+function wayOf(
+  { range, how }: Dependency,
+  { resource, version }: Pick<NextVersion, 'resource' | 'version'>,
+): ImpactOnUser['gets'] {
+  const selector = range === '' ? ({ kind: 'latest' } as const) : parseSelector(range);
+  const isMeant = selector !== null && selectVersion(resource, selector)?.version.label === version.label;
+  if (!isMeant) return 'pinned';
+  return how === 'lock' ? 'update' : 'range';
+}
+
+/** New documents, by coordinate, and the references that shall mean them. */
+interface Replacement {
+  changed: ReadonlyMap<string, Artifact>;
+  replaced: readonly Dependency[];
+}
+
+/** Compiles a user again with what changed, and compares. */
+async function tryWith(
+  registry: Registry,
+  { resource, version }: User,
+  replacement: Replacement,
+  turn: Turn,
+): Promise<Pick<ImpactOnUser, 'verdict' | 'rejected' | 'comparison'> & { artifact: Artifact | null }> {
+  const manifest = await readManifestOf(registry, version);
+  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const own = { ...turn, org: resource.org };
+  const { artifact, report } = await registry.compiler.compile(
+    {
+      type: resource.type,
+      entry: config.provenance.path,
+      validation: config.validation,
+      ruleset: null,
+      limits: registry.config.limits,
+    },
+    await storedFiles(registry, version, manifest, replacement),
+    own,
+  );
+  if (artifact === null) {
+    const error = report.problems.find(({ severity }) => severity === 'error');
+    return { verdict: 'breaking', rejected: error?.message ?? 'Its check failed.', comparison: null, artifact };
+  }
+  const comparison = await tryCompareWith(registry, resource, version, publishedAs(artifact), own);
+  return { verdict: comparison.verdict, rejected: null, comparison, artifact };
+}
+
+/** The files that a version was made of, with new bytes where a reference shall mean them. */
+async function storedFiles(
+  registry: Registry,
+  { manifest: digest }: Version,
+  { layers }: Manifest,
+  { changed, replaced }: Replacement,
+): Promise<Load> {
+  const byPath = new Map(
+    layers.flatMap((layer) => {
+      const path = layer.annotations?.[sourceAnnotation];
+      return path === undefined ? [] : [[path, layer.digest] as const];
+    }),
+  );
+  const read = async (path: string) => readObject(registry, byPath.get(path)!, digest);
+  const locked = new Map<string, Artifact>();
+  for (const path of byPath.keys()) {
+    if (path !== lockName && !path.endsWith(`/${lockName}`)) continue;
+    for (const { path: file, contract, range } of parseLock(Buffer.from(await read(path)).toString())) {
+      const isReplaced = replaced.some(
+        (each) => each.how === 'lock' && each.coordinate === contract && each.range === range,
+      );
+      if (isReplaced) locked.set(path.slice(0, -lockName.length) + file, changed.get(contract)!);
+    }
+  }
+  const artifactAt = (path: string): Artifact | undefined => {
+    if (!isUrlPath(path)) return locked.get(path);
+    const named = parseDocumentUrl(path);
+    const dependency = named && findDependency(replaced, named.coordinate, named.selector);
+    return dependency?.how === 'url' ? changed.get(dependency.coordinate) : undefined;
+  };
+  return (paths) =>
+    Promise.all(
+      paths.map(async (path) => {
+        const artifact = artifactAt(path);
+        if (artifact !== undefined) {
+          const format = isUrlPath(path) ? 'json' : formatOfFile(path);
+          const bytes = bytesIn(artifact, format);
+          return { path, found: true as const, bytes, blob: digestOf(bytes) };
+        }
+        return byPath.has(path)
+          ? { path, found: true as const, bytes: await read(path), blob: byPath.get(path)! }
+          : notRead(path);
+      }),
+    );
+}
+
+function bytesIn({ representations }: Artifact, wanted: 'json' | 'yaml'): Uint8Array {
+  return representations.find(({ format, coding }) => format === wanted && coding === 'identity')!.bytes;
+}
