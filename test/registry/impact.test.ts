@@ -67,7 +67,9 @@ function open() {
     const isCommit = Object.keys(files).length > 0;
     const result = await publish(registry, {
       coordinate,
-      snapshot: isCommit ? snapshotOf('github.com/b/orders', 'a'.repeat(40), { [entry]: text, ...files }) : createUpload(entry, Buffer.from(text)),
+      snapshot: isCommit
+        ? snapshotOf('github.com/b/orders', 'a'.repeat(40), { [entry]: text, ...files })
+        : createUpload(entry, Buffer.from(text)),
       entry,
       version: selector.kind === 'version' ? selector.version : null,
       onConflict: 'revise',

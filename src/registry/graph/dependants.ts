@@ -34,12 +34,13 @@ const users: Projection<Map<string, Set<string>>> = {
 
 /**
  * The resources of all organizations whose latest version refers to this one, by name: those that the
- * principal may read, and no others are counted.
+ * principal may read, and no others are counted. `organizations`: all there are, for who asks often.
  */
 export async function listDependants(
   registry: Pick<Registry, 'config' | 'refs' | 'log'>,
   principal: Principal,
   target: Resource,
+  organizations?: readonly string[],
 ): Promise<Dependant[]> {
   const name = nameOf(target);
   const manifests = new Set(target.versions.map(({ manifest }) => manifest));
@@ -47,7 +48,7 @@ export async function listDependants(
   const isTarget = ({ coordinate, how, digest }: Dependency) =>
     coordinate === name && (how !== 'lock' || manifests.has(digest));
   const dependants: Dependant[] = [];
-  for (const org of await listOrganizations(registry)) {
+  for (const org of organizations ?? (await listOrganizations(registry))) {
     const names = (await registry.refs.projected(org, users)).get(name) ?? [];
     for (const user of [...names].sort()) {
       const resource = (await findReadable(registry, principal, parseCoordinate(user)!.coordinate))?.value;
