@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 
 /** How the server behaves; every member may be changed while it runs. */
 export interface GitServerBehaviour {
@@ -43,8 +46,9 @@ export interface GitServer extends AsyncDisposable {
 }
 
 /**
- * A real git server: serves the repositories under `root` by the `git http-backend` CGI program on port 0 of the loopback
- * address. Whether a repository allows filters, other ids or pushes is its own configuration (see fixture-repository.ts).
+ * A real git server: serves the repositories under `root` by `git upload-pack` on port 0 of the loopback address, as git's own
+ * `http-backend` does, which is two processes more for each request. Whether a repository allows filters or other ids is its own
+ * configuration (see fixture-repository.ts).
  */
 export async function openGitServer(options: { root: string } & Partial<GitServerBehaviour>): Promise<GitServer> {
   const { root, ...given } = options;
@@ -98,7 +102,7 @@ function answer(root: string, behaviour: GitServerBehaviour, request: IncomingMe
   } else if (!isLetIn(behaviour, request)) {
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
   } else {
-    runBackend({ root, behaviour, pathname, search }, request, response);
+    serve(join(root, decodeURIComponent(pathname)), search, behaviour, request, response);
   }
 }
 
@@ -108,65 +112,49 @@ function isLetIn({ credentials }: GitServerBehaviour, request: IncomingMessage):
   return request.headers.authorization === `Basic ${expected}`;
 }
 
-interface Backend {
-  root: string;
-  behaviour: GitServerBehaviour;
-  pathname: string;
-  search: string;
-}
-
-function runBackend(backend: Backend, request: IncomingMessage, response: ServerResponse): void {
-  const { root, behaviour, pathname, search } = backend;
-  const protocol = request.headers['git-protocol'];
-  const child = spawn('git', ['http-backend'], {
+/** Answers the two requests of git's smart protocol, and 404 to every other one. */
+function serve(
+  path: string,
+  search: string,
+  behaviour: GitServerBehaviour,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const asked = request.headers['git-protocol'];
+  const protocol = behaviour.protocol === 2 && typeof asked === 'string' ? asked : null;
+  const isAdvertisement = request.method === 'GET' && search === '?service=git-upload-pack';
+  const end = isAdvertisement ? '/info/refs' : '/git-upload-pack';
+  const folder = path.slice(0, -end.length);
+  const isServed = isAdvertisement || request.method === 'POST';
+  if (!isServed || !path.endsWith(end) || !existsSync(join(folder, 'HEAD'))) {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end();
+    return;
+  }
+  const child = spawn('git', ['upload-pack', '--stateless-rpc', ...(isAdvertisement ? [advertise] : []), folder], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: {
       PATH: process.env['PATH'],
       HOME: '/nonexistent',
       GIT_CONFIG_NOSYSTEM: '1',
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      PATH_INFO: decodeURIComponent(pathname),
-      QUERY_STRING: search.slice(1),
-      REQUEST_METHOD: request.method,
-      CONTENT_TYPE: request.headers['content-type'] ?? '',
-      CONTENT_LENGTH: request.headers['content-length'] ?? '',
-      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      REMOTE_USER: behaviour.credentials?.username ?? '',
-      REMOTE_ADDR: '127.0.0.1',
-      ...(behaviour.protocol === 2 && typeof protocol === 'string' ? { GIT_PROTOCOL: protocol } : {}),
+      ...(protocol === null ? {} : { GIT_PROTOCOL: protocol }),
     },
   });
   child.stdin.on('error', () => undefined);
-  request.pipe(child.stdin);
+  const isZipped = request.headers['content-encoding'] === 'gzip';
+  (isZipped ? request.pipe(createGunzip().on('error', () => child.kill())) : request).pipe(child.stdin);
   response.on('close', () => child.kill());
-
-  let head = Buffer.alloc(0);
-  child.stdout.on('data', function onHead(chunk: Buffer) {
-    head = Buffer.concat([head, chunk]);
-    const end = head.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    child.stdout.off('data', onHead);
-    child.stdout.pause();
-    sendHead(head.subarray(0, end).toString('latin1'), response);
-    const body = slowed(() => behaviour.bytesPerSecond);
-    body.pipe(response);
-    body.write(head.subarray(end + 4));
-    child.stdout.pipe(body);
+  response.writeHead(200, {
+    'cache-control': 'no-cache, max-age=0, must-revalidate',
+    'content-type': `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`,
   });
+  response.flushHeaders();
+  const body = slowed(() => behaviour.bytesPerSecond);
+  body.pipe(response);
+  if (isAdvertisement && !protocol?.split(':').includes('version=2')) body.write('001e# service=git-upload-pack\n0000');
+  child.stdout.pipe(body);
 }
 
-function sendHead(head: string, response: ServerResponse): void {
-  let status = 200;
-  for (const line of head.split('\r\n')) {
-    const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) continue;
-    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
-    else response.setHeader(name, value);
-  }
-  response.writeHead(status);
-  response.flushHeaders();
-}
+const advertise = '--http-backend-info-refs';
 
 /** Passes bytes on in slices of a tenth of a second. */
 function slowed(bytesPerSecond: () => number | null): Transform {

@@ -26,7 +26,8 @@ function ancestry(commit: string, ancestor: string): Promise<Ancestry> {
 
 /** Leaves only what the branches reach, as a host does in time. */
 function collectGarbage(): void {
-  repository.git('-c', 'gc.reflogExpire=now', 'gc', '--quiet', '--prune=now');
+  repository.git('repack', '-a', '-d', '--quiet');
+  repository.git('prune', '--expire=now');
 }
 
 const servers = [
