@@ -36,7 +36,7 @@ const asked = [
   ...atHost.map((target) => [host, target]),
 ] as [string, string][];
 
-test.each(asked)('%s%s', { timeout: 120_000 }, async (name, target) => {
+test.each(asked)('%s%s', async (name, target) => {
   for (const accept of ['text/html', 'application/json'])
     for (const isBug of [false, true])
       for (let call = 1; ; call++) {

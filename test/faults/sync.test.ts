@@ -80,7 +80,7 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
 
 const step = isThorough ? 1 : 4;
 
-test.each([false, true])('bug: %s', { timeout: 600_000 }, async (isBug) => {
+test.each([false, true])('bug: %s', async (isBug) => {
   const ports = createFaultyPorts();
   // From another one for each kind, so that both together see more.
   for (let call = isBug ? 2 : 1; ; call += step) {

@@ -1,9 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from './processes.ts';
@@ -51,9 +59,11 @@ describe('a mirror', () => {
         return hash.update(`${n % 2}`).digest('hex');
       });
       const readers = [startReader(commits), startReader(commits.toReversed()), startReader(commits)];
-      const lines = Promise.all(readers.map(linesOf));
+      let isOver = false;
+      const lines = Promise.all(readers.map(linesOf)).finally(() => (isOver = true));
+      const mirrors = () => (existsSync(join(world.cache, 'mirrors')) ? packsOf() : []);
       for (let times = 0; times < 4; times++) {
-        await sleep(500);
+        expect(await eventually(() => isOver || mirrors().length > 0)).toBe(true);
         rmSync(join(world.cache, 'mirrors'), { recursive: true, force: true, maxRetries: 5 });
       }
       const [first, second, third] = await lines;

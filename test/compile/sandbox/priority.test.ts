@@ -28,7 +28,7 @@ test.skipIf(!hasSessions)(
       [long, false, '15'],
     ] as const)
       // prettier-ignore
-      await expect.poll(() => niceBeside(job, isMore), { timeout: 20_000, interval: 150 }).toBe(nice);
+      await expect.poll(() => niceBeside(job, isMore), { interval: 150 }).toBe(nice);
     child.kill();
   },
 );

@@ -91,7 +91,7 @@ test.skipIf(executablePath === undefined || !isThorough)(
     await type(ann, 'Document', api('1.1.0', 'transfers'));
     await press(ann, 'Publish');
     await ann.getByRole('heading', { name: 'is published' }).waitFor();
-    await expect.poll(() => seen('reference'), { timeout: 120_000 }).toContain('List transfers');
+    await expect.poll(() => seen('reference')).toContain('List transfers');
 
     await ann.goto(console);
     await follow(ann, 'index.md', 'Edit index.md');

@@ -218,11 +218,11 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
     const code = page.locator('.samples > pre > code').first();
-    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toBe(`curl '${target.url}/ask'`);
+    await expect.poll(() => code.textContent()).toBe(`curl '${target.url}/ask'`);
     await page.getByLabel('Language').selectOption('python');
-    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toContain('import requests');
+    await expect.poll(() => code.textContent()).toContain('import requests');
     await page.reload();
-    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toContain('import requests');
+    await expect.poll(() => code.textContent()).toContain('import requests');
     expect(wrong).toEqual([]);
   });
 
@@ -238,10 +238,10 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     const { page, wrong } = watched;
     const open = page.locator('.side .nav details[open] > summary');
     await page.goto(`${site.url}/@acme/apis/shop#operation/orders3`);
-    await expect.poll(() => open.allTextContents(), { timeout: 30_000 }).toEqual(['Orders']);
+    await expect.poll(() => open.allTextContents()).toEqual(['Orders']);
     await expect.poll(() => page.locator('.side a[aria-current]').textContent()).toContain('orders3');
     await page.evaluate(`location.hash = 'operation/carts3'`);
-    await expect.poll(() => open.allTextContents(), { timeout: 30_000 }).toEqual(['Carts']);
+    await expect.poll(() => open.allTextContents()).toEqual(['Carts']);
     expect(wrong).toEqual([]);
   });
 

@@ -111,9 +111,7 @@ describe.skipIf(executablePath === undefined || !isThorough)(
         await using watched = await browser.open({ viewport: { width: 360, height: 800 }, colorScheme });
         const { page } = watched;
         await expect
-          .poll(async () => (await page.goto(`${site.url}${kind}`)) !== null && (await page.content()), {
-            timeout: 60_000,
-          })
+          .poll(async () => (await page.goto(`${site.url}${kind}`)) !== null && (await page.content()))
           .not.toContain('data-reload');
         // Nothing that is folded is wider, either.
         await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);

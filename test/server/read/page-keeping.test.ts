@@ -159,6 +159,6 @@ test('a reader who comes before the page is made sees that it is being made, and
   expect(program.headers.get('content-type')).toBe('application/problem+json');
   made.resolve(rendered);
   await expect
-    .poll(async () => (await ask(port, { target: pay, headers: [html] })).body.toString(), { timeout: 20_000 })
+    .poll(async () => (await ask(port, { target: pay, headers: [html] })).body.toString())
     .toContain('All of it');
 });
