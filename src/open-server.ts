@@ -79,10 +79,10 @@ export async function openServer(
       ...(peers && { peers }),
     };
     // When they are first needed: reading the API's description takes 0.3 s.
-    let made: { operations: Operations; site: Site } | null = null;
+    let created: { operations: Operations; site: Site } | null = null;
     const operations = (site: Site) => {
-      if (made?.site !== site) made = { operations: createOperations({ ...context, site }), site };
-      return made.operations;
+      if (created?.site !== site) created = { operations: createOperations({ ...context, site }), site };
+      return created.operations;
     };
     const whole = {
       ...context,

@@ -42,7 +42,7 @@ export function discoverCommand(): Command {
       const discover = (options.path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
       const wanted = { org, url, branch, discover };
       const follow = (config: Config) => withRepository(config, org, url);
-      const found = await withRegistryToRead(command, follow, (registry) =>
+      const documents = await withRegistryToRead(command, follow, (registry) =>
         withProgress(`Reading ${given}`, async () => {
           const { discoverRepository } = await import('../sync/discover-repository.ts');
           const { repositories } = organizationIn(registry.config, org)!;
@@ -50,10 +50,10 @@ export function discoverCommand(): Command {
           return discoverRepository(registry, { ...wanted, credential }, new AbortController().signal);
         }),
       );
-      if (found.plan.isRefused) process.exitCode = 1;
-      const wrote = options.write && !found.plan.isRefused ? write(found, url, discover) : null;
-      if (options.json) return printJson({ ...describe(found), wrote });
-      printDiscovered(found);
+      if (documents.plan.isRefused) process.exitCode = 1;
+      const wrote = options.write && !documents.plan.isRefused ? write(documents, url, discover) : null;
+      if (options.json) return printJson({ ...describe(documents), wrote });
+      printDiscovered(documents);
       if (wrote !== null) complain(`Wrote ${wrote}. Once it is committed, Stele publishes only what it lists.`);
     });
 }

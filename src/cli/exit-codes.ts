@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../model/errors.ts';
 
-/** What every command ends with (design §12): the documentation and the manual page list them from here. */
+/** The exit codes of all commands (design §12). The documentation and the manual page list them from here. */
 export const exitMeanings: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'rejected or breaking: a document, a change or what is stored did not pass; the report or the reason is printed',
@@ -22,7 +22,7 @@ const codes: { [code in ErrorCode | 'internal']?: number } = {
   internal: 70,
 };
 
-/** What a command ends with that failed with this error. */
+/** The exit code of a command that failed with this error. */
 export function exitCodeOf(code: ErrorCode | 'internal'): number {
   return codes[code] ?? 1;
 }

@@ -57,7 +57,6 @@ export async function withProgress<T>(
       })
       .catch(() => undefined);
   };
-  // Work goes on without a spinner.
   const timer = stream.isTTY ? setTimeout(start, 1000) : undefined;
   let writtenAt = performance.now();
   try {

@@ -45,7 +45,7 @@ export function printPublished(
     printJson(published);
     return code;
   }
-  // The report has it too, after the changes that it is about.
+  // The report repeats it after the changes.
   if (outcome === 'rejected') sayUnlessEmpty(adviceIn(report) ?? '', complain);
   if (format === 'lines') sayUnlessEmpty(formatReport(report), complain);
   else sayUnlessEmpty(formatFindings(format, findingsInReport(report), file), print);

@@ -28,7 +28,7 @@ import { stopSignals } from './stop-signals.ts';
 import { joinWorkers } from './workers.ts';
 
 /** What the command line asks for. */
-export interface Asked {
+export interface ServeOptions {
   /**
    * Loads the configuration with the command line's additions. `edition` is that of `loadConfig`.
    */
@@ -44,7 +44,7 @@ export interface Asked {
 }
 
 /** Runs the registry until a signal stops it. */
-export async function serve(asked: Asked, { port, host }: { port: string; host: string }): Promise<void> {
+export async function serve(asked: ServeOptions, { port, host }: { port: string; host: string }): Promise<void> {
   outliveReader();
   collectLater();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
@@ -75,7 +75,7 @@ function withOwnMetrics(config: Config, place: number): Config {
  */
 async function serveOnce(
   config: Config,
-  asked: Asked,
+  asked: ServeOptions,
   address: { port: number; host: string },
   stopped: Promise<null>,
   peers: Peers | undefined,
@@ -99,7 +99,7 @@ async function serveOnce(
 async function serveRegistry(
   registry: OpenRegistry,
   config: Config,
-  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: Asked,
+  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: ServeOptions,
   address: { port: number; host: string },
   stopped: Promise<null>,
   peers: Peers | undefined,
@@ -138,7 +138,7 @@ async function serveRegistry(
   return next;
 }
 
-/** What runs beside the server. `close` before the queue, which some of it fills; `end` after it. */
+/** Background work beside the server. Call `close` before the queue closes, and `end` after that. */
 async function openBackground(
   registry: OpenRegistry,
   queue: SyncQueue,

@@ -24,7 +24,7 @@ export async function syncAll(
   return Promise.all(runs.map((run) => withStillRejected(registry, run)));
 }
 
-/** A run with the documents that were rejected before and not read again: they are not published either. */
+/** A run together with the documents that earlier runs rejected and this one did not read again. */
 async function withStillRejected(registry: Registry, run: Run): Promise<Run> {
   const repository = await registry.refs.read<Repository>(repositoryRef(run.org, run.repository));
   const read = new Set(run.documents.map(({ path }) => path));

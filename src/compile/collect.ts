@@ -40,9 +40,9 @@ export interface PathsOf {
 }
 
 /**
- * Collects the entry and every file that it references, breadth first, with one `load` per round, then
- * documents of a registry, unless a file is what their URL means, and then files of examples. An
- * example is no reference: whatever is wrong with it concerns nothing else.
+ * Collects the entry and every file that it references, breadth first, with one `load` per round,
+ * then documents of a registry, unless a file is what their URL means, and then files of examples.
+ * An example is no reference: its errors concern nothing else.
  */
 export async function collect(
   entry: string,
@@ -53,7 +53,7 @@ export async function collect(
   const files = new Map<string, ParsedFile | UnparsedFile>();
   const findings = new Map<string, Problem[]>();
   const asked = new Set([entry]);
-  /** URLs that no file was the target of yet. */
+  /** URLs that no collected file is the target of yet. */
   const urls = new Map<string, readonly string[]>();
   let bytes = 0;
   let round = [entry];

@@ -59,7 +59,7 @@ export interface CompileGate extends Pick<Gate, 'blockOn' | 'ratchet'> {
   today: string;
   /** Keys of findings that do not block (`findingKey`), or null: all do. */
   known: string[] | null;
-  /** Whether the report shall list the keys of all findings (`known`). */
+  /** Whether the report lists the keys of all findings (`known`). */
   listsKnown?: boolean;
 }
 
@@ -99,7 +99,7 @@ export interface Compiled {
   report: Report;
   /** The entry first, then the others by path. */
   files: CollectedFile[];
-  /** What it refers to in the registry, as whoever loaded the files found it. Absent: nothing. */
+  /** Documents of the registry that it refers to, as found by the loader of its files. Absent: none. */
   dependencies?: readonly Dependency[];
 }
 
@@ -111,7 +111,7 @@ export interface Published {
   type: ResourceType;
   kind: Kind;
   json: Uint8Array;
-  /** What its descriptions can show. Absent: no images. */
+  /** Images that its descriptions can show. Absent: none. */
   images?: Images;
   /** The file that it was compiled from. With it, `compare` says where changes are. */
   source?: { path: string; bytes: Uint8Array };

@@ -8,7 +8,7 @@ const maxPaths = 32;
 /** A placeholder of Jinja, Handlebars, Helm, Go, Liquid, ERB or a shell. */
 const placeholder = /\{\{|\{%|<%|\$\{/;
 
-/** Returns what tells a parsed document apart from others. */
+/** Returns the identity of a parsed document. */
 export function identityOf(value: unknown): Identity {
   const root = isObject(value) ? value : {};
   const info = isObject(root['info']) ? root['info'] : {};

@@ -35,7 +35,7 @@ export interface KindResult {
   kind: Kind;
   specification: string;
   title: string;
-  /** What the document says of itself in one sentence. Default: the first paragraph of its description. */
+  /** A summary of the document in one sentence. Default: the first paragraph of its description. */
   summary?: string;
   description: string;
   version: string | null;

@@ -14,10 +14,10 @@ export function lintIgnorePaths(entry: string): string[] {
   return [...new Set([fileName, folder + fileName])];
 }
 
-/** What a `.redocly.lint-ignore.yaml` says. */
+/** The contents of a `.redocly.lint-ignore.yaml`. */
 export interface LintIgnore {
   exemptions: Exemption[];
-  /** Warnings about what cannot be read, so that nobody wonders why it does not count. */
+  /** Warnings about entries that cannot be read and so have no effect. */
   problems: Problem[];
 }
 
@@ -32,7 +32,7 @@ export function readLintIgnore(
   files: ReadonlySet<string>,
 ): LintIgnore {
   const read: LintIgnore = { exemptions: [], problems: [] };
-  // Redocly leaves a file of comments alone where nothing is ignored.
+  // Redocly keeps a file with only comments if nothing is ignored.
   if (isBlank(bytes)) return read;
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) {

@@ -64,8 +64,8 @@ function isPostman(info: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Says what a document that Stele does not store is: "This is AsyncAPI 3.0.0. …". Null if that is not known.
- * `value`: undefined if the text does not parse.
+ * Names the kind of a document that Stele does not store: "This is AsyncAPI 3.0.0. …". Null if it
+ * is unknown. `value`: undefined if the text does not parse.
  */
 export function sayOtherKind(text: string, value: unknown): string | null {
   const name = nameOtherKind(text, value);
@@ -92,7 +92,7 @@ function nameOtherKind(text: string, value: unknown): string | null {
 /** The longest beginning that is looked at. */
 const longest = 4000;
 
-/** What may stand before the first word: the prolog of XML, and comments. */
+/** Text that may precede the first word: the prolog of XML, and comments. */
 const preamble = /^(?:<\?xml[^>]*\?>|<!--.*?-->|\/\/[^\n]*|\/\*.*?\*\/|""".*?"""|#(?!%RAML)[^\n]*)/s;
 
 function beginningOf(text: string): string {

@@ -27,7 +27,7 @@ export function passGate(
   }));
   const about = [...expired.map(expiredProblem), ...unused.map(unusedProblem)];
   const report = createReport([...problems, ...marked, ...about]);
-  // Counted in a report of their own, since the same finding may be reported twice.
+  // Counted in a separate report, since the same finding may be reported twice.
   const blocking = createReport([
     ...problems.filter(({ severity }) => severity === 'error'),
     ...marked.filter((finding) => finding.known !== true && blocks(finding, blockOn)),

@@ -5,9 +5,9 @@ import type { CompileLimits, Published } from './compile.ts';
 import type { Change, Comparison } from '../model/comparison.ts';
 
 /**
- * Says of each change where it is in the file of the new document: at the key that changed, or at the
- * deepest one on the way to it that the file has. What a reference brought from another file is so
- * at the reference.
+ * Says of each change where it is in the file of the new document: at the key that changed, or at
+ * the deepest one on the way to it that the file has. A change in another file is placed at the
+ * reference to it.
  */
 export function placeChanges(comparison: Comparison, { source }: Published, limits: CompileLimits): Comparison {
   if (source === undefined || comparison.changes.length === 0) return comparison;
@@ -53,7 +53,7 @@ function referencesIn(root: unknown, base: string): Map<string, string> {
   return byPointer;
 }
 
-/** What a bundle calls the target of a reference into another file. */
+/** The name in the bundle for the target of a reference into another file. */
 function nameOf(reference: string): string | null {
   const [file = '', fragment = ''] = reference.split('#');
   if (file === '') return null;

@@ -85,9 +85,9 @@ export function findLongChain(
     let length = 0;
     for (; at !== null; at = next(at)) {
       const key = keyOf(at);
-      const known = lengths.get(key);
-      if (known !== undefined || onWay.has(key)) {
-        length = known ?? 0;
+      const stored = lengths.get(key);
+      if (stored !== undefined || onWay.has(key)) {
+        length = stored ?? 0;
         break;
       }
       way.push(key);

@@ -62,7 +62,7 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
 const notFetched =
   'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.';
 
-/** Reads files where no registry is at hand: its documents are not read. */
+/** Reads files without a registry: documents of registries are not read. */
 export function withoutRegistry(read: Load): Load {
   return async (paths) => {
     const files = await read(paths.filter((path) => !isUrlPath(path)));
@@ -71,7 +71,7 @@ export function withoutRegistry(read: Load): Load {
   };
 }
 
-/** The answer for a URL of no registry that is at hand. */
+/** The answer for the URL of a registry's document if there is no registry. */
 export function notRead(path: string): Awaited<ReturnType<Load>>[number] {
   return { path, found: false, problem: problemAtFile('ref-remote', path, `It ${notFetched}`) };
 }

@@ -16,18 +16,18 @@ const maxBytes = 48 * 1024 * 1024;
 
 /**
  * The compiler without the work that it did before: the same input from the same organization, with
- * the same bytes in every file that was read and the same problem with every file that could not be,
- * gives the same result. Files are compared byte for byte. Only accepted documents are remembered:
- * who sends refused ones again and again waits in line for each.
+ * the same bytes in every file that was read and the same problem with every file that could not
+ * be, gives the same result. Files are compared byte for byte. Only accepted documents are
+ * remembered: repeating a rejected one waits in the queue each time.
  */
 export function rememberResults<C extends Compiler>(
   compiler: C,
-  most = maxBytes,
+  limit = maxBytes,
 ): C & { use: () => { bytes: number; limit: number } } {
-  const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
+  const results = new LRUCache<string, Remembered>({ maxSize: limit, sizeCalculation: sizeOf });
   return {
     ...compiler,
-    use: () => ({ bytes: results.calculatedSize, limit: most }),
+    use: () => ({ bytes: results.calculatedSize, limit }),
     async compile(input, load, turn) {
       const [entry] = await load([input.entry]);
       if (!entry?.found) return compiler.compile(input, load, turn);
@@ -66,7 +66,7 @@ async function readAgain(
   const [first, ...others] = read;
   if (!isSame(first!, entry)) return null;
   const now = new Map<string, SnapshotFile>([[entry.path, entry]]);
-  // Documents of the registry come last: what is read of them counts as referred to.
+  // Documents of the registry come last, since reading them records a dependency.
   for (const isOfRegistry of [false, true]) {
     const before = others.filter(({ path }) => isUrlPath(path) === isOfRegistry);
     const loaded = before.length === 0 ? [] : await load(before.map(({ path }) => path));
@@ -95,8 +95,8 @@ function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>)
 const mostly = 0.8;
 
 /**
- * The same with bytes that keep hardly others in memory. Those of an artifact are parts of the message
- * that it came in, which is kept where they are most of it; those of small files are parts of a pool.
+ * The same with bytes that keep hardly any others in memory. The bytes of an artifact are parts of
+ * one message, which is kept if they are most of it; those of small files are parts of a pool.
  */
 function withOwnBytes({ read, compiled }: Remembered): Remembered {
   const needed = new Map<ArrayBufferLike, number>();
@@ -112,7 +112,7 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
   };
   const ownArtifact = ({ representations, ...about }: Artifact): Artifact => ({
     ...about,
-    representations: representations.map((made) => ({ ...made, bytes: copyOf(made.bytes) })),
+    representations: representations.map((each) => ({ ...each, bytes: copyOf(each.bytes) })),
   });
   const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: copyOf(file.bytes) }));
   return {

@@ -30,6 +30,6 @@ export interface Renderer {
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
   /** Renders pages of documentation sites, in their order. One above the limits has a blocking problem. */
   renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
-  /** These pages will be rendered soon: what takes long to start can start now. */
+  /** Announces pages that will be rendered soon, so that a slow start can begin now. */
   expectPages?(pages: readonly SourcePage[], limits: CompileLimits): void;
 }

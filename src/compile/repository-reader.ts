@@ -8,7 +8,7 @@ import type { Visibility } from '../model/access.ts';
 import type { SiteSettings } from '../sites/model/documentation-site.ts';
 import type { CompileLimits, Turn } from './compile.ts';
 
-/** What tells a document apart from others, to find several files of one API. */
+/** Identifies a document, to find several files of one API. */
 export interface Identity {
   /** The version in the document. */
   version: string | null;
@@ -93,7 +93,7 @@ export interface VersionFile {
   pointer: string | null;
 }
 
-/** Reads what a repository says of itself. Pure functions of their input, as `Compiler` is. */
+/** Reads the settings and documents of a repository. Pure functions of their input, as `Compiler` is. */
 export interface RepositoryReader {
   /** Returns the files that are documents of a known kind. Other files are left out. */
   detect(

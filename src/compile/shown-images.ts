@@ -9,7 +9,7 @@ const written = /!\[[^\]\n]{0,500}\]\(\s*<?([^()\s<>]{1,1000})|<img\s[^<>]{0,100
 
 /**
  * The paths where the images may be that the descriptions of these files show, in order and without
- * those that are in `files`. Extra paths do no harm: what is not an image is not shown.
+ * those that are in `files`. Extra paths do no harm: only images are shown.
  */
 export function shownImages(
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
@@ -28,7 +28,7 @@ export function shownImages(
   return [...images].slice(0, maxImages * 2);
 }
 
-/** The strings in a value. What aliases share is read once. */
+/** The strings in a value. Nodes that aliases share are read once. */
 function* textsOf(value: unknown): Generator<string> {
   const seen = new Set<object>();
   const left = [value];

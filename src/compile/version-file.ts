@@ -31,11 +31,11 @@ export function readVersion(
   }
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { problem: parsed.problems[0]! };
-  const found = followPointer(parsed.file.value, pointer);
-  if (!found.found) return refuse(parsed.file, pointer, `The file has no value at ${pointer}.`);
-  if (typeof found.value !== 'string')
+  const target = followPointer(parsed.file.value, pointer);
+  if (!target.found) return refuse(parsed.file, pointer, `The file has no value at ${pointer}.`);
+  if (typeof target.value !== 'string')
     return refuse(parsed.file, pointer, `The version at ${pointer} must be a string. Put it in quotes.`);
-  const version = found.value.trim();
+  const version = target.value.trim();
   return isVersion(version)
     ? { version }
     : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);

@@ -15,7 +15,7 @@ const options = {
   verbose: true,
   meta: false,
   validateSchema: false,
-  // It checks one object. Shorter code would take longer to make than it saves.
+  // Not worth optimizing: the code checks one object.
   code: { optimize: false },
 } as const;
 /** By the keys that they check. */
@@ -48,7 +48,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     const validate = validators.get(keys.join()) ?? createValidate(keys);
     validators.set(keys.join(), validate);
     if (!validate(copy)) {
-      // What a discriminator finds, `required` or `enum` says better; of a name, what is wrong with it.
+      // `required` and `enum` explain better than a discriminator; for a name, the fault in it does.
       const lines = meantErrors(validate.errors ?? [])
         .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
         .map(explainError);

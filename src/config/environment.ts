@@ -43,7 +43,7 @@ function readProxy(name: string): string | null {
   );
 }
 
-/** Where a proxy must not ask: this machine, and what gives machines of a cloud their credentials. */
+/** Addresses that never go through a proxy: this machine, and the metadata services of clouds. */
 const near = ['localhost', '.localhost', '127.0.0.1', '::1', '[::1]', '169.254.169.254', '169.254.170.2'];
 
 /** Lets `fetch` go through the proxies of the environment. To be called once, at the start. */
@@ -82,7 +82,7 @@ export function readEnvironment(): {
   };
 }
 
-/** The folder for what this user's programs can fetch again (XDG Base Directory Specification). */
+/** The user's cache folder (XDG Base Directory Specification). */
 export function userCacheFolder(): string {
   return process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 }

@@ -85,7 +85,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   return config;
 }
 
-/** Throws `malformed` where people or jobs are let into an organization that is not there. Without any, all are those of the store. */
+/** Throws `malformed` if login or trusted publishers name an organization that is not configured. */
 function assertOrganizations({ organizations, login, trustedPublishing }: Config): void {
   const names = Object.keys(organizations);
   if (names.length === 0) return;

@@ -118,8 +118,8 @@ function sortRepository(
   if (configured.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
   const pattern = given[kind]!;
   const parsed = parseOwnerPattern(pattern);
-  const most = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
-  if (parsed === null || parsed.path.split('/').length > most || (parsed.isDeep && kind !== 'gitlab'))
+  const maxGroups = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
+  if (parsed === null || parsed.path.split('/').length > maxGroups || (parsed.isDeep && kind !== 'gitlab'))
     throw fault(
       `has ${kind} ${JSON.stringify(pattern)}. ${ownerForms[kind] ?? 'Write the owner and /*, such as acme/*'}`,
     );

@@ -7,10 +7,10 @@ import { showFields, type Field, type Typed } from './fields.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
 import type { ConsoleRequest } from './console-request.ts';
 
-/** A form that is checked while one types, beside what the check found. */
+/** A form that is checked while one types, with the result of the check. */
 export type CheckedForm = Partial<ShownForm> & Pick<ShownForm, 'title' | 'lead' | 'cancel'> & { typed: Typed | null };
 
-/** What a check, or an attempt to publish, came to. */
+/** The result of a check, or of an attempt to publish. */
 export interface CheckResult {
   error?: string | null;
   faults?: ReadonlyMap<string, string>;

@@ -67,7 +67,7 @@ const pages: readonly Page[] = [
 ];
 const publishPath = '/:type/:slug/publish';
 
-/** What answers at a path of an organization's console. */
+/** A route of an organization's console. */
 interface Route {
   path: string;
   get(request: ConsoleRequest): Promise<void>;
@@ -139,9 +139,9 @@ export function createConsole(given: Console): Router {
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
-    const found = find(path, new URLSearchParams(query), session);
-    if (found === null) throw new RegistryError('not_found', nothingHere);
-    const { route, org, params } = found;
+    const match = find(path, new URLSearchParams(query), session);
+    if (match === null) throw new RegistryError('not_found', nothingHere);
+    const { route, org, params } = match;
     nameRoute(http, route === start ? start.path : `/console/:organization${route.path}`);
     const type = params['type'];
     const request: ConsoleRequest = {
@@ -168,7 +168,7 @@ export function createConsole(given: Console): Router {
     return route.post(request, typed, form);
   }
 
-  /** Nobody is signed in any more: nothing is done, and nothing that was typed is lost. */
+  /** The session has ended: does nothing, and keeps what was typed. */
   async function keepTyped(http: Request, response: Response): Promise<void> {
     if (isCrossSite(http, site.url))
       throw new RegistryError('forbidden', 'Forms are accepted only from this registry.');
@@ -197,12 +197,12 @@ async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
 
 /** Where a person begins: their organization, the page that lists them, or the first document. */
 async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<string> {
-  const own = organizationsOf(principal);
+  const organizations = organizationsOf(principal);
   if (principal.kind === 'operator') {
     for await (const _ of refs.list('resources/')) return '/account';
     return start.path;
   }
-  return own.length === 1 ? `/console/${own[0]}` : '/account';
+  return organizations.length === 1 ? `/console/${organizations[0]}` : '/account';
 }
 
 function find(

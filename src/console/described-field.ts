@@ -1,7 +1,7 @@
 import { ownDescription, resolveReference, type Operation, type Schema } from '../server/v1/api-description.ts';
 import type { Field } from './fields.ts';
 
-/** What the description says for people where that is not its `description`: the extension `x-form`. */
+/** Texts for people that differ from the schema's `description`: the extension `x-form`. */
 interface FormTexts {
   label?: string;
   /** Default: the `description`. Empty: none. */
@@ -37,7 +37,7 @@ export function describedParameter({ parameters }: Operation, name: string): Fie
   return parameter ? fieldOf(name, { ...parameter.schema, ...parameter }, false, false) : null;
 }
 
-/** The schema without references. What stands beside a reference counts more. */
+/** The schema without references. Keywords beside a reference win. */
 function resolve(schema: Schema): Schema {
   if (schema['$ref'] === undefined) return schema;
   const { $ref: _, ...own } = schema;

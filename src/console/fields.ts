@@ -1,6 +1,6 @@
 import { RegistryError } from '../model/errors.ts';
 
-/** What a text says, or what is wrong with it, as it follows the name of its field. */
+/** The value of a text, or its fault in words that follow the name of the field. */
 export type ReadText = { value: unknown } | { fault: string };
 
 /** A field of a form. */
@@ -22,7 +22,7 @@ export interface Field {
   maxLength?: number;
   /** What a new form starts with. */
   initial?: string | readonly string[];
-  /** For values that people write as text: makes the one of the other. */
+  /** Parses values that people write as text. */
   read?: (text: string) => ReadText;
   write?: (value: unknown) => string;
 }
@@ -71,10 +71,10 @@ export function queryFrom(fields: readonly Field[], typed: Typed): Record<string
 function valueOf({ name, kind, isNullable = false, values = {}, read }: Field, typed: readonly string[]): unknown {
   const [first = ''] = typed;
   if (read) {
-    const made = read(first);
-    if ('value' in made) return made.value;
-    const errors = [{ pointer: name, detail: made.fault }];
-    throw new RegistryError('malformed', `What was typed ${made.fault}.`, { extra: { errors } });
+    const value = read(first);
+    if ('value' in value) return value.value;
+    const errors = [{ pointer: name, detail: value.fault }];
+    throw new RegistryError('malformed', `What was typed ${value.fault}.`, { extra: { errors } });
   }
   if (kind === 'check') return first !== '';
   if (kind === 'checks') return typed.length === 0 && isNullable ? null : typed;
@@ -138,11 +138,12 @@ export function showFields(
 /** The faults that an error names, by field. The rest of them stand above the form. */
 export function faultsIn(error: RegistryError, fields: readonly Field[]): ReadonlyMap<string, string> {
   const named = (error.extra?.['errors'] ?? []) as { pointer?: string; parameter?: string; detail: string }[];
-  const found = new Map<string, string>();
+  const messages = new Map<string, string>();
   for (const { pointer, parameter, detail } of named) {
     const at = pointer ?? `?${parameter}`;
     const field = fields.find(({ name }) => at === name || at.startsWith(`${name}/`));
-    if (field && !found.has(field.name)) found.set(field.name, `${field.label} ${detail.replace(/[^.?]$/, '$&.')}`);
+    if (field && !messages.has(field.name))
+      messages.set(field.name, `${field.label} ${detail.replace(/[^.?]$/, '$&.')}`);
   }
-  return found;
+  return messages;
 }

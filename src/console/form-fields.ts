@@ -4,17 +4,17 @@ import type { Form } from './forms.ts';
 import { ruledLatest } from './latest-notice.ts';
 import { operationId, perform, type ConsoleRequest } from './console-request.ts';
 
-/** The fields of a form, as the operation's description has them, with what the registry's state adds. */
+/** The fields of a form from the operation's description, completed from the registry's state. */
 export async function fieldsOf(form: Form, request: ConsoleRequest): Promise<readonly Field[]> {
   const operation = request.operations.find(operationId(request, form.operation));
-  const own = await form.complete?.(request);
+  const values = await form.complete?.(request);
   const fields: Field[] = [];
   for (const name of form.fields ?? []) {
     const field = name.startsWith('?')
       ? describedParameter(operation, name)
       : describedField(operation, name, form.current !== undefined);
     const complete = completions[name];
-    const more = own?.[name] ?? (complete ? await complete(request) : {});
+    const more = values?.[name] ?? (complete ? await complete(request) : {});
     if (field !== null && more !== null) fields.push({ ...field, ...more });
   }
   return fields;
@@ -45,7 +45,7 @@ const completions: Readonly<Record<string, (request: ConsoleRequest) => Promise<
         text: status.state === 'active' ? version : `${version}, ${status.state}`,
       })),
     ];
-    // What the rules chose is not what somebody chose: to save the form as it is pins nothing.
+    // A version that the rules chose is no pin: saving the form unchanged must not pin it.
     return { kind: 'select', options, write: (latest) => (latestPinned ? String(latest) : '') };
   },
 

@@ -30,7 +30,7 @@ export interface Form {
    * the operation has their labels, kinds, limits and help.
    */
   fields?: readonly string[];
-  /** What fields of this form have besides, by name. */
+  /** Additional properties of fields of this form, by name. */
   complete?: (request: ConsoleRequest) => Promise<Readonly<Record<string, Partial<Field>>>>;
   /** Members of the body that nobody types. */
   fixed?: object | ((request: ConsoleRequest) => object);

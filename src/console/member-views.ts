@@ -68,6 +68,6 @@ function rightsCell(grants: readonly Grant[]): Cell {
 }
 
 function becauseOf({ groups }: Member, here: readonly { group: string }[]): Cell {
-  const own = here.flatMap(({ group }) => (group === '*' ? ['everybody'] : groups.includes(group) ? [group] : []));
-  return { text: own.join(', ') || 'no group' };
+  const roles = here.flatMap(({ group }) => (group === '*' ? ['everybody'] : groups.includes(group) ? [group] : []));
+  return { text: roles.join(', ') || 'no group' };
 }

@@ -56,7 +56,7 @@ const overview: Page = {
             { text: connection === null ? 'uploads' : placeOf(connection.repository) },
           ],
         })),
-        // The first thing to do is here, and not only in the corner.
+        // An empty page shows the first action here, not only in the corner.
         ...(body.items.length === 0 && { actions: firstSteps(request) }),
         empty: mayPublish(request)
           ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
@@ -91,7 +91,7 @@ async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
   ];
 }
 
-/** A repository without what all of them have: `github.com/acme/apis`. */
+/** The short name of a repository: `github.com/acme/apis`. */
 function placeOf(repository: string): string {
   return repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
 }
@@ -274,7 +274,6 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
   const pathname = request.site.links.path(splitTarget(request.http.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {
     const href = here(request, path);
-    // Resources are part of the overview.
     const isBelow = path === '' ? request.type !== null : pathname.startsWith(`${href}/`);
     return isOpen ? [{ text, href, isHere: pathname === href || isBelow }] : [];
   });

@@ -85,7 +85,7 @@ async function changesIn(
   return (await perform<Comparison & { from: string }>(request, 'compare{one}', asked)).body;
 }
 
-/** What a dry run foresees, in a sentence or two. `text`: the document; `asked`: the version that was typed. */
+/** The result of a dry run in a sentence or two. `text`: the document; `asked`: the version that was typed. */
 export function verdictOf({
   outcome,
   version,
@@ -106,10 +106,10 @@ export function reportOf(error: RegistryError): Report | null {
   return error.problems.length === 0 ? null : createReport([...error.problems]);
 }
 
-function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
+function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): void {
   const title = `Publish a version of ${subjectOf(request)}`;
   const lead = ['It becomes an immutable version: its bytes never change.'];
-  sendCheckedForm(request, fieldsFor(request), { typed, title, lead, cancel: here(request, '/:type/:slug') }, found);
+  sendCheckedForm(request, fieldsFor(request), { typed, title, lead, cancel: here(request, '/:type/:slug') }, result);
 }
 
 /** What to do with a version that was just published. */

@@ -129,7 +129,7 @@ function problemsOf({ version, problems }: Replayed): Section {
   return findingSection(`New in ${version}`, problems);
 }
 
-async function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): Promise<void> {
+async function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): Promise<void> {
   const form = {
     typed,
     title: `What would ${subjectOf(request)} reject?`,
@@ -139,5 +139,5 @@ async function send(request: ConsoleRequest, typed: Typed | null, found: CheckRe
     isLive: false,
     cancel: here(request, '/:type/:slug'),
   };
-  sendCheckedForm(request, await fieldsFor(request), form, found);
+  sendCheckedForm(request, await fieldsFor(request), form, result);
 }

@@ -102,9 +102,12 @@ export const resourcePage: Page = {
 };
 
 /** The ruleset that checks the resource now. The default is named for those who may read the whole organization. */
-async function rulesetCell({ site, org, type, session, context }: ConsoleRequest, own: string | null): Promise<Cell> {
-  const inherited = type === 'apis' && own === null;
-  const name = inherited ? await defaultRuleset(context.registry, org) : own;
+async function rulesetCell(
+  { site, org, type, session, context }: ConsoleRequest,
+  ruleset: string | null,
+): Promise<Cell> {
+  const inherited = type === 'apis' && ruleset === null;
+  const name = inherited ? await defaultRuleset(context.registry, org) : ruleset;
   if (name === null) return { text: 'none' };
   if (inherited && !mayReadOrganization(session.principal, org)) return { text: "the organization's default" };
   const more = inherited ? { more: "the organization's default" } : {};
@@ -143,18 +146,20 @@ async function connectionSection(
   { isPublisher, isAdmin }: { isPublisher: boolean; isAdmin: boolean },
 ): Promise<Section> {
   const title = 'Repository';
-  const found = await perform<Record<string, string | null>>(request, 'get{one}Connection').catch((error: unknown) => {
-    if (isRegistryError(error, 'not_found')) return null;
-    throw error;
-  });
-  if (found === null) {
+  const connection = await perform<Record<string, string | null>>(request, 'get{one}Connection').catch(
+    (error: unknown) => {
+      if (isRegistryError(error, 'not_found')) return null;
+      throw error;
+    },
+  );
+  if (connection === null) {
     return {
       title,
       lead: 'Not connected: versions are uploaded.',
       actions: isAdmin ? [link('Connect a file', '/connection')] : [],
     };
   }
-  const { repository, branch, path: file, state, detail, commit, since } = found.body;
+  const { repository, branch, path: file, state, detail, commit, since } = connection.body;
   const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
   return {
     title,

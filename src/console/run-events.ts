@@ -8,7 +8,7 @@ import type { ConsoleRequest } from './console-request.ts';
 /** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
 const pause = 400;
 const longest = 10 * 60_000;
-/** Milliseconds of silence after which a comment is sent: proxies end what says nothing for a minute. */
+/** Milliseconds of silence after which a comment is sent: proxies close connections that are silent for a minute. */
 const silence = 20_000;
 /** Streams at once. */
 const places = createWaitingPlaces({ ofOne: 6, ofOrganization: 32, ofAll: 256 });
@@ -31,12 +31,12 @@ export async function streamRun(request: ConsoleRequest, read: () => Promise<Run
   response.flushHeaders();
   try {
     let sent = '';
-    let said = monotonic();
+    let lastSent = monotonic();
     while (!closed.aborted && monotonic() < end && context.isReady()) {
       const state = JSON.stringify([run.state, run.progress, run.documents.length]);
-      if (state !== sent || monotonic() - said > silence) {
+      if (state !== sent || monotonic() - lastSent > silence) {
         response.write(state === sent ? ':\n\n' : `event: change\ndata: ${state}\n\n`);
-        said = monotonic();
+        lastSent = monotonic();
       }
       sent = state;
       if (run.state !== 'queued' && run.state !== 'running') {

@@ -28,7 +28,7 @@ const inBreaks = {
   strict: 'need an exemption',
 } as const;
 
-/** What counts for all resources of the organization that say nothing else. */
+/** The defaults for all resources of the organization. */
 const settings: Page = {
   path: '/settings',
   async show(request) {

@@ -63,13 +63,13 @@ function frame(request: ConsoleRequest, title: string, eyebrow: string | undefin
     ...(type !== null && slug !== undefined ? [{ text: slug, href: here(request, '/:type/:slug') }] : []),
     ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(request, '/sites/:site') }]),
   ];
-  const own = site.links.path(splitTarget(request.http.originalUrl).path);
-  const isListed = crumbs.some(({ href }) => href === own);
+  const path = site.links.path(splitTarget(request.http.originalUrl).path);
+  const isListed = crumbs.some(({ href }) => href === path);
   return {
     title,
     eyebrow: eyebrow ?? null,
     crumbs: isListed
-      ? crumbs.map((crumb) => (crumb.href === own ? { text: crumb.text } : crumb))
+      ? crumbs.map((crumb) => (crumb.href === path ? { text: crumb.text } : crumb))
       : [...crumbs, { text: title }],
     hidden: true,
     styles: ['console.css'],

@@ -14,7 +14,7 @@ import type { Field, Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
 import { here, type ConsoleRequest } from './console-request.ts';
 
-/** The kind of a document that says what it is. */
+/** The option that lets the document decide its kind. */
 const asItSays = { value: '', text: 'as the document says' };
 
 /** What was typed, as far as it can be used. */
@@ -117,7 +117,7 @@ function invalid(field: string, message: string): RegistryError {
   return new RegistryError('malformed', message, { extra: { field } });
 }
 
-/** What publishing would come to: as the kind that was chosen, or as the first that fits the document. */
+/** The result of publishing: as the chosen kind, or as the first that fits the document. */
 async function foresee(
   request: ConsoleRequest,
   typed: Typed,
@@ -127,12 +127,12 @@ async function foresee(
   const mayPublish = (type: ResourceType) =>
     isAllowed(request.session.principal, 'publish', { org, resource: { type, slug } });
   const [first = 'apis', ...others] = chosen === null ? resourceTypes.filter(mayPublish) : [chosen];
-  let found = await foreseeAs(request, typed, draft, first);
+  let result = await foreseeAs(request, typed, draft, first);
   for (const type of others) {
-    if (!found.foreseen.report.problems.some(({ rule }) => rule === 'kind-mismatch')) break;
-    found = await foreseeAs(request, typed, draft, type);
+    if (!result.foreseen.report.problems.some(({ rule }) => rule === 'kind-mismatch')) break;
+    result = await foreseeAs(request, typed, draft, type);
   }
-  return found;
+  return result;
 }
 
 async function foreseeAs(request: ConsoleRequest, typed: Typed, draft: Draft, type: ResourceType) {
@@ -183,7 +183,7 @@ async function run(
   });
 }
 
-function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
+function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): void {
   const note = {
     text: 'Is it in git?',
     link: 'Follow the repository',
@@ -191,5 +191,5 @@ function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult):
   };
   const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
   const cancel = request.site.links.path('/account');
-  sendCheckedForm(request, fieldsFor(request), { typed, title: 'Publish a document', lead, note, cancel }, found);
+  sendCheckedForm(request, fieldsFor(request), { typed, title: 'Publish a document', lead, note, cancel }, result);
 }

@@ -111,7 +111,7 @@ async function sendForm(
   },
 ): Promise<void> {
   const { after } = form;
-  // Whoever may not read it sees the form's fault, and no name.
+  // Without read access, one sees the form's error and no name.
   const about = await form.about?.(request).catch(() => undefined);
   const html = formPage(request, {
     title: titleOf(form, request),

@@ -80,9 +80,9 @@ function compareDefinitions(walk: Walk, root: Unit): void {
 }
 
 function definitions(side: Side): Map<string, Place> {
-  const known = new Set(definitionsOf(side.document).map(([name]) => name));
+  const names = new Set(definitionsOf(side.document).map(([name]) => name));
   const folders = definitionFolders(side.document).flatMap((key) => membersOf(side, memberOf(side, rootOf(side), key)));
   return new Map(
-    folders.filter(([name, { value }]) => known.has(name) && (isObject(value) || typeof value === 'boolean')),
+    folders.filter(([name, { value }]) => names.has(name) && (isObject(value) || typeof value === 'boolean')),
   );
 }

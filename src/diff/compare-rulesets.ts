@@ -6,7 +6,7 @@ import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';
 import type { Unit } from './walk.ts';
 
-/** Compares two rulesets rule by rule. What is checked more strictly breaks documents that passed. */
+/** Compares two rulesets rule by rule. A stricter check breaks documents that passed. */
 export function compareRulesets(before: JsonObject, after: JsonObject, form: 'redocly' | 'spectral'): Unit {
   const root: Unit = { facts: [], children: [] };
   const add = (

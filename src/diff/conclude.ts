@@ -12,7 +12,7 @@ import type { ComparedApis } from './api/compare-apis.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';
 
 /** A change, and the operations that it reaches by their numbers. */
-interface Found {
+interface FactGroup {
   fact: Fact;
   order: number;
   operations: Set<number>;
@@ -25,7 +25,7 @@ const maxNames = 50_000;
 
 /** Puts the changes together: each once, with all operations that it reaches, the worst first. */
 export function conclude({ walk, root, operations }: ComparedApis): Comparison {
-  const found = new Map<string, Found>();
+  const groups = new Map<string, FactGroup>();
   const collect = (unit: Unit, operation: number | null) => {
     for (const fact of unit.facts) {
       const key = [
@@ -37,9 +37,9 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
         fact.after,
         fact.message,
       ].join('\n');
-      const known = found.get(key) ?? { fact, order: found.size, operations: new Set() };
-      found.set(key, known);
-      if (operation !== null) known.operations.add(operation);
+      const group = groups.get(key) ?? { fact, order: groups.size, operations: new Set() };
+      groups.set(key, group);
+      if (operation !== null) group.operations.add(operation);
     }
   };
   const hot = unitsReaching([root, ...operations.map(({ unit }) => unit)], () => true);
@@ -55,10 +55,10 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     }
   });
   const counts = noCounts();
-  for (const { fact } of found.values()) counts[fact.verdict]++;
-  const rank = ({ fact }: Found) => verdicts.indexOf(fact.verdict);
-  const first = ({ operations: reached }: Found) => Math.min(...[...reached].slice(0, 1), Infinity);
-  const sorted = [...found.values()].sort(
+  for (const { fact } of groups.values()) counts[fact.verdict]++;
+  const rank = ({ fact }: FactGroup) => verdicts.indexOf(fact.verdict);
+  const first = ({ operations: reached }: FactGroup) => Math.min(...[...reached].slice(0, 1), Infinity);
+  const sorted = [...groups.values()].sort(
     (a, b) =>
       rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
@@ -71,8 +71,8 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
       after: existing(walk.after.document, fact.pointers.after),
     };
     const { verdict, code, message, before, after, direction } = fact;
-    const said = { verdict, code, message, before, after, pointers, direction };
-    return { ...said, operations: names.map((at) => operations[at]!.name), reach: reached.size };
+    const change = { verdict, code, message, before, after, pointers, direction };
+    return { ...change, operations: names.map((at) => operations[at]!.name), reach: reached.size };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };
 }
@@ -91,12 +91,12 @@ function compareTexts(a: Fact, b: Fact): number {
 function existing(document: JsonObject, pointer: string | null): string | null {
   if (pointer === null) return null;
   let value: unknown = document;
-  let found = '';
+  let nearest = '';
   for (const key of pointer.split('/').slice(1)) {
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return found;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return nearest;
     value = (value as JsonObject)[name];
-    found += `/${key}`;
+    nearest += `/${key}`;
   }
-  return found;
+  return nearest;
 }

@@ -8,8 +8,9 @@ import type { Effect, Fact, Unit, Walk } from './walk.ts';
 export type Below = (before: Schema, after: Schema) => void;
 
 /**
- * The rule of contracts: who sends may be restricted no further, and who reads may get nothing new.
- * A JSON Schema has both: what was valid must stay valid, and new values surprise only some readers.
+ * The rule of contracts: senders must not be restricted further, and readers must not get anything
+ * new. For a JSON Schema both apply: valid data must stay valid, and new values surprise only some
+ * readers.
  */
 export const rule: Readonly<Record<Direction, Readonly<Record<Effect, Verdict>>>> = {
   request: { narrows: 'breaking', widens: 'safe', changes: 'breaking', unknown: 'unknown' },
@@ -54,7 +55,7 @@ export function judge(judgement: Judgement, direction: Direction): Verdict {
   return judgement in rule.both ? rule[direction][judgement as Effect] : (judgement as Verdict);
 }
 
-/** What else there is to say of a change. */
+/** Details of a change. */
 export interface Details {
   before?: string | null | undefined;
   after?: string | null | undefined;
@@ -62,7 +63,7 @@ export interface Details {
   at?: Pointers;
   /** Pointers of what the sentence is about. Default: those of the schemas. */
   about?: Pointers;
-  /** What a change whose verdict is an exception does to the set of valid values. Default: nothing. */
+  /** The effect on the set of valid values, for a change whose verdict is an exception. Default: none. */
   effect?: Effect;
   /** Whether it means the same in requests and responses. So do changes of texts. */
   isSideless?: boolean;
@@ -100,10 +101,10 @@ export function report(pair: Pair, judgement: Judgement, name: string, says: str
   });
 }
 
-type Written = { pointer: string } | null | undefined;
+type Spot = { pointer: string } | null | undefined;
 
 /** Where both schemas say something. Where one of them does not, the schema. */
-export function placesOf({ before, after }: Pair, old: Written, current: Written): { before: string; after: string } {
+export function placesOf({ before, after }: Pair, old: Spot, current: Spot): { before: string; after: string } {
   return { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer };
 }
 
@@ -182,18 +183,18 @@ export function quote(value: string): string {
 }
 
 /** Shortens two values. Long ones are shown from shortly before where they differ. */
-function cutBoth(before: string | null, after: string | null, most: number): [string | null, string | null] {
-  if (before === null || after === null || (before.length <= most && after.length <= most))
-    return [before && cut(before, most), after && cut(after, most)];
+function cutBoth(before: string | null, after: string | null, max: number): [string | null, string | null] {
+  if (before === null || after === null || (before.length <= max && after.length <= max))
+    return [before && cut(before, max), after && cut(after, max)];
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
   const start = same - 20;
-  const from = (value: string) => cut(start > 0 ? `…${value.slice(start)}` : value, most);
+  const from = (value: string) => cut(start > 0 ? `…${value.slice(start)}` : value, max);
   return [from(before), from(after)];
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
 function capitalize(text: string): string {

@@ -15,9 +15,9 @@ export function createSame(before: Side, after: Side, spend: (steps: number) => 
   function settle(reference: string): void {
     const users = new Map<string, string[]>();
     const differing: string[] = [];
-    const found = [reference];
-    const seen = new Set(found);
-    for (let name = found.pop(); name !== undefined; name = found.pop()) {
+    const references = [reference];
+    const seen = new Set(references);
+    for (let name = references.pop(); name !== undefined; name = references.pop()) {
       const targets = [targetOf(before, name, ''), targetOf(after, name, '')] as const;
       const within = targets[0] && targets[1] && equal(targets[0].value, targets[1].value, spend);
       if (!within) differing.push(name);
@@ -26,7 +26,7 @@ export function createSame(before: Side, after: Side, spend: (steps: number) => 
         else if (!settled.has(used)) addTo(users, used, name);
         if (seen.has(used) || settled.has(used)) continue;
         seen.add(used);
-        found.push(used);
+        references.push(used);
       }
     }
     for (const name of seen) settled.set(name, true);
@@ -50,8 +50,8 @@ export function createSame(before: Side, after: Side, spend: (steps: number) => 
 }
 
 function addTo(users: Map<string, string[]>, used: string, name: string): void {
-  const known = users.get(used);
-  if (known) known.push(name);
+  const list = users.get(used);
+  if (list) list.push(name);
   else users.set(used, [name]);
 }
 

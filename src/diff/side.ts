@@ -15,9 +15,7 @@ export interface Side {
   dialect: Dialect;
   /** Names of places for people, by pointer: `query parameter "limit"`. */
   labels: Map<string, Label>;
-  /**
-   * Pointers of values that are read in another place than they stand, such as a form's fields.
-   */
+  /** Pointers of values that are compared in another place than they are written, such as a form's fields. */
   moved: Map<object, string>;
   /** Targets of references from the root, once found. */
   targets: Map<string, Place>;
@@ -78,21 +76,21 @@ export function referenceOf(value: unknown): string {
 
 /** Follows references, at most 20 of them. Null if they lead to nothing. */
 export function resolvePlace(side: Side, place: Place): Place | null {
-  let found: Place | null = place;
-  for (let hops = 0; found !== null && referenceOf(found.value) !== ''; hops++) {
+  let target: Place | null = place;
+  for (let hops = 0; target !== null && referenceOf(target.value) !== ''; hops++) {
     if (hops === 20) return null;
-    found = targetOf(side, referenceOf(found.value), found.pointer);
+    target = targetOf(side, referenceOf(target.value), target.pointer);
   }
-  return found;
+  return target;
 }
 
 /** The target of a reference that stands at `from`. Null if it leads to nothing. */
 export function targetOf(side: Side, reference: string, from: string): Place | null {
   if (reference === '#') return rootOf(side);
   if (reference.startsWith('#/')) {
-    const found = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
-    if (found !== null) side.targets.set(reference, found);
-    if (found !== null) return found;
+    const target = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
+    if (target !== null) side.targets.set(reference, target);
+    if (target !== null) return target;
     return resourceAround(side, from, reference);
   }
   return idsOf(side).get(reference.replace(/#$/, '')) ?? null;

@@ -64,10 +64,10 @@ export function createWalk(before: Side, after: Side, rules: ChangeRules): Walk 
     same: createSame(before, after, spend),
     spend,
     below(parent, key, run) {
-      const known = units.get(key);
-      const unit = known ?? { facts: [], children: [] };
+      const existing = units.get(key);
+      const unit = existing ?? { facts: [], children: [] };
       parent.children.push(unit);
-      if (known !== undefined) return unit;
+      if (existing !== undefined) return unit;
       units.set(key, unit);
       queue.push(() => {
         run(unit);
@@ -101,8 +101,8 @@ export function unitsReaching(roots: readonly Unit[], isMeant: (fact: Fact) => b
   for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
     if (unit.facts.some(isMeant)) hot.push(unit);
     for (const child of unit.children) {
-      const known = parents.get(child);
-      if (known) known.push(unit);
+      const list = parents.get(child);
+      if (list) list.push(unit);
       else parents.set(child, [unit]);
       if (!seen.has(child)) stack.push((seen.add(child), child));
     }

@@ -33,7 +33,7 @@ export interface WithSecret {
 }
 
 /** The most endpoints of an organization. */
-const most = 50;
+const maxEndpoints = 50;
 /** Milliseconds for which the previous secret still signs. */
 const rotation = 24 * 60 * 60 * 1000;
 
@@ -52,8 +52,8 @@ export async function createWebhook(
   const all = await listWebhooks(registry, org);
   const created = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
   if (created) return withSecret(registry, created);
-  if (all.length >= most) {
-    throw new RegistryError('conflict', `The organization already has ${most} endpoints. Delete one first.`);
+  if (all.length >= maxEndpoints) {
+    throw new RegistryError('conflict', `The organization already has ${maxEndpoints} endpoints. Delete one first.`);
   }
   const at = registry.now().toISOString();
   const { description = '', events = null, resources = null } = given;
@@ -181,7 +181,7 @@ export function wants(webhook: Webhook, type: EventType, resources: readonly Sub
   return resources.some((resource) => isAllowed(principal, 'admin', { org: webhook.org, resource }));
 }
 
-/** How an endpoint is found, and what is said where it is not. */
+/** The name of an endpoint's record, and the message if it is missing. */
 function recordOf(org: string, id: string): { name: string; absent: string } {
   return { name: webhookRef(org, id), absent };
 }

@@ -46,7 +46,7 @@ export function eventsOfResource(
   const happenings: Happening[] = [];
   const add = (type: EventType, subject: string, detail: string, data: object) =>
     void happenings.push({ type, subject, detail, data: { coordinate: name, ...data } });
-  // There may be many, and all but one are the same objects as before.
+  // There may be many versions, and all but one are the same objects as before.
   const same = new Set(old?.versions);
   for (const version of resource.versions) {
     if (same.has(version)) continue;
@@ -152,7 +152,7 @@ export function eventsOfSite(
   return happenings.map((happening) => happened(url, org, after, happening, [{ org, slug, type: 'sites' }]));
 }
 
-/** What a sync left: the documents of the repository, and those that are rejected. */
+/** The number of documents after a sync, and of rejected ones. */
 function totals({ documents }: Repository): { documents: number; rejected: number } {
   const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
   return { documents: there.length, rejected: there.filter((document) => !isWell(document)).length };

@@ -45,15 +45,15 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   const stop = new AbortController();
   const token = purge.token === null ? null : readSecret(purge.token);
   /** The last generation of each ref that was examined. */
-  const seen = new Map<string, number>();
+  const generations = new Map<string, number>();
   /** When each key must be purged. `isAgain`: this is the second time. */
   const due = new Map<string, { at: number; isAgain: boolean }>();
   let woken = Promise.withResolvers<void>();
 
   /** Notes the keys of a resource or site for which readers could see a change. */
   async function look(name: string, since: number): Promise<void> {
-    const { newest, keys } = await changedKeys(registry, name, { known: seen.get(name) ?? 0, since });
-    if (newest > 0) seen.set(name, newest);
+    const { newest, keys } = await changedKeys(registry, name, { known: generations.get(name) ?? 0, since });
+    if (newest > 0) generations.set(name, newest);
     if (keys.length === 0) return;
     for (const key of keys) due.set(key, { at: 0, isAgain: false });
     woken.resolve();
@@ -63,7 +63,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
     for (const prefix of prefixes)
       for await (const { name, generation } of registry.refs.newest(prefix)) {
         if (stop.signal.aborted) return;
-        if (seen.get(name) !== generation) await tryLook(name, since);
+        if (generations.get(name) !== generation) await tryLook(name, since);
       }
   }
 
@@ -150,7 +150,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
 async function changedKeys(
   registry: Registry,
   name: string,
-  { known, since }: { known: number; since: number },
+  { known: examined, since }: { known: number; since: number },
 ): Promise<{ newest: number; keys: readonly string[] }> {
   let newest: Generation<Resource | DocumentationSite> | null = null;
   let wasPublic = false;
@@ -158,7 +158,7 @@ async function changedKeys(
     newest ??= generation;
     // The generation before the changes counts too, because it may have been public.
     wasPublic ||= generation.value.visibility === 'public';
-    if (wasPublic || generation.generation <= known || Date.parse(generation.at) < since) break;
+    if (wasPublic || generation.generation <= examined || Date.parse(generation.at) < since) break;
   }
   if (newest === null) return { newest: 0, keys: [] };
   const { generation, value, at } = newest;

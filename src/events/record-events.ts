@@ -28,10 +28,10 @@ export function createRecorder(
   registry: Registry,
   url: string,
   signal: AbortSignal,
-  found: (delivery: Delivery) => void,
+  onDelivery: (delivery: Delivery) => void,
 ): Recorder {
   /** By ref: the generation up to which all deliveries exist for the endpoints in `served`. */
-  const seen = new Map<string, number>();
+  const generations = new Map<string, number>();
   /** By organization: a fingerprint of its endpoints when `seen` was set. */
   const served = new Map<string, string>();
 
@@ -43,7 +43,7 @@ export function createRecorder(
     const all = await listWebhooks(registry, org);
     const fingerprint = all.map(({ value, generation }) => `${value.id} ${generation}`).join();
     if (served.get(org) !== fingerprint) {
-      for (const name of seen.keys()) if (name.split('/')[1] === org) seen.delete(name);
+      for (const name of generations.keys()) if (name.split('/')[1] === org) generations.delete(name);
       served.set(org, fingerprint);
     }
     return all.map(({ value }) => value).filter(({ state }) => state === 'enabled');
@@ -51,7 +51,7 @@ export function createRecorder(
 
   /** Creates the deliveries for the changes of a ref since a time (milliseconds since 1970). */
   async function record(name: string, endpoints: readonly Webhook[], since: number): Promise<void> {
-    const from = seen.get(name) ?? 0;
+    const from = generations.get(name) ?? 0;
     const org = name.split('/')[1]!;
     const servedThen = served.get(org);
     const { happened, newest } = await eventsSince(registry, url, name, { from, since });
@@ -63,12 +63,12 @@ export function createRecorder(
       }
     }
     // If endpoints were added meanwhile, the ref is read again for them.
-    if (served.get(org) === servedThen) seen.set(name, newest);
+    if (served.get(org) === servedThen) generations.set(name, newest);
   }
 
   async function make(webhook: Webhook, event: Event): Promise<void> {
     try {
-      found(await createDelivery(registry, webhook, event));
+      onDelivery(await createDelivery(registry, webhook, event));
     } catch (error) {
       if (!isRegistryError(error, 'corrupt')) throw error;
       registry.log('error', 'damaged record passed over', {
@@ -104,7 +104,7 @@ export function createRecorder(
     for (const kind of eventKinds) {
       for await (const { name, generation } of registry.refs.newest(`${kind}/${org}/`)) {
         if (signal.aborted) return;
-        if (seen.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
+        if (generations.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
       }
     }
     if (isWhole) await moveMark(registry, org, startedAt);

@@ -82,7 +82,7 @@ export async function reachEndpoint(registry: Registry, text: string): Promise<s
       { find: lookup, proxy: proxyFor(text, readProxies()) },
       signal,
     );
-    // What a proxy reaches, only a delivery shows.
+    // Behind a proxy, only a delivery shows what can be reached.
     if (proxy !== null) return null;
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const socket = connect({ host: addresses[0]!, port, signal });
@@ -145,11 +145,11 @@ function post(
     let status: number | null = null;
     const settle = (error?: unknown) => (status === null ? reject(error as Error) : resolve(status));
     const answered = (response: IncomingMessage) => {
-      let seen = 0;
+      let length = 0;
       status = response.statusCode!;
       response.on('data', (chunk: Buffer) => {
-        seen += chunk.byteLength;
-        if (seen > readBytes) response.destroy();
+        length += chunk.byteLength;
+        if (length > readBytes) response.destroy();
       });
       response.on('close', settle).on('error', settle);
     };

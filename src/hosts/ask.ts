@@ -24,7 +24,7 @@ export interface ApiRequest {
   /** Path after the API's URL, with the query. */
   path: string;
   body?: object | readonly object[];
-  /** Whether this failure means that the work was done already. */
+  /** Whether this failure means that the work is already done. */
   isDone?: (status: number, text: string) => boolean;
 }
 
@@ -42,8 +42,8 @@ export function createAsk(
   const fetchApi = createFetch(apiUrl, second);
 
   function authorization(name: string | null): Record<string, string> {
-    const found = credential(name);
-    return found?.kind === 'token' ? { authorization: authorize(found) } : {};
+    const secret = credential(name);
+    return secret?.kind === 'token' ? { authorization: authorize(secret) } : {};
   }
 
   return async ({ name, credential: credentialName }, { method, path, body, isDone }, signal) => {

@@ -11,8 +11,8 @@ const oldSshHost = 'vs-ssh.visualstudio.com';
  * of another host.
  */
 export function azureNameOn(base: string, url: string): string | null {
-  const found = pathOn(base, url);
-  if (found !== null) return nameIn(found.path);
+  const path = pathOn(base, url);
+  if (path !== null) return nameIn(path.path);
   const isPublic = new URL(base).hostname === 'dev.azure.com';
   const parsed = isPublic ? URL.parse(url) : null;
   const organization = parsed?.protocol === 'https:' ? oldWebHost.exec(parsed.hostname)?.[1] : undefined;

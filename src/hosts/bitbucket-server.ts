@@ -126,9 +126,9 @@ function asName(text: string): string | null {
 
 /** Only https URLs have `scm/` before the name. */
 function nameOn(base: string, url: string): string | null {
-  const found = pathOn(base, url);
-  if (found === null || (found.isWeb && !/^scm\//i.test(found.path))) return null;
-  return asName(found.isWeb ? found.path.slice('scm/'.length) : found.path);
+  const path = pathOn(base, url);
+  if (path === null || (path.isWeb && !/^scm\//i.test(path.path))) return null;
+  return asName(path.isWeb ? path.path.slice('scm/'.length) : path.path);
 }
 
 /**

@@ -39,18 +39,18 @@ export async function writeCheckRun(
   const { checks } = client.rest;
   const wanted = { ref: check.commit, check_name: check.name, app_id: Number(appId), filter: 'latest' as const };
   const { data } = await checks.listForRef({ ...target, ...wanted, per_page: 1 });
-  const known = data.check_runs[0];
+  const existing = data.check_runs[0];
   const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, maxAnnotations);
   const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
   const { conclusion } = endOf(check.state);
   // A run that somebody asked to repeat is over, and stays as it is; a new one takes its place.
-  const isRepeated = check.isAgain === true && known?.status === 'completed';
-  if (known && !isRepeated) {
-    const { title, summary, annotations_count: count } = known.output;
-    const isSaid = known.conclusion === (conclusion ?? null) && title === output.title && summary === output.summary;
+  const isRepeated = check.isAgain === true && existing?.status === 'completed';
+  if (existing && !isRepeated) {
+    const { title, summary, annotations_count: count } = existing.output;
+    const isSaid = existing.conclusion === (conclusion ?? null) && title === output.title && summary === output.summary;
     if (isSaid && count === annotations.length) return;
   }
-  let run = !isRepeated && known?.output.annotations_count === 0 ? known.id : null;
+  let run = !isRepeated && existing?.output.annotations_count === 0 ? existing.id : null;
   const batches = Math.max(1, Math.ceil(annotations.length / batch));
   for (let index = 0; index < batches; index++) {
     // The run completes with its last batch, so a completed run has all annotations.

@@ -108,12 +108,12 @@ export function createSpeakers(settings: HostSettings): Speakers {
   const keyOf = ({ name, credential: credentialName }: HostRepository) => `${credentialName} ${name}`;
 
   async function find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null> {
-    const found = credential(repository.credential);
-    if (found === null) return null;
-    if (found.kind === 'token')
-      return { client: await clientOf(`token ${repository.credential}`, found.token), appId: null };
-    const { appId, privateKey } = found;
-    const installationId = await ask(repository, () => findInstallation(repository, keyOf(repository), found, signal));
+    const secret = credential(repository.credential);
+    if (secret === null) return null;
+    if (secret.kind === 'token')
+      return { client: await clientOf(`token ${repository.credential}`, secret.token), appId: null };
+    const { appId, privateKey } = secret;
+    const installationId = await ask(repository, () => findInstallation(repository, keyOf(repository), secret, signal));
     const client = await clientOf(`app ${appId} ${installationId}`, { appId, privateKey, installationId });
     return { client, appId };
   }

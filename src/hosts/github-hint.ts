@@ -50,7 +50,7 @@ export function readGitHubHint(delivery: Delivery): Hint {
   };
 }
 
-/** An app was given repositories, or lost some. One of them stands for all of their owner. */
+/** Repositories were added to an app or removed. One of them stands for all of their owner's. */
 function installed(event: string, payload: object): Hint {
   const lists = [valueAt(payload, 'repositories_added'), valueAt(payload, 'repositories_removed')];
   const [first] = lists.flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));

@@ -111,7 +111,7 @@ export function createGitLab(settings: HostSettings): Host {
 
 function foundIn(url: string, item: unknown): FoundRepository | null {
   const clone = `${url}/${textAt(item, 'path_with_namespace')}.git`;
-  // A project that will be deleted is as good as archived.
+  // A project that is marked for deletion counts as archived.
   const isArchived = valueAt(item, 'archived') === true || textAt(item, 'marked_for_deletion_on') !== null;
   const isFork = (valueAt(item, 'forked_from_project') ?? null) !== null;
   return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork });
@@ -155,8 +155,8 @@ function readHint(delivery: Delivery): Hint {
   const field = readEvent(delivery, 'x-gitlab-event');
   const payload = readPayload(delivery.body);
   // Only the body of a system hook names its event.
-  const said = textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field;
-  const event = field === 'System Hook' ? said.slice(0, 100) : (events.get(field) ?? field);
+  const kind = textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field;
+  const event = field === 'System Hook' ? kind.slice(0, 100) : (events.get(field) ?? field);
   const name = textAt(payload, 'project', 'path_with_namespace') ?? textAt(payload, 'path_with_namespace');
   const id = idMember(valueAt(payload, 'project_id') ?? valueAt(payload, 'project', 'id'));
   if (['push', 'tag_push', 'repository_update'].includes(event))

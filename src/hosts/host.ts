@@ -54,7 +54,7 @@ export type Hint =
   | ({ kind: 'pull'; pull: Pull; isOpen: boolean } & Named)
   /** Somebody asked the host to repeat the checks of this commit. */
   | { kind: 'again'; repository: string; commit: string }
-  /** Nothing that a registry needs (ping, a comment, …). `event` is its name. */
+  /** An event that the registry does not need (ping, a comment, …). `event` is its name. */
   | { kind: 'nothing'; event: string };
 
 /** A repository on a host, and the credential to use. */

@@ -57,11 +57,11 @@ function findCredential(config: Config, kind: HostKind, url: string, name: strin
     if (kind !== 'github') throw notFor(name, url);
     return { kind: 'app', appId: String(appId), privateKey: readPrivateKey(name, privateKeyFile) };
   }
-  const found = readCredential(config, name);
-  if (found.kind === 'ssh') return null;
+  const resolved = readCredential(config, name);
+  if (resolved.kind === 'ssh') return null;
   const hosts = hostsOf(config, name);
   if (hosts.length > 0 && !hosts.includes(new URL(url).host)) throw notFor(name, url);
-  return found;
+  return resolved;
 }
 
 /**

@@ -6,17 +6,17 @@ import { readPages, type Page } from './read-pages.ts';
 import { idIn, textAt, valueAt } from './payload.ts';
 
 /** The most repositories of one owner that are listed. */
-const most = 2000;
+const maxRepositories = 2000;
 /** Gitea has at least 20 on a page. */
 const maxPages = 100;
 
 /** The repositories of all pages, at most 2,000. Pages count from 1. */
 export async function listOwned(ask: (page: number) => Promise<Page<FoundRepository>>): Promise<FoundRepositories> {
-  const { items, isComplete } = await readPages(most, maxPages, ask);
+  const { items, isComplete } = await readPages(maxRepositories, maxPages, ask);
   return { repositories: items, isComplete };
 }
 
-/** The owner as a client's request takes it: `acme/*`. */
+/** The owner in the form that clients of hosts take: `acme/*`. */
 export function asRepository({ path, credential }: HostOwner): HostRepository {
   return { name: `${path}/*`, credential };
 }

@@ -9,7 +9,7 @@ export interface Page<T> {
  * follow links in responses. `isComplete` is false when there are more.
  */
 export async function readPages<T>(
-  most: number,
+  max: number,
   maxPages: number,
   ask: (page: number) => Promise<Page<T>>,
 ): Promise<{ items: T[]; isComplete: boolean }> {
@@ -17,9 +17,9 @@ export async function readPages<T>(
   for (let page = 1; page <= maxPages; page++) {
     const { items, isLast } = await ask(page);
     all.push(...items.filter((item) => item !== null));
-    if (all.length > most) break;
+    if (all.length > max) break;
     if (isLast) return { items: all, isComplete: true };
-    if (all.length === most) break;
+    if (all.length === max) break;
   }
-  return { items: all.slice(0, most), isComplete: false };
+  return { items: all.slice(0, max), isComplete: false };
 }

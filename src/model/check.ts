@@ -37,7 +37,7 @@ export interface Check {
   annotations: Annotation[];
   /** How many changes break clients. Absent: none. */
   breaking?: number;
-  /** Somebody asked for it again. A host that keeps the runs of a check gets a new one. */
+  /** Set when somebody asked to repeat it: a host that keeps runs of a check gets a new run. */
   isAgain?: true;
   /** The resource's page, or null. */
   url: string | null;

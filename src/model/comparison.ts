@@ -14,7 +14,7 @@ export type WorstVerdict = Verdict | 'none';
 
 /** What an organization or an API decides about changes. */
 export interface ChangeRules {
-  /** What it means that a response may have a new value of an enum. Most readers pass over one. */
+  /** The verdict on a new enum value in a response. Most readers ignore unknown values. */
   enums: EnumVerdict;
 }
 

@@ -26,8 +26,8 @@ export interface Exempting {
 }
 
 /**
- * The rule that tells that a ruleset has more findings than are kept. No exemption or ratchet accepts
- * it: those that were left out may be of any rule.
+ * The rule that reports that a ruleset has more findings than are kept. No exemption or ratchet
+ * accepts it, since the findings left out may be of any rule.
  */
 const findingsCut = 'ruleset-findings-cut';
 
@@ -93,7 +93,7 @@ function createMatcher({ rule, pointer, file }: Exemption): (finding: Problem) =
 /** The most findings of a version that a ratchet knows. */
 export const maxKnownFindings = 30_000;
 
-/** What tells a finding from others of the same document, however its lines move. */
+/** Identifies a finding within a document, even if its lines move. */
 export function findingKey({ rule, pointer, message }: Pick<Problem, 'rule' | 'pointer' | 'message'>): string {
   return JSON.stringify([rule, pointer, message]);
 }

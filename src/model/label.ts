@@ -43,7 +43,7 @@ export interface SemanticVersion {
   prerelease: readonly string[];
 }
 
-/** Reads a label as a version that has a place among others; null: it has none. See `readerOf`. */
+/** Reads a label as a version that can be ordered; null if it cannot. See `readerOf`. */
 export type ReadVersion = (label: string) => SemanticVersion | null;
 
 const semver =
@@ -249,7 +249,7 @@ function placesIn(list: readonly Labelled[]): Map<string, number> | null {
   const isFit = places !== undefined && list[places.length - 1] === places.last;
   if (!isFit && places !== undefined && ++places.misfits < maxMisfits) return null;
   if (!isFit || places === undefined) places = { places: new Map(), length: 0, last: list[0]!, misfits: 0 };
-  // Not the newest, which were compared: what is foreseen and does not come to be is among them.
+  // The newest ones are left out: they may be versions that were only foreseen and never published.
   for (; places.length < end; places.length++) {
     places.last = list[places.length]!;
     places.places.set(foldLabel(places.last.label), places.length);

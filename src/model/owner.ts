@@ -19,7 +19,7 @@ export interface Owner {
   detail: string | null;
   /** When the host was last asked. ISO 8601, UTC. */
   lookedAt: string;
-  /** When it last answered. Null: never. ISO 8601, UTC. */
+  /** When the host last answered. Null: never. ISO 8601, UTC. */
   listedAt: string | null;
   /** False when the owner has more repositories than are listed. Then nothing is detached. */
   isComplete: boolean;

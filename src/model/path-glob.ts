@@ -55,8 +55,8 @@ export function createPathGlob(pattern: string): (path: string) => string[] | nu
 /**
  * Replaces `{1}`, `{2}`, … with what the stars matched. A placeholder without a star becomes empty.
  */
-export function fillTemplate(template: string, taken: readonly string[]): string {
-  return template.replace(/\{([1-9])\}/g, (_, number: string) => taken[Number(number) - 1] ?? '');
+export function fillTemplate(template: string, captures: readonly string[]): string {
+  return template.replace(/\{([1-9])\}/g, (_, number: string) => captures[Number(number) - 1] ?? '');
 }
 
 /** The highest placeholder number in a template, or 0. */
@@ -65,13 +65,13 @@ export function highestPlaceholder(template: string): number {
 }
 
 function matchNames(patterns: readonly string[], names: readonly string[]): string[] | null {
-  const taken: string[] = [];
+  const captures: string[] = [];
   for (const [index, pattern] of patterns.entries()) {
     const match = matchName(pattern, names[index]!);
     if (match === null) return null;
-    taken.push(...match);
+    captures.push(...match);
   }
-  return taken;
+  return captures;
 }
 
 function matchName(pattern: string, name: string): string[] | null {
@@ -81,13 +81,13 @@ function matchName(pattern: string, name: string): string[] | null {
   const last = parts.at(-1)!;
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return null;
   const end = name.length - last.length;
-  const taken: string[] = [];
+  const captures: string[] = [];
   let from = first.length;
   for (const part of parts.slice(1, -1)) {
     const index = name.indexOf(part, from);
     if (index < 0 || index + part.length > end) return null;
-    taken.push(name.slice(from, index));
+    captures.push(name.slice(from, index));
     from = index + part.length;
   }
-  return [...taken, name.slice(from, end)];
+  return [...captures, name.slice(from, end)];
 }

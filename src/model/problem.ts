@@ -93,7 +93,7 @@ export interface Report {
   hidden?: number;
 }
 
-const kept = 1000;
+const maxProblems = 1000;
 const rank: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
 /**
@@ -117,7 +117,7 @@ export function createReport(problems: readonly Problem[]): Report {
   });
   const counts = { error: 0, warning: 0, info: 0 };
   for (const problem of unique) counts[problem.severity]++;
-  return { problems: unique.slice(0, kept), counts, truncated: unique.length > kept };
+  return { problems: unique.slice(0, maxProblems), counts, truncated: unique.length > maxProblems };
 }
 
 /** The number of findings that stop a publish: errors, unless a gate decides otherwise. */
@@ -136,9 +136,9 @@ export function describeBlocking(report: Report): string {
   const noun = count === report.counts.error ? 'error' : 'finding';
   const counted = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;
   const advice = adviceIn(report);
-  const said = advice === null ? counted : `${advice} ${counted}`;
-  if (!report.hidden) return said;
-  return `${said} Findings of a private ruleset are not shown: ${report.hidden}. Ask somebody who may read the ruleset.`;
+  const text = advice === null ? counted : `${advice} ${counted}`;
+  if (!report.hidden) return text;
+  return `${text} Findings of a private ruleset are not shown: ${report.hidden}. Ask somebody who may read the ruleset.`;
 }
 
 /** A number with its noun: `1 error`, `3 errors`. */

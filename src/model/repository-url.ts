@@ -27,7 +27,7 @@ export function credentialsIn(text: string): string[] {
   return [
     ...[...text.matchAll(userinfo)].map(([, , , info]) => `${info}@`),
     ...(match === undefined ? [] : [match]),
-  ].filter((found) => found !== '@' && withoutCredential(text) !== text);
+  ].filter((credential) => credential !== '@' && withoutCredential(text) !== text);
 }
 
 /**

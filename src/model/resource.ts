@@ -58,7 +58,7 @@ export interface Version {
   changes?: VersionChanges;
   /** Its commit. Absent for an upload, and for old versions. */
   commit?: CommitNote;
-  /** Bytes of all that it is made of. Absent: it was published before they were counted. */
+  /** Size of everything that it consists of. Absent: it was published before sizes were recorded. */
   bytes?: number;
   /** How many problems its report has, for lists. Absent: none, or an old version. */
   problems?: { error: number; warning: number };
@@ -66,11 +66,11 @@ export interface Version {
   dependencies?: readonly Dependency[];
 }
 
-/** How far a resource is in its life, as catalogues have it (Backstage's `spec.lifecycle`). */
+/** The lifecycle of a resource, as in Backstage's `spec.lifecycle`. */
 export const lifecycles = ['experimental', 'production', 'deprecated', 'retired'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
 
-/** Whom to ask about a resource, how far it is, and words to find it by. Pages show them; they decide nothing. */
+/** The owner, lifecycle and topics of a resource. Pages show them; they decide nothing. */
 export interface Ownership {
   /** A team or a person, as text. Null or absent: not stated. */
   owner?: string | null;
@@ -92,7 +92,7 @@ export interface Resource extends GateSettings, Ownership {
   slug: string;
   name: string;
   description: string;
-  /** What its latest document says of itself in a few words. Lists show it where `description` is empty. */
+  /** A short summary from its latest document. Lists show it where `description` is empty. */
   summary?: string;
   visibility: Visibility;
   /** Coordinate of the ruleset that every version must pass. Null: the organization's default. */

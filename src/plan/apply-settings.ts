@@ -4,14 +4,14 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import { ownershipOf, type Resource } from '../model/resource.ts';
-import type { Found } from './detect-documents.ts';
+import type { DetectedDocument } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
 import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
 /** The settings of one document: its entry in `stele.yaml`, completed by the defaults. */
-type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 'exemptions'>;
+type DocumentSettings = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 'exemptions'>;
 
 /**
  * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
@@ -20,7 +20,7 @@ type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 
  */
 export function applySettings(
   repository: Repository,
-  { path, title }: Found,
+  { path, title }: DetectedDocument,
   coordinate: Coordinate,
   listed: Listed | null,
   { path: file, settings }: SettingsFile,
@@ -29,7 +29,7 @@ export function applySettings(
 ): Planned {
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
-  const tags = given.tags === undefined ? null : fillTags(given.tags, listed?.taken ?? [], coordinate);
+  const tags = given.tags === undefined ? null : fillTags(given.tags, listed?.captures ?? [], coordinate);
   return {
     path,
     coordinate,
@@ -45,7 +45,7 @@ export function applySettings(
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? tagsOf(resource, connection, release) : null),
-    version: versionOf(given.version, listed?.taken ?? [], posix.dirname(file)),
+    version: versionOf(given.version, listed?.captures ?? [], posix.dirname(file)),
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
@@ -70,12 +70,12 @@ export function keptByRegistry(
 ): string | null {
   if (resource === null) return null;
   const given = givenFor(coordinate, listed, settings);
-  const kept = keptKeys.flatMap((key) =>
+  const ignored = keptKeys.flatMap((key) =>
     given[key] === undefined || given[key] === (resource[key] ?? null) ? [] : [key],
   );
-  if (kept.length === 0) return null;
+  if (ignored.length === 0) return null;
   const path = `${coordinate.type}/${coordinate.slug}`;
-  return `stele.yaml cannot change the ${kept.join(', ')} of ${formatCoordinate(coordinate)} because it already exists. Use PATCH /v1/${path}.`;
+  return `stele.yaml cannot change the ${ignored.join(', ')} of ${formatCoordinate(coordinate)} because it already exists. Use PATCH /v1/${path}.`;
 }
 
 const keptKeys = [
@@ -89,9 +89,9 @@ const keptKeys = [
   'description',
 ] as const;
 
-function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): Given {
+function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): DocumentSettings {
   const { ruleset, tags, version, ...common }: SettingsDefaults = settings?.defaults ?? {};
-  const entry: Given = listed?.entry ?? {};
+  const entry: DocumentSettings = listed?.entry ?? {};
   const isVersioned = entry.tags !== undefined || entry.version !== undefined;
   return {
     ...common,
@@ -100,7 +100,7 @@ function givenFor({ type }: Coordinate, listed: Listed | null, settings: Setting
     ...(type === 'apis' && ruleset !== undefined && { ruleset }),
     ...(!isVersioned && { ...(tags !== undefined && { tags }), ...(version !== undefined && { version }) }),
     ...entry,
-    ...(entry.name !== undefined && { name: fillTemplate(entry.name, listed?.taken ?? []).slice(0, 200) }),
+    ...(entry.name !== undefined && { name: fillTemplate(entry.name, listed?.captures ?? []).slice(0, 200) }),
   };
 }
 
@@ -109,11 +109,11 @@ function nameFrom(title: string | null): string | null {
   return title === null || isGenericTitle(title) ? null : title.trim().slice(0, 200);
 }
 
-function fillTags(template: string, taken: readonly string[], { slug }: Coordinate): string {
-  return fillTemplate(template, taken).replaceAll('{slug}', () => slug);
+function fillTags(template: string, captures: readonly string[], { slug }: Coordinate): string {
+  return fillTemplate(template, captures).replaceAll('{slug}', () => slug);
 }
 
-function versionOf(source: VersionSource | undefined, taken: readonly string[], folder: string): VersionSource {
+function versionOf(source: VersionSource | undefined, captures: readonly string[], folder: string): VersionSource {
   if (source?.from !== 'file') return source ?? { from: 'document' };
-  return { ...source, path: posix.join(folder, fillTemplate(source.path, taken)) };
+  return { ...source, path: posix.join(folder, fillTemplate(source.path, captures)) };
 }

@@ -2,7 +2,7 @@ import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate } from '..
 import { documentAt, type Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
-import type { Found } from './detect-documents.ts';
+import type { DetectedDocument } from './detect-documents.ts';
 import type { Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { baseSlug, slugCandidates, versionInPath } from './slug-candidates.ts';
@@ -17,29 +17,29 @@ import type { AddProblem } from './settings-of.ts';
 export async function assignSlugs(
   registry: Registry,
   repository: Repository,
-  found: readonly Found[],
+  documents: readonly DetectedDocument[],
   listed: ReadonlyMap<string, Listed>,
   addProblem: AddProblem,
 ): Promise<Map<string, Coordinate>> {
   const { org } = repository;
-  const present = new Set(found.map(({ path }) => path));
+  const present = new Set(documents.map(({ path }) => path));
   const chosen = new Map<string, Coordinate>();
   const takers = new Map<string, string>();
   const choose = (path: string, coordinate: Coordinate) => {
     chosen.set(path, coordinate);
     takers.set(formatCoordinate(coordinate), path);
   };
-  const heldBy = ({ path }: Found) => documentAt(repository, path)?.resource ?? null;
+  const heldBy = ({ path }: DetectedDocument) => documentAt(repository, path)?.resource ?? null;
 
-  const rest: Found[] = [];
-  const given: { document: Found; coordinate: Coordinate; entry: Listed['entry'] }[] = [];
-  for (const document of found) {
-    const { entry, taken } = listed.get(document.path) ?? { entry: null, taken: null };
+  const rest: DetectedDocument[] = [];
+  const given: { document: DetectedDocument; coordinate: Coordinate; entry: Listed['entry'] }[] = [];
+  for (const document of documents) {
+    const { entry, captures } = listed.get(document.path) ?? { entry: null, captures: null };
     if (entry?.slug === undefined) {
       rest.push(document);
       continue;
     }
-    const slug = taken === null ? entry.slug : slugFrom(fillTemplate(entry.slug, taken));
+    const slug = captures === null ? entry.slug : slugFrom(fillTemplate(entry.slug, captures));
     if (slug !== null) given.push({ document, coordinate: { org, type: document.type, slug }, entry });
     else
       addProblem(
@@ -67,7 +67,7 @@ export async function assignSlugs(
     if (before === null || before.coordinate.type !== document.type) continue;
     if (!takers.has(formatCoordinate(before.coordinate))) choose(document.path, before.coordinate);
   }
-  const families = familiesIn(found, repository);
+  const families = familiesIn(documents, repository);
   const fresh = rest
     .filter(({ path }) => !chosen.has(path))
     .sort((a, b) => depth(a.path) - depth(b.path) || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
@@ -86,12 +86,12 @@ export async function assignSlugs(
 
 /**
  * The versions in the paths of documents that are versions of one API: `payments-v1.yaml` and
- * `payments-v2.yaml` with the same title. None of them gets the slug without a version, which would
- * be one of the first that was seen.
+ * `payments-v2.yaml` with the same title. None of them gets the slug without a version: otherwise
+ * the first file would get it.
  */
-function familiesIn(found: readonly Found[], repository: Repository): Map<string, string> {
+function familiesIn(documents: readonly DetectedDocument[], repository: Repository): Map<string, string> {
   const versions = new Map<string, string>();
-  const alike = Map.groupBy(found, (document) => `${document.type} ${baseSlug(document, repository.url)}`);
+  const alike = Map.groupBy(documents, (document) => `${document.type} ${baseSlug(document, repository.url)}`);
   for (const members of alike.values()) {
     const named = members.flatMap(({ path }) => {
       const version = versionInPath(path);

@@ -5,7 +5,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** A document that was found in a repository. */
-export type Found = Pick<Detected, 'path' | 'type' | 'title'> & Partial<Pick<Detected, 'version'>>;
+export type DetectedDocument = Pick<Detected, 'path' | 'type' | 'title'> & Partial<Pick<Detected, 'version'>>;
 
 const batchBytes = 32 * 1024 * 1024;
 const batchFiles = 500;

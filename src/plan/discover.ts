@@ -8,7 +8,7 @@ import type { Remote } from '../source/source.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
-import { detectDocuments, type Found } from './detect-documents.ts';
+import { detectDocuments, type DetectedDocument } from './detect-documents.ts';
 import { createSearched, isWithin } from './document-names.ts';
 import { readLockedFiles } from './locked-files.ts';
 import { findTwins } from './find-twins.ts';
@@ -100,8 +100,9 @@ export async function planDocuments(
       applySettings(repository, document, coordinate, entry, file, resource, await releaseOf(document, coordinate)),
     );
     const isOurs = resource?.connection?.repository === repository.url;
-    const kept = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
-    if (kept !== null) addProblem(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', kept, 'info');
+    const differences = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
+    if (differences !== null)
+      addProblem(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', differences, 'info');
   }
   await bringVersionFiles(snapshot, documents);
   documents.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -116,7 +117,7 @@ export async function planDocuments(
   };
 }
 
-type ReleaseOf = (document: Pick<Found, 'path'>, coordinate: Coordinate) => Promise<string | null>;
+type ReleaseOf = (document: Pick<DetectedDocument, 'path'>, coordinate: Coordinate) => Promise<string | null>;
 
 const noRelease: ReleaseOf = async () => null;
 
@@ -188,12 +189,16 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
  * type is planned even when its content is not a document, so that its report says what is wrong.
  * Other patterns select only documents.
  */
-function withListed(detected: readonly Found[], listed: Map<string, Listed>, addProblem: AddProblem): Found[] {
+function withListed(
+  detected: readonly DetectedDocument[],
+  listed: Map<string, Listed>,
+  addProblem: AddProblem,
+): DetectedDocument[] {
   const byPath = new Map(detected.map((document) => [document.path, document]));
   const barren = new Map<Listed['entry'], number>();
-  for (const [path, { entry, taken }] of listed) {
+  for (const [path, { entry, captures }] of listed) {
     const document = byPath.get(path);
-    if (document !== undefined || taken === null || entry.type !== undefined) {
+    if (document !== undefined || captures === null || entry.type !== undefined) {
       byPath.set(path, { path, title: null, ...document, type: entry.type ?? document?.type ?? 'apis' });
       barren.set(entry, Number.NEGATIVE_INFINITY);
     } else barren.set(entry, (barren.get(entry) ?? 0) + 1);

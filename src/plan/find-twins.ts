@@ -39,10 +39,10 @@ export function findTwins(
   const ranked = documents.map((document) => ({ document, rank: rank(document) }));
   ranked.sort((a, b) => compare(a.rank, b.rank) || (a.document.path < b.document.path ? -1 : 1));
   for (const { document } of ranked) {
-    const { own, also } = marksOf(document, blobs.get(document.path));
-    const of = isKept(document.path) ? undefined : own.map((mark) => published.get(mark)).find((path) => path);
+    const { marks, also } = marksOf(document, blobs.get(document.path));
+    const of = isKept(document.path) ? undefined : marks.map((mark) => published.get(mark)).find((path) => path);
     if (of !== undefined) twins.set(document.path, of);
-    else for (const mark of [...own, ...also]) if (!published.has(mark)) published.set(mark, document.path);
+    else for (const mark of [...marks, ...also]) if (!published.has(mark)) published.set(mark, document.path);
   }
   return twins;
 }
@@ -54,7 +54,7 @@ export function findTwins(
 function marksOf(
   { path, type, title, version, paths, shape }: Twin,
   blob: string | undefined,
-): { own: string[]; also: string[] } {
+): { marks: string[]; also: string[] } {
   // The marks of a document repeat its title, which may be as long as the document.
   const name = title === null ? null : title.trim().slice(0, longestTitle);
   const marks = [markOf('ending', type, path.replace(documentName, ''), name)];
@@ -66,7 +66,7 @@ function marksOf(
     marks.push(...paths.map(inFolder));
     (shape === null ? marks : also).push(inFolder(''));
   }
-  return { own: marks, also };
+  return { marks, also };
 }
 
 function markOf(...parts: readonly (string | null)[]): string {

@@ -54,9 +54,9 @@ export async function readIgnores(
     index < usual.length
       ? `${defaults[index]!.reason} (${usual[index]})`
       : `excluded by ${path}:${index - usual.length + 1}`;
-  const reasons = (found: readonly number[], shift: number) =>
+  const reasons = (lines: readonly number[], shift: number) =>
     new Map(
-      paths.flatMap((each, at) => ((found[at] ?? -1) < 0 ? [] : [[each, reasonFor(found[at]! + shift)] as const])),
+      paths.flatMap((each, at) => ((lines[at] ?? -1) < 0 ? [] : [[each, reasonFor(lines[at]! + shift)] as const])),
     );
   return { byFile: reasons(byFile, usual.length), byDefault: reasons(byDefault, 0), problem: null };
 }

@@ -10,7 +10,7 @@ import type { AddProblem } from './settings-of.ts';
 export interface Listed {
   entry: SettingsResource;
   /** What each star of the entry's pattern matched. Null when the entry names the file itself. */
-  taken: readonly string[] | null;
+  captures: readonly string[] | null;
 }
 
 /** The most files that one pattern may match. */
@@ -42,10 +42,10 @@ export async function listDocuments(
       addProblem(entry.at, 'path-too-many', `${quoted} matches ${matched.length} files; the limit is ${maxMatches}.`);
       continue;
     }
-    for (const { path, kind, taken } of matched) {
+    for (const { path, kind, captures } of matched) {
       const what = kind === 'symlink' ? 'a symbolic link; links are not followed' : 'a submodule';
       if (kind !== 'file') addProblem(entry.at, kind, `${quoted} matches ${path}, which is ${what}.`);
-      else if (!listed.has(path)) listed.set(path, { entry, taken });
+      else if (!listed.has(path)) listed.set(path, { entry, captures });
     }
   }
   return listed;
@@ -55,12 +55,12 @@ function matchAll(
   { path: pattern }: SettingsResource,
   folder: string,
   searched: readonly SnapshotEntry[],
-): (SnapshotEntry & { taken: string[] })[] {
+): (SnapshotEntry & { captures: string[] })[] {
   const match = createPathGlob(posix.normalize(pattern));
   const from = folder === '' ? 0 : folder.length + 1;
-  return searched.flatMap((found) => {
-    const taken = match(found.path.slice(from));
-    return taken === null ? [] : [{ ...found, taken }];
+  return searched.flatMap((file) => {
+    const captures = match(file.path.slice(from));
+    return captures === null ? [] : [{ ...file, captures }];
   });
 }
 
@@ -79,7 +79,7 @@ async function listNamed(
     const quoted = JSON.stringify(entry.path);
     if (!isWithin(path, folder)) addProblem(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
     else if (listed.has(path)) addProblem(entry.at, 'path-listed-twice', `${quoted} is listed twice.`);
-    else if (files.has(path)) listed.set(path, { entry, taken: null });
+    else if (files.has(path)) listed.set(path, { entry, captures: null });
     else absent.push({ path, entry });
   }
   for (const [index, file] of (await snapshot.read(absent.map(({ path }) => path))).entries()) {

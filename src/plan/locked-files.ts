@@ -7,9 +7,9 @@ import type { Snapshot } from '../source/snapshot.ts';
 const maxLocks = 200;
 
 /**
- * Tells which files discovery passes over because of a `contracts.lock`: they are documents of others.
- * Returns why, in words that complete "it is …", or null. Below a lock that is invalid, any file may be
- * one, and a name is given for good.
+ * Tells which files discovery passes over because of a `contracts.lock`: they are documents of
+ * others. Returns why, in words that complete "it is …", or null. Below an invalid lock, any file
+ * may be such a document, and a published name is final.
  */
 export async function readLockedFiles(
   snapshot: Snapshot,

@@ -23,8 +23,8 @@ const maxQuotes = 10;
 export type Connected = Resource & { connection: Connection };
 
 /**
- * The resources that are connected to this repository and branch. Those that discovery found count
- * only while it looks for documents there.
+ * The resources that are connected to this repository and branch. Those that discovery connected
+ * count only while it looks for documents there.
  */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
   const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: repository.org });

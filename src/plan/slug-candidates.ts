@@ -1,5 +1,5 @@
 import { slugFrom } from '../model/address.ts';
-import type { Found } from './detect-documents.ts';
+import type { DetectedDocument } from './detect-documents.ts';
 import { documentName } from './document-names.ts';
 import { isGeneric } from './generic-title.ts';
 
@@ -13,7 +13,7 @@ const places =
 const morePlaces = /^(?:public|resources|schemas?|services|spec|specifications?|specs|src|static|swagger|yaml|yml)$/;
 // The usual names of a ruleset's file.
 const linters = /^(?:redocly|rulesets?|spectral)$/;
-// Words that leave a shortened title open.
+// Words that a shortened title must not end with.
 const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
 
 /**
@@ -24,7 +24,7 @@ const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
  * `family`: the version in its path, where other versions of it have files of their own.
  */
 export function* slugCandidates(
-  document: Found,
+  document: DetectedDocument,
   repository: string,
   takerOf: (slug: string) => string | undefined,
   family: string | null = null,
@@ -40,7 +40,7 @@ export function* slugCandidates(
   const rest = [...names, ...(home === null || isGeneric(home) ? [] : [home])];
   for (const name of new Set([...apart, ...rest])) {
     if (isWithin(name, base)) continue;
-    // Two long names together say no more than the second alone.
+    // Two long names together are no clearer than the second alone.
     yield isWithin(base, name) || base.length + name.length >= longestJoined ? name : `${base}-${name}`;
   }
   for (let number = 2; number < 10_000; number++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${number}`;
@@ -48,7 +48,7 @@ export function* slugCandidates(
 
 /** The slug of a document that no other one wants: its title, or what else names it. */
 export function baseSlug(
-  { path, title, version, type }: Pick<Found, 'path' | 'title' | 'version' | 'type'>,
+  { path, title, version, type }: Pick<DetectedDocument, 'path' | 'title' | 'version' | 'type'>,
   repository: string,
 ): string {
   const titled = title === null ? null : titleSlug(title, version ?? null);

@@ -110,7 +110,7 @@ function joined(paragraphs: readonly string[]): string {
 
 type Well = Extract<PublishResult, { outcome: 'published' | 'unchanged' }>;
 
-/** What merging does. `was`: the latest version now. */
+/** The title of the check. `was`: the latest version now. */
 function titleOfPlanned({ tags }: Planned, { outcome, resource, version }: Well, was: string | null): string {
   if (tags !== null) return 'Valid; the next tag publishes it';
   const { label } = version;
@@ -162,11 +162,11 @@ async function changesOf(
     return { ...nothing, text: '' };
   const followed = result.outcome === 'published' ? comparedWith(result.resource, result.version) : null;
   const before = followed ?? latest;
-  const kept = 'version' in result ? await keptComparison(view, before, result.version) : null;
+  const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
   const after = publishedAs(artifact);
-  let comparison = kept ?? (await tryCompareWith(registry, resource, before, after, {}));
+  let comparison = stored ?? (await tryCompareWith(registry, resource, before, after, {}));
   const bytes = files.find((file) => file.path === path)?.bytes;
-  // Lines cost another look at the file, and most documents need none.
+  // Finding the lines means reading the file again, and most documents need none.
   if (comparison.counts.breaking > 0 && bytes)
     comparison = await tryCompareWith(registry, resource, before, { ...after, source: { path, bytes } }, {});
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}.`;
@@ -177,13 +177,13 @@ async function changesOf(
 /** Breaking changes that the report does not have, at their lines. */
 function breaksIn({ comparison }: Changes, { path }: Planned, report: Report): Annotation[] {
   const keyOf = ({ rule, message }: Pick<Annotation, 'rule' | 'message'>) => `${rule} ${message}`;
-  const said = new Set([...report.problems, ...(report.exempted ?? [])].map(keyOf));
+  const keys = new Set([...report.problems, ...(report.exempted ?? [])].map(keyOf));
   const broken = comparison?.changes.filter(({ verdict }) => verdict === 'breaking') ?? [];
   return broken
     .map(({ code: rule, message, place }): Annotation => {
       const { line = 1, column = 1 } = place ?? {};
       return { path, line, column, severity: 'warning', rule, message };
     })
-    .filter((one) => !said.has(keyOf(one)))
+    .filter((one) => !keys.has(keyOf(one)))
     .slice(0, maxAnnotations);
 }

@@ -22,7 +22,7 @@ import { annotationsOf, checkName, code, plain, titleOf } from '../sync/checks.t
 import { refusable } from '../sync/publish-document.ts';
 import { filesIn, findSites, settingsIn, type FoundSite } from '../sites/sync/found-sites.ts';
 
-/** What decides whether a site is a pull request's business. */
+/** What decides whether a pull request touches a site. */
 interface SiteChanges {
   /** Paths that the request changes. */
   changed: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export async function checkOfSite(
   const about = { commit, name: checkName(name), url: config.url && `${config.url}${siteAddress(site)}/` };
   const where = `${code(path)} → ${code(name)}`;
   const stored = (await findSite(registry, site))?.value ?? null;
-  // One that is not from this repository looks as if it were not there.
+  // A site of another repository looks absent.
   const connected = stored?.connection?.repository === url ? stored : null;
   const current = connected && currentOf(connected);
   const previous = current && (await readContents(registry, current.manifest));
@@ -112,7 +112,7 @@ export async function checkOfSite(
     annotations: annotationsOf(report),
   };
   if (isSame || Object.keys(deployment.contents.pages).length === 0) return { check, preview: null };
-  // What the same request would publish is not there for readers of the preview.
+  // Readers of the preview do not see what else the request would publish.
   const shown = await makeDeployment(registry, { ...input, previous: deployment.contents });
   const whole: MadeDeployment = { ...shown, bundles: deployment.bundles };
   const parts = await partsOf(registry, whole, previous);

@@ -6,7 +6,7 @@ import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { longestPause } from './run-check.ts';
 
-/** What the log holds of pull requests: which are wanted, checked, failed or closed. */
+/** The records of pull requests in the log: which are wanted, checked, failed or closed. */
 
 /** Changes a saved pull request. */
 export async function changePull(registry: Registry, key: string, change: Partial<PullCheck>): Promise<void> {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { RecordChanges } from '../store/refs.ts';
 
-// Everything that is kept in memory so as not to be made again is here, and there is one rule: what
-// was made of records is valid while the logs of those records have no newer entry. What depends on
-// its key alone, such as on a digest in it, is always valid.
+// All answers that are remembered in memory are here, with one rule: an answer that was made of
+// records is valid while the logs of those records have no newer entry. What depends on its key
+// alone, such as on a digest in it, is always valid.
 
 /** The names of the logs that an answer rests on: see `logsOf`. Empty: it depends on its key alone. */
 export type Logs = Parameters<RecordChanges['tip']>[0];
@@ -19,25 +19,25 @@ export interface Moment {
   tip: number;
 }
 
-/** How full something is that is kept in memory. Above the limit, what was used least recently goes. */
+/** Size and limit of something in memory, in bytes. Above the limit, the least recently used goes first. */
 export interface MemoryUse {
   bytes: number;
   limit: number;
 }
 
-/** Answers that are kept in memory. Above the limit, what was used least recently goes. */
+/** Answers in memory. Above the limit, the least recently used goes first. */
 export interface AnswerCache {
-  /** The moment of now. Take it before reading what an answer is made of. */
+  /** How far these logs have been read now. Ask before reading what an answer is made of. */
   moment(logs: Logs): Promise<Moment>;
-  /** The valid answer of this key. Undefined if there is none, or if that is not known without waiting. */
+  /** The valid answer for this key. Undefined if there is none, or if finding out would mean waiting. */
   find<T>(key: string): T | undefined;
   /** Keeps an answer. `bytes`: what it takes in memory, roughly. */
   keep<T>(key: string, answer: T, moment: Moment, bytes: number): void;
   /** Forgets the answer of this key. */
   forget(key: string): void;
   /**
-   * The valid answer of this key, else `make`'s, which is kept. Who asks for the same meanwhile waits
-   * for it. A rejection is not kept.
+   * The valid answer for this key, else `make`'s, which is kept. Callers that ask for it meanwhile
+   * share the promise. Rejections are not kept.
    */
   answer<T>(key: string, logs: Logs, make: () => T | Promise<T>, bytesOf: (answer: T) => number): Promise<T>;
   /** As `answer`, for what a digest in the key determines. All scopes share it. */
@@ -45,11 +45,11 @@ export interface AnswerCache {
   /** The content of this key, if it is kept. */
   findContent<T>(key: string): T | undefined;
   /**
-   * Answers of their own in the same memory: of a server, whose links and templates may be others, or
-   * of a view with other records (`refs`).
+   * A separate set of answers in the same memory: for a server with other links and templates, or
+   * for a view with other records (`refs`).
    */
   scope(refs?: Tips): AnswerCache;
-  /** For a view that is soon gone: shares contents, and keeps no answers. */
+  /** For a short-lived view: shares contents, and keeps no answers. */
   contentsOnly(): AnswerCache;
   use(): MemoryUse;
 }

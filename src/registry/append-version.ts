@@ -40,7 +40,7 @@ export interface PublishRequest extends CompileRequest {
   author: Author;
 }
 
-/** What a publish knows of a document once it is compiled: all that its label depends on, and what lists show. */
+/** A compiled document that is to be published: all that its label depends on, and what lists show. */
 export interface Draft {
   content: Digest;
   /** As in `Placing`. */
@@ -58,9 +58,9 @@ export interface Draft {
 /** The bytes of a version, once they are stored. */
 export interface StoredVersion {
   manifest: Digest;
-  /** Bytes of all that it is made of. */
+  /** Size of everything that it consists of. */
   bytes: number;
-  /** What changed since the version that was foreseen to be before it. */
+  /** What changed since the version that was expected to precede it. */
   changes: VersionChanges | null;
 }
 
@@ -85,7 +85,7 @@ function assertTarget(resource: Resource | null, { connection }: PublishRequest)
   if (resource !== null && connection !== undefined) assertConnectable(resource, connection);
 }
 
-/** What becomes of a draft in a resource: its label, or why it has none. */
+/** The label that a draft gets in a resource, or why it gets none. */
 export function placeDraft(resource: Resource, request: PublishRequest, { stated, content, twin }: Draft): Placed {
   return placeVersion(resource, {
     version: request.version,
@@ -167,7 +167,7 @@ export async function appendVersion(
     const appended = appendDraft(registry, request, current, draft, stored);
     const isHeld = appended?.outcome === 'published' && !mayPublish(current, appended.version.label);
     result = isHeld ? null : appended;
-    // An earlier attempt of the same request published it, and could not say so.
+    // An earlier attempt of the same request published it, but its answer was lost.
     const isDone = generation?.operation !== undefined && generation.operation === request.author.operation;
     if (isDone && result?.outcome === 'unchanged') {
       result = { ...result, outcome: 'published' };
@@ -181,7 +181,7 @@ export async function appendVersion(
 
 type Changed = Extract<Appended, { resource: Resource }>;
 
-/** Whether an unchanged version leaves the connection, and what its branch has, as they were. */
+/** Whether an unchanged version also leaves the connection and the branch's version as they were. */
 function isAsBefore({ outcome, resource }: Changed, before: Resource | null): boolean {
   if (outcome === 'published') return false;
   const isConnected = JSON.stringify(resource.connection) === JSON.stringify(before?.connection);

@@ -33,7 +33,7 @@ export interface AuditFilter {
 
 /**
  * Where a page ended: how many of the organization's changes, and of those of its keys, are older
- * than the last entry sent. Neither number tells of other organizations.
+ * than the last entry sent. Neither number reveals anything about other organizations.
  */
 export interface AuditPosition {
   own: number;
@@ -50,7 +50,7 @@ export interface AuditStep {
 
 /**
  * The changes of an organization's settings, resources, sites, keys and webhook endpoints, newest
- * first: what is in no log did not happen. Those after `position`, when it is given.
+ * first, beginning after `position` if given.
  */
 export async function* readAudit(
   registry: Registry,
@@ -58,17 +58,17 @@ export async function* readAudit(
   filter: AuditFilter = {},
   position: AuditPosition | null = null,
 ): AsyncGenerator<AuditStep> {
-  const { own, keys } = await changesOf(registry, org, position, !filter.resource);
+  const { changes, keys } = await changesOf(registry, org, position, !filter.resource);
   let [a, b] = [
-    Math.min(position?.own ?? own.length, own.length),
+    Math.min(position?.own ?? changes.length, changes.length),
     Math.min(position?.keys ?? keys.length, keys.length),
   ];
   const only = filter.resource && resourceRef({ org, ...filter.resource });
   // Times in this form are in the order of their texts.
   const [since, until] = [isoTime(filter.since), isoTime(filter.until)];
   while (a > 0 || b > 0) {
-    const isOwn = b === 0 || (a > 0 && own[a - 1]!.at >= keys[b - 1]!.at);
-    const noted = isOwn ? own[--a]! : keys[--b]!;
+    const isOwn = b === 0 || (a > 0 && changes[a - 1]!.at >= keys[b - 1]!.at);
+    const noted = isOwn ? changes[--a]! : keys[--b]!;
     if (only !== undefined && noted.name !== only) continue;
     if (filter.actor !== undefined && noted.actor !== filter.actor) continue;
     if (until !== null && noted.at >= until) continue;
@@ -85,7 +85,7 @@ export interface ChangesPage {
   entries: AuditEntry[];
   /** Where the next page begins. */
   position: AuditPosition;
-  /** Whether more have happened already. */
+  /** Whether there are more already. */
   hasMore: boolean;
 }
 
@@ -101,17 +101,17 @@ export async function readChanges(
   limit: number,
 ): Promise<ChangesPage> {
   const isAdmin = isAllowed(principal, 'admin', { org });
-  const { own, keys } = await changesOf(registry, org, position, isAdmin);
+  const { changes, keys } = await changesOf(registry, org, position, isAdmin);
   const entries: AuditEntry[] = [];
   let { own: a, keys: b } = position ?? { own: 0, keys: 0 };
-  const here = (): AuditPosition => ({ own: a, keys: b, ...(a > 0 && { at: own[a - 1]!.at }) });
+  const here = (): AuditPosition => ({ own: a, keys: b, ...(a > 0 && { at: changes[a - 1]!.at }) });
   let reached = here();
-  while (a < own.length || b < keys.length) {
-    const isOwn = b >= keys.length || (a < own.length && own[a]!.at <= keys[b]!.at);
-    const noted = isOwn ? own[a++]! : keys[b++]!;
+  while (a < changes.length || b < keys.length) {
+    const isOwn = b >= keys.length || (a < changes.length && changes[a]!.at <= keys[b]!.at);
+    const noted = isOwn ? changes[a++]! : keys[b++]!;
     const subject = subjectOf(noted.name);
     if (subject === null || !(isAdmin || (await isSeen(registry, principal, noted.name)))) continue;
-    // Only what may be seen counts as more: the rest would tell that something happens.
+    // Only visible changes count as more. Others would reveal that something happens.
     if (entries.length === limit) return { entries, position: reached, hasMore: true };
     reached = here();
     const { at, actor, origin, action, generation } = noted;
@@ -121,7 +121,7 @@ export async function readChanges(
 }
 
 interface Changes {
-  own: readonly Noted[];
+  changes: readonly Noted[];
   keys: readonly Noted[];
 }
 
@@ -136,16 +136,16 @@ async function changesOf(
   hasKeys: boolean,
 ): Promise<Changes> {
   const read = async (): Promise<Changes> => ({
-    own: await registry.refs.trail(org),
+    changes: await registry.refs.trail(org),
     keys: hasKeys ? await changesOfKeys(registry, org) : [],
   });
-  const isIn = ({ own, keys }: Changes): boolean =>
+  const isIn = ({ changes, keys }: Changes): boolean =>
     position === null ||
-    (position.own <= own.length &&
+    (position.own <= changes.length &&
       (position.keys <= keys.length || !hasKeys) &&
-      (position.at === undefined || own[position.own - 1]?.at === position.at));
-  const found = await read();
-  if (isIn(found)) return found;
+      (position.at === undefined || changes[position.own - 1]?.at === position.at));
+  const changes = await read();
+  if (isIn(changes)) return changes;
   // Another process may be ahead of this one.
   await registry.refs.refresh(`resources/${org}/`);
   const newest = await read();

@@ -21,7 +21,7 @@ export interface ResourceChange extends GateSettings, Ownership {
   validation?: Validation | null;
   /** A label pins `latest`; null lets the rules of design §7 choose. */
   latest?: string | null;
-  /** False: as `latest: null`, so that what was read can be sent back. True, without `latest`: pins it where it is. */
+  /** False means `latest: null`. True without `latest` pins the current one, so that clients can send back what they read. */
   latestPinned?: boolean;
 }
 

@@ -79,8 +79,8 @@ export function withStatus(resource: Resource, version: Version, status: Status)
 }
 
 /**
- * Throws `malformed` if a deprecation sends readers to a version that they would not find. One that
- * the version names already may stay, so that the same status again is no fault.
+ * Throws `malformed` if a deprecation names a replacement that readers would not find. The
+ * replacement that is already recorded is accepted, so that a status can be repeated.
  */
 export async function assertReplacement(
   registry: Registry,

@@ -21,7 +21,7 @@ export async function outlineOf(registry: Registry, granted: GrantedVersion): Pr
   return outlineVersion(registry, granted.resource, granted.version);
 }
 
-/** Whose work it is to make something: the readers', or the organization's that published it. */
+/** Whom the work is counted for: readers, or the organization that published. */
 type Lane = 'read' | 'publish';
 
 /**
@@ -59,7 +59,7 @@ export async function renderVersion(
   const make = async () => {
     const rendered = await renderNow(registry, org, version, lane);
     if (!rendered?.pages) return rendered;
-    // Parts are kept apart, so that the page of one reads no more than that.
+    // Parts are cached separately, so that a page reads only its own part.
     for (const part of [wholePart, ...rendered.pages.parts.map(({ name }) => name)])
       await keep(registry, 'part', `${hex}-${part}`, cutPart(rendered, part)!, asText);
     await keep(registry, 'markdown', hex, rendered.markdown, asText);
@@ -132,8 +132,8 @@ export async function readPublished(registry: Registry, version: Version): Promi
 }
 
 /**
- * Documents in memory for the sandboxes at once, and of those that are short work. One organization
- * may have half of each; the others wait and hold no memory.
+ * How many documents are in memory for the sandboxes at once, by kind of work. One organization may
+ * have half of each; its other documents wait outside of memory.
  */
 const placesInAll = { long: 4, short: 32 };
 
@@ -214,8 +214,8 @@ export async function derive<T>(
   if (pending) return pending;
   const answer = (async () => {
     const bytes = await cache.get(key).catch(() => null);
-    const kept = bytes && (await coding.decode(bytes));
-    if (kept !== null) return kept;
+    const cached = bytes && (await coding.decode(bytes));
+    if (cached !== null) return cached;
     const derived = await places[await lengthOf(registry, of)].take(org, make);
     if (derived !== null) await keep(registry, what, name, derived, coding);
     return derived;

@@ -15,7 +15,7 @@ import { digestsOfVersion, neededComparison, standingOf } from './maintenance/re
 import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './maintenance/witnesses.ts';
 import type { Registry } from './registry.ts';
 
-/** One thing that is not as it was written. */
+/** Something in the store that is damaged or missing. */
 export interface Damage {
   /** Bucket key; of a version, the name of its resource's record. */
   key: string;
@@ -77,7 +77,7 @@ export async function fsck(
   expected: readonly Head[] = [],
 ): Promise<Checked> {
   const check = beginCheck(registry, progress);
-  // Before the logs: what they get meanwhile is in none of these records.
+  // Read before the logs, so that no record names an entry that was appended later.
   const witnesses = await readWork(registry.bucket, check.damaged);
   for (const head of expected) witnesses.add(head, 'What you expect');
   await checkObjects(check);
@@ -92,7 +92,7 @@ export async function fsck(
   return check.checked;
 }
 
-/** A check on its way. */
+/** A check while it runs. */
 interface Check {
   registry: Registry;
   checked: Checked;
@@ -100,7 +100,7 @@ interface Check {
   progress: () => void;
   /** Objects whose bytes match their digests. */
   sound: Set<Digest>;
-  /** What each manifest leads to and cannot be read; null: its pack is not there or damaged. */
+  /** The unreadable objects of each manifest; null: its pack is missing or damaged. */
   missing: Map<Digest, Digest[] | null>;
   /** Manifests that an entry names. */
   named: Set<Digest>;
@@ -172,14 +172,14 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
   // Of all entries, also of those behind a damaged one.
   const owners = new Map<string, Map<string, Version>>();
   const exposed = new Map<string, string>();
-  const entry = (found: SealedEntry): void => {
+  const entry = (sealed: SealedEntry): void => {
     checked.entries++;
-    for (const { name } of changesWithCredential(found)) exposed.set(name, entryKey(log, found.sequence));
-    check.reached.set(log, found.sequence);
-    const against = witnesses.against(log, found);
+    for (const { name } of changesWithCredential(sealed)) exposed.set(name, entryKey(log, sealed.sequence));
+    check.reached.set(log, sealed.sequence);
+    const against = witnesses.against(log, sealed);
     if (against !== null)
-      damaged(entryKey(log, found.sequence), `${against} tells of another entry ${found.sequence}.`);
-    for (const { name, owner, value } of itemsIn(found)) {
+      damaged(entryKey(log, sealed.sequence), `${against} tells of another entry ${sealed.sequence}.`);
+    for (const { name, owner, value } of itemsIn(sealed)) {
       const version = value as Version;
       const versions = owners.get(owner) ?? new Map<string, Version>();
       owners.set(owner, versions.set(name, version));
@@ -214,7 +214,7 @@ async function checkVersions(check: Check, owner: string, versions: ReadonlyMap<
   for (const version of standing.values()) {
     const { label, manifest } = version;
     const digest = neededComparison(version, standing);
-    // Not the version's: readers compare again.
+    // The version itself is sound: readers compare again.
     if (digest !== null && !(await isStored(registry, digest, sound)) && !(await isThere(registry, digest)))
       checked.damages.push({
         key: objectKey(digest),
@@ -255,7 +255,7 @@ async function readWork(bucket: Bucket, damaged: (key: string, detail: string) =
   return witnesses;
 }
 
-/** What a manifest leads to and cannot be read: neither in its pack nor by itself. */
+/** The objects of a manifest that can be read neither from its pack nor on their own. */
 async function missingOf(registry: Registry, manifest: Digest, pieces: Pieces, sound: Set<Digest>): Promise<Digest[]> {
   const isSound = async (digest: Digest) =>
     pieces.has(digest) ? Boolean(pieces.get(digest)) : isStored(registry, digest, sound);

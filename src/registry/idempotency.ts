@@ -45,7 +45,7 @@ interface Attempt extends Worker {
 }
 
 const lifetime = 24 * 60 * 60 * 1000;
-/** Milliseconds without an end after which another process's attempt counts as crashed. */
+/** Milliseconds after which another process's unfinished attempt counts as crashed. */
 const lease = 180_000;
 /**
  * Errors that are stored and returned again. After any other error, repeating the request may
@@ -94,7 +94,7 @@ async function performAs<T>(
   // Stored encrypted, so that reading the store reveals no secret in a response.
   const cipherKey = deriveKey(secret, key, 'stele idempotency');
   if (claimed.state === 'done') {
-    // What the answer tells of may be lost.
+    // The changes that the answer describes may be lost.
     await registry.refs.assertReached(claimed.heads ?? []);
     return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
   }

@@ -6,7 +6,7 @@ import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
 import { chooseLatest, chooseLatestWith, findVersion, type Resource, type Version } from '../model/resource.ts';
 import { readerOf } from '../model/versions/version-order.ts';
 
-/** New content, and what is known about its label. */
+/** New content, and what its label depends on. */
 export interface Placing {
   /** The label in the request, or null. */
   version: string | null;
@@ -42,15 +42,15 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
     if (newest && hasContent(newest, placing)) return { outcome: 'unchanged', version: newest };
     return { outcome: 'published', label: suggest(resource) };
   }
-  const taken = findVersion(resource, asked);
-  if (taken === null) return { outcome: 'published', label: asked };
-  if (hasContent(taken, placing)) return { outcome: 'unchanged', version: taken };
+  const existing = findVersion(resource, asked);
+  if (existing === null) return { outcome: 'published', label: asked };
+  if (hasContent(existing, placing)) return { outcome: 'unchanged', version: existing };
   const isRevised = placing.onConflict === 'revise' && (placing.version === null || placing.isTag);
   const stem = stemOf(asked);
   const same = resource.versions.find((each) => each.label.startsWith(stem) && hasContent(each, placing));
   if (isRevised && same) return { outcome: 'unchanged', version: same };
   const suggestion = suggest(resource);
-  if (taken.status.state === 'withdrawn') {
+  if (existing.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
   }
   if (placing.version !== null && !(placing.isTag && placing.onConflict === 'revise')) {
@@ -111,8 +111,8 @@ function placePast(resource: Resource, placing: Placing, commit: string): Placed
   if (same) return { outcome: 'unchanged', version: same };
   const date = (placing.committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
   const label = `0.0.0-${date}-${commit.slice(0, 12)}`;
-  const taken = findVersion(resource, label);
-  if (taken === null) return { outcome: 'published', label };
+  const existing = findVersion(resource, label);
+  if (existing === null) return { outcome: 'published', label };
   return conflict(label, null, `Version ${label} is published with other content and never changes.`);
 }
 

@@ -31,14 +31,14 @@ export interface PublicSnapshot {
  */
 export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
   const names = await Array.fromAsync(registry.refs.list('resources/'));
-  const taken = new Map<string, Generation<Resource>>();
+  const resources = new Map<string, Generation<Resource>>();
   for (const generation of await readAll(registry, names)) {
-    if (generation !== null && isPublic(generation.value)) taken.set(resourceRef(generation.value), generation);
+    if (generation !== null && isPublic(generation.value)) resources.set(resourceRef(generation.value), generation);
   }
-  const all = [...taken.values()].map(({ value }) => value);
+  const all = [...resources.values()].map(({ value }) => value);
   const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
   const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
-  const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named), ...settings]));
+  const refs = stillRefs(new Map<string, Generation<unknown>>([...resources, ...sites.map(named), ...settings]));
   return {
     registry: { ...registry, refs, answers: registry.answers.scope(refs) },
     sites: sites.map(({ value }) => value),
@@ -94,8 +94,8 @@ function hasLost(before: Resource, now: Resource): boolean {
 }
 
 /** Refs with fixed values. */
-function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
-  const read = async <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null;
+function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
+  const read = async <T>(name: string) => (records.get(name) as Generation<T> | undefined) ?? null;
   return {
     read,
     readFresh: read,
@@ -106,12 +106,12 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
     },
     async *history() {},
     all: async <T>(prefix: string) =>
-      [...taken].flatMap(([name, found]) => (name.startsWith(prefix) ? [found as Generation<T>] : [])),
+      [...records].flatMap(([name, found]) => (name.startsWith(prefix) ? [found as Generation<T>] : [])),
     async *list(prefix, after = '') {
-      for (const name of taken.keys()) if (name.startsWith(prefix) && name > after) yield name;
+      for (const name of records.keys()) if (name.startsWith(prefix) && name > after) yield name;
     },
     async *newest(prefix, after = '') {
-      for (const [name, { generation }] of taken) {
+      for (const [name, { generation }] of records) {
         if (name.startsWith(prefix) && name > after) yield { name, generation };
       }
     },

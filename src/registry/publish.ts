@@ -124,11 +124,11 @@ async function storeAndAppend(
   const mend = built && (await store(registry, built, compared));
 
   const { compatibility } = gateOf(registry, foreseen.resource);
-  // What it refers to may be no more private than it is.
+  // A document must not refer to anything more private than itself.
   const isAsOpen = (current: Resource | null) =>
     judged.dependencies === undefined || current?.visibility === existing?.visibility;
   const isJudged = compatibility !== 'none' && !(request.isPast ?? false);
-  // The verdict is about this label and the versions that there were.
+  // The verdict holds only for this label and these versions.
   const mayPublish = (current: Resource | null, label: string) =>
     isAsOpen(current) && (!isJudged || (label === foreseen.version.label && isSame(current, existing)));
   const whole = stored && { ...stored, changes: compared?.changes ?? null };
@@ -137,8 +137,8 @@ async function storeAndAppend(
   return appended;
 }
 
-function bytesIn({ manifest, own, shared }: Built): number {
-  return [manifest, ...own, ...shared].reduce((sum, { byteLength }) => sum + byteLength, 0);
+function bytesIn({ manifest, unshared, shared }: Built): number {
+  return [manifest, ...unshared, ...shared].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /**
@@ -154,10 +154,10 @@ async function openTarget(registry: Registry, request: PublishRequest): Promise<
 }
 
 /**
- * A document that its ruleset rejects, compiled without it, with the report that rejects it: it may be
- * the published one, which a stricter ruleset leaves unchanged, and who mends its findings should know
- * of its breaks, too. Null: the document itself is invalid, or nothing is published that it could be
- * compared with.
+ * A document that its ruleset rejects, compiled without it, with the report that rejects it: it may
+ * equal the published version, which a stricter ruleset leaves as it is, and whoever fixes its
+ * findings should see its breaking changes too. Null: the document itself is invalid, or nothing is
+ * published that it could be compared with.
  */
 async function compileBare(
   registry: Registry,
@@ -245,14 +245,14 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
  */
 async function store(
   registry: Registry,
-  { own, shared, manifest }: Built,
+  { unshared, shared, manifest }: Built,
   compared: Compared | null,
 ): Promise<() => Promise<void>> {
   const mendPurged = await watchPurges(registry);
   const write = async (): Promise<void> => {
-    // An object of its own: it quotes the version before too, and goes when that is withdrawn.
+    // A separate object: it quotes the previous version too, and is deleted when that is withdrawn.
     const comparison = compared === null ? null : registry.objects.put(compared.bytes);
-    await Promise.all([registry.objects.putPack(manifest, shared, own), comparison]);
+    await Promise.all([registry.objects.putPack(manifest, shared, unshared), comparison]);
   };
   await write();
   return () => mendPurged(write);

@@ -23,11 +23,11 @@ async function readPurges(
 }
 
 /**
- * Notes which purges there were. Returns a function that tells whether one has begun or ended since,
- * and whether one may have deleted bytes since without a word: it was running, and may have crashed.
+ * Notes which purges there were. Returns a function that tells whether one has begun or ended
+ * since, and whether one may have deleted bytes unnoticed: it was running, and may have crashed.
  */
 export async function notePurges(registry: Registry): Promise<() => Promise<{ isNew: boolean; isRunning: boolean }>> {
-  // From a moment ago will do: a purge that began or ended since then counts too.
+  // A slightly old answer is enough: a purge that began or ended since then counts too.
   const before = await readPurges(registry, 'read');
   return async () => {
     const after = await readPurges(registry, 'readFresh');
@@ -90,27 +90,26 @@ export async function whileDeleting(registry: Registry, work: () => Promise<void
 }
 
 async function purge(registry: Registry, manifest: Digest): Promise<void> {
-  const kept = new Map<Digest, Uint8Array>();
+  const deleted = new Map<Digest, Uint8Array>();
   const digests = new Set([
-    ...(await digestsOf(registry, manifest, kept)),
+    ...(await digestsOf(registry, manifest, deleted)),
     ...(await comparisonsWith(registry, manifest)),
   ]);
-  const before = await heldDigests(registry, kept);
+  const before = await heldDigests(registry, deleted);
   // The manifest goes last: while it exists, an interrupted purge can be finished.
   for (const digest of [...digests].reverse()) {
     const bytes = await registry.objects.get(digest, manifest).catch((error: unknown) => {
-      // Damaged objects are deleted too.
       if (isRegistryError(error, 'corrupt')) return null;
       throw error;
     });
-    if (bytes) kept.set(digest, bytes);
+    if (bytes) deleted.set(digest, bytes);
     if (!before.has(digest)) await registry.objects.delete(digest);
   }
-  const after = await heldDigests(registry, kept);
+  const after = await heldDigests(registry, deleted);
   const isLost = (digest: Digest) => after.has(digest) && !before.has(digest);
-  const root = isLost(manifest) ? kept.get(manifest) : undefined;
-  if (root) await registry.objects.putPack(root, [...kept.values()]);
-  else for (const [digest, bytes] of kept) if (isLost(digest)) await registry.objects.put(bytes);
+  const root = isLost(manifest) ? deleted.get(manifest) : undefined;
+  if (root) await registry.objects.putPack(root, [...deleted.values()]);
+  else for (const [digest, bytes] of deleted) if (isLost(digest)) await registry.objects.put(bytes);
 }
 
 /** The comparisons that quote a version: its own, and that of the version after it. */
@@ -126,17 +125,17 @@ async function comparisonsWith(registry: Registry, manifest: Digest): Promise<Di
   return comparisons;
 }
 
-type Kept = ReadonlyMap<Digest, Uint8Array>;
+type DeletedBytes = ReadonlyMap<Digest, Uint8Array>;
 
-function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
-  return digestsOfVersion(manifest, async (digest) => kept.get(digest) ?? registry.objects.get(digest, manifest));
+function digestsOf(registry: Registry, manifest: Digest, deleted: DeletedBytes): Promise<Set<Digest>> {
+  return digestsOfVersion(manifest, async (digest) => deleted.get(digest) ?? registry.objects.get(digest, manifest));
 }
 
 /**
  * The digests that versions, sites and other records of organizations need, read past every cache.
  * Deleted resources count: deleting a resource deletes no bytes.
  */
-async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
+async function heldDigests(registry: Registry, deleted: DeletedBytes): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   // A damaged log may hide versions that need the bytes: then nothing is deleted.
   await registry.refs.refresh('resources/');
@@ -146,7 +145,7 @@ async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>>
       const { manifests, objects } = newest ? referencesOf(name, newest.value) : { manifests: [], objects: [] };
       for (const digest of objects) held.add(digest);
       for (const manifest of manifests) {
-        for (const digest of await digestsOf(registry, manifest, kept)) held.add(digest);
+        for (const digest of await digestsOf(registry, manifest, deleted)) held.add(digest);
       }
     }
   }

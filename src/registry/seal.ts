@@ -71,7 +71,7 @@ const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
 
 /**
  * Encrypts a value for a client that brings it back, such as a position in a list that it must not
- * read. `purpose` keeps values of different kinds apart. Without any key it is good for this process.
+ * read. `purpose` keeps values of different kinds apart. Without a key, only this process can.
  */
 export function sealValue(
   registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,

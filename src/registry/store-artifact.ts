@@ -35,16 +35,13 @@ export interface ArtifactInput {
 /** An artifact's bytes, ready to be stored. */
 export interface Built {
   /** What only this version has: its document, the representations, the report. */
-  own: Uint8Array[];
+  unshared: Uint8Array[];
   /** Other files and images, which other versions may have too. */
   shared: Uint8Array[];
   manifest: Uint8Array;
 }
 
-/**
- * Hashes what was compiled, so that `buildArtifact` has little left to do at once: a large document
- * would stop everything else.
- */
+/** Hashes what was compiled in turns of the event loop, which a large document would block in `buildArtifact`. */
 export async function hashCompiled({ artifact, files }: Compiled): Promise<void> {
   const encoded = artifact?.representations.map(({ bytes }) => bytes) ?? [];
   for (const bytes of [...encoded, ...files.map((file) => file.bytes)])
@@ -85,7 +82,7 @@ export function buildArtifact({
     ...(dependencies && { dependencies }),
   };
   const configBytes = encodeJson(config);
-  const { layers, own, shared } = layersOf(coordinate.type, entry, compiled);
+  const { layers, unshared, shared } = layersOf(coordinate.type, entry, compiled);
   const manifest: Manifest = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
@@ -93,7 +90,7 @@ export function buildArtifact({
     config: describe('application/vnd.stele.config.v1+json', configBytes),
     layers,
   };
-  return { own: [reportBytes, configBytes, ...own], shared, manifest: encodeJson(manifest) };
+  return { unshared: [reportBytes, configBytes, ...unshared], shared, manifest: encodeJson(manifest) };
 }
 
 /** Identifies the content of a compiled document, whatever its provenance and report (design §7). */
@@ -122,7 +119,7 @@ function layersOf(
   type: ResourceType,
   entry: string,
   { artifact, files }: Compiled,
-): Pick<Built, 'own' | 'shared'> & { layers: Descriptor[] } {
+): Pick<Built, 'unshared' | 'shared'> & { layers: Descriptor[] } {
   const representations = artifact!.representations.map(({ bytes }) => bytes);
   const shared: Uint8Array[] = [];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) =>
@@ -138,7 +135,7 @@ function layersOf(
     const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
     layers.push(describe(image?.type ?? 'application/octet-stream', bytes, about));
   }
-  return { layers, own: representations, shared };
+  return { layers, unshared: representations, shared };
 }
 
 /** Whether an image is small enough to be part of the version, beside those that were asked for before. */

@@ -75,26 +75,26 @@ export interface Around {
 export function createDescriptions(around: Around, headings: readonly Heading[] = []): Descriptions {
   const markdown = createMarkdown(around);
   // By level and text: a text that many parts of a document share is rendered once.
-  const seen = new Map<number, Map<string, Html>>();
+  const perLevel = new Map<number, Map<string, Html>>();
 
   function render(text: string, level: number, length: number): Html {
-    const known = seen.get(level) ?? new Map<string, Html>();
-    seen.set(level, known);
-    const found = known.get(text);
-    if (found !== undefined) return found;
+    const rendered = perLevel.get(level) ?? new Map<string, Html>();
+    perLevel.set(level, rendered);
+    const earlier = rendered.get(text);
+    if (earlier !== undefined) return earlier;
     const start = text.slice(0, length).toWellFormed();
     const more = text.length > length ? markup`<p class="more">…</p>` : nothing;
-    const made = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), { level }))}${more}`;
-    known.set(text, made);
-    return made;
+    const html = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), { level }))}${more}`;
+    rendered.set(text, html);
+    return html;
   }
 
   function main(text: string, level: number): Html {
     if (headings.length === 0) return block(text, level);
     const start = text.slice(0, blockLength).toWellFormed();
     const more = text.length > blockLength ? markup`<p class="more">…</p>` : nothing;
-    const made = trustHtml(markdown.render(tagsToMarkdown(start), { level, headings: [...headings] }));
-    return markup`<div class="description">${made}${more}</div>`;
+    const html = trustHtml(markdown.render(tagsToMarkdown(start), { level, headings: [...headings] }));
+    return markup`<div class="description">${html}${more}</div>`;
   }
 
   function block(text: string, level: number): Html {
@@ -106,7 +106,7 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     if (isPlain(words) || words === '')
       return { html: markup`${shorten(words, lineLength)}`, isWhole: words.length <= lineLength };
     const source = tagsToMarkdown(words);
-    // A cut could go through a code span, and blocks have no place on a line.
+    // A cut could split a code span, and blocks cannot be on one line.
     if (words.length > lineLength || /[\n\uE001-\uE003]/.test(source))
       return { html: markup`${firstParagraph(words, lineLength)}`, isWhole: false };
     const env = { isWhole: true };
@@ -150,7 +150,7 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   type State = Parameters<Parameters<typeof markdown.core.ruler.push>[1]>[0];
   type Tokens = NonNullable<State['tokens'][number]['children']>;
 
-  /** Of links and images only the words stay: what is itself clicked holds nothing else to click. */
+  /** Keeps only the words of links and images, since a clickable element must not contain another. */
   function leaveWords(state: State): void {
     for (const inline of state.tokens) {
       const children = inline.children ?? [];

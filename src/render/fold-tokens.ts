@@ -7,38 +7,38 @@ type Tokens = State['tokens'];
 const deepest = 8;
 
 /**
- * Makes `<details>` of the paragraphs that `tagsToMarkdown` left for them. What is not closed ends with the
- * text; what closes nothing, or stands in a list or a quote, is left out.
+ * Makes `<details>` of the paragraphs that `tagsToMarkdown` left for them. An unclosed one ends
+ * with the text; a closing mark without an opening one, or one in a list or quote, is dropped.
  */
 export function foldTokens(state: State): void {
   if (!/[\uE001-\uE003]/.test(state.src)) return;
   const html = (content: string) => Object.assign(new state.Token('html_block', '', 0), { content });
-  const made: Tokens = [];
+  const folded: Tokens = [];
   let depth = 0;
   for (let at = 0; at < state.tokens.length; at++) {
     const token = state.tokens[at]!;
     const mark = token.type === 'paragraph_open' ? markOf(state.tokens[at + 1]) : null;
     if (mark === null) {
-      made.push(token);
+      folded.push(token);
       continue;
     }
     const isTop = token.level === 0;
     if (mark === folds.summary) {
-      made.push(token, state.tokens[at + 1]!, state.tokens[at + 2]!);
+      folded.push(token, state.tokens[at + 1]!, state.tokens[at + 2]!);
     } else if (mark === folds.close && isTop && depth > 0) {
       depth -= 1;
-      made.push(html('</details>'));
+      folded.push(html('</details>'));
     } else if (mark === folds.open && isTop && depth < deepest) {
       depth += 1;
       const next = state.tokens[at + 4];
       const isNamed = state.tokens[at + 3]?.type === 'paragraph_open' && markOf(next) === folds.summary;
-      if (isNamed) made.push(html('<details><summary>'), next!, html('</summary>'));
-      else made.push(html('<details><summary>Details</summary>'));
+      if (isNamed) folded.push(html('<details><summary>'), next!, html('</summary>'));
+      else folded.push(html('<details><summary>Details</summary>'));
       if (isNamed) at += 3;
     }
     at += 2;
   }
-  state.tokens = [...made, ...Array.from({ length: depth }, () => html('</details>'))];
+  state.tokens = [...folded, ...Array.from({ length: depth }, () => html('</details>'))];
 }
 
 /** The mark of a paragraph's content, which is taken out of it. */

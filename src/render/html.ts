@@ -23,7 +23,7 @@ interface Template {
   places: readonly Place[];
 }
 
-const known = new WeakMap<TemplateStringsArray, Template>();
+const templates = new WeakMap<TemplateStringsArray, Template>();
 
 /**
  * Creates HTML from a template and escapes every value that is not HTML itself. A value may be in
@@ -32,8 +32,8 @@ const known = new WeakMap<TemplateStringsArray, Template>();
  * are removed.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
-  let template = known.get(strings);
-  if (template === undefined) known.set(strings, (template = readTemplate(strings)));
+  let template = templates.get(strings);
+  if (template === undefined) templates.set(strings, (template = readTemplate(strings)));
   let out = template.strings[0]!;
   for (let at = 0; at < values.length; at++)
     out += write(values[at]!, template.places[at]!) + template.strings[at + 1]!;
@@ -63,11 +63,11 @@ export function lengthOf(part: Html): number {
 }
 
 /**
- * For what a trusted renderer has made, and nobody else: a Markdown renderer that passes no HTML
- * through.
+ * Marks text as safe HTML. Only for the output of a trusted renderer: a Markdown renderer that
+ * passes no HTML through.
  */
-export function trustHtml(made: string): Html {
-  return { [text]: made };
+export function trustHtml(html: string): Html {
+  return { [text]: html };
 }
 
 /**

@@ -14,8 +14,8 @@ const large = new WeakMap<object, [string, unknown][]>();
 /** The members of an object; otherwise none. The list is cached and must not be changed. */
 export function entriesOf(value: unknown): readonly [string, unknown][] {
   if (!isObject(value)) return [];
-  const known = large.get(value);
-  if (known !== undefined) return known;
+  const remembered = large.get(value);
+  if (remembered !== undefined) return remembered;
   const entries = Object.entries(value);
   if (entries.length > 500) large.set(value, entries);
   return entries;

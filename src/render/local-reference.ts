@@ -26,10 +26,10 @@ export function pointerKeys(reference: string): string[] {
 
 /** The object, or the target of its `$ref` (through at most 20 references), or null. */
 export function dereference(document: JsonObject, value: unknown): JsonObject | null {
-  let found = value;
-  for (let hops = 0; hops < 20 && isObject(found) && textOf(found['$ref']) !== ''; hops++)
-    found = resolveLocal(document, textOf(found['$ref']));
-  return isObject(found) && textOf(found['$ref']) === '' ? found : null;
+  let target = value;
+  for (let hops = 0; hops < 20 && isObject(target) && textOf(target['$ref']) !== ''; hops++)
+    target = resolveLocal(document, textOf(target['$ref']));
+  return isObject(target) && textOf(target['$ref']) === '' ? target : null;
 }
 
 function decode(text: string): string {

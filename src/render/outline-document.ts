@@ -105,11 +105,11 @@ function isList(value: unknown): value is object {
 
 /** Computes each value's digest once, because many operations may refer to the same value. */
 function rememberDigests(): (value: object) => Digest {
-  const known = new Map<object, Digest>();
+  const digests = new Map<object, Digest>();
   return (value) => {
-    const found = known.get(value) ?? digestOfValue(value);
-    known.set(value, found);
-    return found;
+    const digest = digests.get(value) ?? digestOfValue(value);
+    digests.set(value, digest);
+    return digest;
   };
 }
 

@@ -105,14 +105,14 @@ function renderApi(document: JsonObject, imageOf: FindImage, bytes: number): Ren
   const count = operations.length + api.webhooks.length;
   const rows = rowsFor(count, inlineRows.onePage);
   let page = newPage();
-  let made = apiHtml(page, api, longestReference, () => rows);
+  let content = apiHtml(page, api, longestReference, () => rows);
   // Too long for one page: each section is a page, and has rows of its own.
-  if (made.isCut) {
+  if (content.isCut) {
     page = newPage();
-    const most = rowsFor(count, inlineRows.pages);
-    made = apiHtml(page, api, budget, (some) => Math.max(rows, Math.min(most, rowsFor(some, inlineRows.section))));
+    const max = rowsFor(count, inlineRows.pages);
+    content = apiHtml(page, api, budget, (some) => Math.max(rows, Math.min(max, rowsFor(some, inlineRows.section))));
   }
-  const { html, isCut, pages } = made;
+  const { html, isCut, pages } = content;
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),

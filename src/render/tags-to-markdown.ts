@@ -10,14 +10,14 @@ import { createMarkdown, type GrowingMarkdown } from './growing-markdown.ts';
 export function tagsToMarkdown(text: string): string {
   const written = dedent(text).replace(/[\uE001-\uE003]/g, '');
   if (!/<[/a-z]|!\[|\[!/i.test(written)) return written;
-  const made = createMarkdown();
+  const output = createMarkdown();
   for (const [at, part] of written.split(code).entries()) {
-    if (at % 2 === 0) addText(made, replaceWhole(part));
-    else if (/^<pre/i.test(part)) made.block(fencedMarkdown(part));
-    else if (part.startsWith('`') && !part.startsWith('```')) made.words(part);
-    else made.block(part);
+    if (at % 2 === 0) addText(output, replaceWhole(part));
+    else if (/^<pre/i.test(part)) output.block(fencedMarkdown(part));
+    else if (part.startsWith('`') && !part.startsWith('```')) output.words(part);
+    else output.block(part);
   }
-  return made.text;
+  return output.text;
 }
 
 const code =
@@ -38,7 +38,7 @@ const marks: Readonly<Record<string, string>> = {
   kbd: '`',
 };
 
-/** What is more than one tag. */
+/** Replaces elements that consist of several tags. */
 function replaceWhole(text: string): string {
   return text
     .replace(
@@ -103,13 +103,13 @@ function fencedMarkdown(html: string): string {
 const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
 
 /** Text with tags that are converted one by one. */
-function addText(made: GrowingMarkdown, text: string): void {
+function addText(output: GrowingMarkdown, text: string): void {
   const pieces = text.split(/(<\/?[a-z][a-z0-9]{0,20}(?:\s[^<>]{0,500})?\/?>)/i);
   for (let at = 0; at < pieces.length; at += 2) {
     const [, close, written] = /^<(\/?)([a-z][a-z0-9]*)/i.exec(pieces[at + 1] ?? '') ?? [];
     const name = written?.toLowerCase() ?? '';
-    made.words(pieces[at]!, isBlock(name));
-    addTag(made, name, close === '/', pieces[at + 1] ?? '');
+    output.words(pieces[at]!, isBlock(name));
+    addTag(output, name, close === '/', pieces[at + 1] ?? '');
   }
 }
 
@@ -117,20 +117,20 @@ function isBlock(name: string): boolean {
   return blocks.has(name) || /^(?:h[1-6]|[uo]l|li|details)$/.test(name);
 }
 
-function addTag(made: GrowingMarkdown, name: string, isEnd: boolean, tag: string): void {
-  if (name === 'br' || name === 'hr') made.lineBreak();
-  else if (name === 'details') made.block(`${isEnd ? folds.close : folds.open}\n\n`);
+function addTag(output: GrowingMarkdown, name: string, isEnd: boolean, tag: string): void {
+  if (name === 'br' || name === 'hr') output.lineBreak();
+  else if (name === 'details') output.block(`${isEnd ? folds.close : folds.open}\n\n`);
   else if (name === 'ul' || name === 'ol') {
-    if (isEnd) made.endList();
-    else made.beginList(name === 'ul' ? '-' : '1.');
-  } else if (name === 'li' && !isEnd) made.item();
-  else if (/^h[1-6]$/.test(name) && !isEnd) made.heading();
-  else if (isBlock(name)) made.end();
-  else if (Object.hasOwn(marks, name)) made.words(marks[name]!);
-  else if (!dropped.has(name)) made.words(tag);
+    if (isEnd) output.endList();
+    else output.beginList(name === 'ul' ? '-' : '1.');
+  } else if (name === 'li' && !isEnd) output.item();
+  else if (/^h[1-6]$/.test(name) && !isEnd) output.heading();
+  else if (isBlock(name)) output.end();
+  else if (Object.hasOwn(marks, name)) output.words(marks[name]!);
+  else if (!dropped.has(name)) output.words(tag);
 }
 
-/** An image in Markdown. What it may be is decided there. */
+/** An image in Markdown. The Markdown renderer decides whether it is shown. */
 function imageMarkdown(attributes: string): string {
   const attribute = (name: string) => new RegExp(`(?:^|\\s)${name}=(["'])(.*?)\\1`, 'is').exec(attributes)?.[2] ?? '';
   const source = /^[^\s()<>]+$/.exec(attribute('src'))?.[0];

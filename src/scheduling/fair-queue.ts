@@ -11,7 +11,7 @@ export interface Claim {
    * `unavailable`. Default: no limit.
    */
   patience?: number | undefined;
-  /** Whether it is expected to end soon. One such work may use a place more than there are. */
+  /** Whether it is expected to end soon. One such task may use an extra slot. */
   isShort?: boolean;
   /**
    * If it aborts before the work starts, the work is rejected with the signal's reason and never
@@ -178,7 +178,7 @@ export function createFairQueue(places: number, now: () => number = () => perfor
   };
 }
 
-/** `isOwn`: whether the owner's other work is what it waited for. */
+/** `isOwn`: whether it waited for other work of the same owner. */
 function tooLong(isOwn: boolean): RegistryError {
   return isOwn
     ? new RegistryError('rate_limited', 'Your organization has too much work waiting. Try again later.', { retryAfter })

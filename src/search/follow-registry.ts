@@ -28,7 +28,7 @@ const freshFor = 400;
 /** Follows the registry's resources and their outlines. */
 export function followRegistry(registry: Registry, index: SearchIndex): Followed {
   /** The indexed generation of each ref. */
-  const seen = new Map<string, number>();
+  const generations = new Map<string, number>();
   /** Resources whose outline has been requested, until it arrives. */
   const waiting = new Map<string, Resource>();
   const outlines = new PQueue({ concurrency: 2 });
@@ -52,9 +52,9 @@ export function followRegistry(registry: Registry, index: SearchIndex): Followed
 
   async function takeChanges(): Promise<void> {
     for await (const { name, generation } of registry.refs.newest('resources/')) {
-      if (seen.get(name) === generation) continue;
+      if (generations.get(name) === generation) continue;
       const newest = await registry.refs.read<Resource>(name);
-      seen.set(name, newest?.generation ?? generation);
+      generations.set(name, newest?.generation ?? generation);
       take(name, newest?.value ?? null);
       await othersTurn();
     }

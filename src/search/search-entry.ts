@@ -15,7 +15,7 @@ export interface SearchItem {
 }
 
 /**
- * What one document gives to the index. Record 0 is the document itself, record n the nth line of
+ * The entry of one document in the index. Record 0 is the document itself, record n the nth line of
  * `lines` (see `itemsOf`). The postings of `terms[i]` are those from `starts[i]` to `starts[i + 1]`
  * (see `Part` in ranking/rank.js), by record.
  */
@@ -67,8 +67,8 @@ export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 't
 }
 
 /** The entry of a document: a record for each of its parts. `most`: the postings that it may have. */
-export function makeEntry(outline: Outline, most = maxPostings): SearchEntry {
-  const collected = createCollected(most);
+export function makeEntry(outline: Outline, limit = maxPostings): SearchEntry {
+  const collected = createCollected(limit);
   const { words, key, add } = collected;
   const anchors = createAnchors();
   for (const operation of outline.operations) {
@@ -123,10 +123,10 @@ function addPath({ words }: Collected, path: string, record: number): void {
 type Collected = ReturnType<typeof createCollected>;
 
 /** Collects postings, at most so many. */
-function createCollected(most: number) {
+function createCollected(limit: number) {
   const lines: string[] = [];
   const byWord = new Map<string, number[]>();
-  let left = most;
+  let left = limit;
   let characters = maxCharacters;
   let isCut = false;
   const split = new Map<string, string[]>();
@@ -188,7 +188,7 @@ function createCollected(most: number) {
     pack(): SearchEntry {
       const terms = [...byWord.keys()];
       const starts = new Uint32Array(terms.length + 1);
-      const postings = new Uint32Array(most - left);
+      const postings = new Uint32Array(limit - left);
       let at = 0;
       for (const [index, list] of [...byWord.values()].entries()) {
         starts[index] = at;

@@ -23,24 +23,24 @@ export interface Indexed {
   /** When the resource was created. ISO 8601. */
   createdAt: string;
   /** Its names and descriptions. */
-  own: SearchEntry;
+  resourceEntry: SearchEntry;
   /** The parts of its document, or null. */
   entry: SearchEntry | null;
 }
 
 /** A resource that matches a search. */
-export interface Found {
+export interface Match {
   indexed: Indexed;
   /** How well its own names and descriptions fit; 0 if they do not. */
   own: number;
-  /** What of its document fits, best first. `score`: comparable between resources. */
+  /** The matching parts of its document, best first. `score`: comparable between resources. */
   matches: () => (SearchItem & { score: number })[];
 }
 
 /** The answer of the index. */
 export interface Answer {
   /** Best first, at most 200. */
-  found: Found[];
+  found: Match[];
   /** The query with the words that were taken instead of those that occur nowhere, or null. */
   instead: string | null;
 }
@@ -80,7 +80,7 @@ const maxComparisons = 200_000;
 
 type About = Pick<Outline, 'title' | 'description'>;
 
-interface Kept extends Indexed {
+interface Row extends Indexed {
   ref: string;
   /** What its document says of itself. */
   about: About;
@@ -92,16 +92,16 @@ interface Kept extends Indexed {
  * as they are spelled.
  */
 export function createSearchIndex(budget = postingBudget, compared = maxComparisons): SearchIndex {
-  const entries = new Map<string, Kept>();
-  const terms = createTermIndex<Kept>(budget);
+  const entries = new Map<string, Row>();
+  const terms = createTermIndex<Row>(budget);
   let revision = 0;
   let sorted: [string, Indexed][] | null = null;
 
   function remove(ref: string): void {
-    const kept = entries.get(ref);
-    if (kept === undefined) return;
-    terms.remove(kept, kept.own);
-    terms.remove(kept, kept.entry);
+    const row = entries.get(ref);
+    if (row === undefined) return;
+    terms.remove(row, row.resourceEntry);
+    terms.remove(row, row.entry);
     entries.delete(ref);
   }
 
@@ -117,18 +117,18 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
       const ofResource = makeOwnEntry(resource, about);
       const left = terms.leftFor(resource.org);
       const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, maxPostings));
-      const kept = { ...factsOf(resource, about), ref, manifest, own: ofResource, entry, about };
-      entries.set(ref, kept);
-      terms.add(kept, ofResource);
-      terms.add(kept, entry);
+      const row = { ...factsOf(resource, about), ref, manifest, resourceEntry: ofResource, entry, about };
+      entries.set(ref, row);
+      terms.add(row, ofResource);
+      terms.add(row, entry);
       changed();
     },
     update(ref, resource) {
-      const kept = entries.get(ref);
-      if (kept === undefined) return;
-      terms.remove(kept, kept.own);
-      Object.assign(kept, factsOf(resource, kept.about), { own: makeOwnEntry(resource, kept.about) });
-      terms.add(kept, kept.own);
+      const row = entries.get(ref);
+      if (row === undefined) return;
+      terms.remove(row, row.resourceEntry);
+      Object.assign(row, factsOf(resource, row.about), { resourceEntry: makeOwnEntry(resource, row.about) });
+      terms.add(row, row.resourceEntry);
       changed();
     },
     get: (ref) => entries.get(ref) ?? null,
@@ -163,8 +163,8 @@ function factsOf(resource: Resource, about: About): Facts {
   };
 }
 
-function describe({ source, records }: Ranked<Kept>, words: readonly LookedUp<Kept>[]): Found {
-  let made: ReturnType<Found['matches']> | null = null;
+function describe({ source, records }: Ranked<Row>, words: readonly LookedUp<Row>[]): Match {
+  let made: ReturnType<Match['matches']> | null = null;
   const matches = () =>
     (made ??= records
       .filter(({ record }) => record > 0)
@@ -175,6 +175,6 @@ function describe({ source, records }: Ranked<Kept>, words: readonly LookedUp<Ke
   return { indexed: source, own: records.find(({ record }) => record === 0)?.score ?? 0, matches };
 }
 
-function inOrder(a: Ranked<Kept>, b: Ranked<Kept>): number {
+function inOrder(a: Ranked<Row>, b: Ranked<Row>): number {
   return b.score - a.score || (a.source.ref < b.source.ref ? -1 : 1);
 }

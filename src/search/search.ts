@@ -6,9 +6,9 @@ import type { Registry } from '../registry/registry.ts';
 import { within } from '../scheduling/waiting.ts';
 import { followRegistry, isServed } from './follow-registry.ts';
 import { parseQuery } from './ranking/words.js';
-import { createSearchIndex, type Answer, type Found, type Indexed } from './search-index.ts';
+import { createSearchIndex, type Answer, type Match, type Indexed } from './search-index.ts';
 
-export type { Found, Indexed } from './search-index.ts';
+export type { Match as Found, Indexed } from './search-index.ts';
 
 /** A search request. */
 export interface SearchRequest {
@@ -22,11 +22,11 @@ export interface SearchRequest {
 }
 
 /** Selects the page of results to show. */
-export type Choose = (all: readonly Found[]) => { items: Found[]; next: string | null };
+export type Choose = (all: readonly Match[]) => { items: Match[]; next: string | null };
 
 /** The results that were chosen. */
 export interface SearchResults {
-  items: Found[];
+  items: Match[];
   next: string | null;
   /** False while something that the principal may read is not indexed yet. */
   complete: boolean;
@@ -80,11 +80,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   }
 
   /** Returns the entry if what matched may still be read. Reads the ref again. */
-  async function confirm(principal: Principal, found: Found): Promise<Found[]> {
-    const { coordinate, manifest } = found.indexed;
+  async function confirm(principal: Principal, match: Match): Promise<Match[]> {
+    const { coordinate, manifest } = match.indexed;
     const resource = (await findReadable(registry, principal, coordinate))?.value;
     if (resource === undefined) return [];
-    return manifest === null || isServed(resource, manifest) ? [found] : [];
+    return manifest === null || isServed(resource, manifest) ? [match] : [];
   }
 
   function answer(principal: Principal, request: SearchRequest): Answer {
@@ -122,7 +122,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
       if (!isComplete(principal)) await within(Math.max(end - registry.monotonic(), 0), followed.settled());
       const { found: all, instead } = answer(principal, { text, org, type });
       const { items, next } = choose(all);
-      const shown = isFresh ? items : (await Promise.all(items.map((found) => confirm(principal, found)))).flat();
+      const shown = isFresh ? items : (await Promise.all(items.map((match) => confirm(principal, match)))).flat();
       return { items: shown, next, complete: isFresh && isComplete(principal), instead };
     },
 

@@ -5,7 +5,7 @@ import type { SearchEntry } from './search-entry.ts';
 /** A resource with the entries that its terms are in: its own, and that of its document. */
 export interface TermSource {
   coordinate: { org: string };
-  own: SearchEntry;
+  resourceEntry: SearchEntry;
   entry: SearchEntry | null;
 }
 
@@ -17,7 +17,7 @@ export interface TermIndex<Source extends TermSource> {
   remove(source: Source, entry: SearchEntry | null): void;
   /** How many more postings an organization may have; 0 or less: none. */
   leftFor(org: string): number;
-  /** What a search reads, as far as it is readable. Compares at most `compared` terms with words. */
+  /** The storage that a search reads, limited to readable resources. Compares at most `compared` terms with words. */
   read(isReadable: (source: Source) => boolean, compared: number): Storage<Source>;
 }
 
@@ -48,7 +48,7 @@ export function createTermIndex<Source extends TermSource>(budget: {
     spend(source.coordinate.org, costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
       const list = places.get(term);
-      const at = entry === source.own ? number : ~number;
+      const at = entry === source.resourceEntry ? number : ~number;
       if (list !== undefined) {
         list.push(source, at);
         continue;
@@ -65,7 +65,7 @@ export function createTermIndex<Source extends TermSource>(budget: {
     spend(source.coordinate.org, -costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
       const list = places.get(term)!;
-      const at = entry === source.own ? number : ~number;
+      const at = entry === source.resourceEntry ? number : ~number;
       list.splice(
         list.findIndex((each, index) => each === source && list[index + 1] === at),
         2,
@@ -111,7 +111,7 @@ function readableStorage<Source extends TermSource>(
         const source = list[at] as Source;
         if (!mayRead(source)) continue;
         const number = list[at + 1] as number;
-        const { postings, starts } = number < 0 ? source.entry! : source.own;
+        const { postings, starts } = number < 0 ? source.entry! : source.resourceEntry;
         const index = number < 0 ? ~number : number;
         parts.push({ source, postings, from: starts[index]!, to: starts[index + 1]! });
       }
@@ -120,7 +120,7 @@ function readableStorage<Source extends TermSource>(
   };
 }
 
-/** Asks once for each argument. */
+/** A function that remembers its answers by argument. */
 function remember<Asked, Answer>(ask: (asked: Asked) => Answer): (asked: Asked) => Answer {
   const answers = new Map<Asked, Answer>();
   return (asked) => {

@@ -79,7 +79,7 @@ export function createApp(given: ServerContext): App {
   return Object.assign(receive, { early, metrics });
 }
 
-/** What goes wrong here is logged, and the request answered as usual. */
+/** An error here is logged, and the request takes the usual way. */
 function observeHits(hits: Hits, observer: Observer, log: Log): AnswerEarly {
   return (request, socket) => {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
 import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
 import { duplexPair } from 'node:stream';
 import type { Registry } from '../registry/registry.ts';
-import type { Answered, Answers, Asked } from '../site/answers.ts';
+import type { Answered, Answers, PageRequest } from '../site/answers.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
@@ -41,7 +41,10 @@ export function openAnswers(
 
 function ignore(): void {}
 
-async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'identity' }: Asked): Promise<Answered> {
+async function ask(
+  agent: Agent,
+  { path, method = 'GET', accept, coding = 'identity' }: PageRequest,
+): Promise<Answered> {
   const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     send({ agent, host: 'registry.invalid', path, method, headers }, resolve).once('error', reject).end();

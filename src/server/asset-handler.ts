@@ -15,7 +15,7 @@ import { sendPage } from './send-page.ts';
  */
 const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'public, max-age=60' };
 
-/** Headers of every response that say something of pages only. A page's first visit has them five times. */
+/** Headers of every response that matter for pages only. Loading a page once would send them five times. */
 const ofPages = [
   'Cross-Origin-Opener-Policy',
   'Origin-Agent-Cluster',

@@ -76,7 +76,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
 /** What each connection presented last, and the key's hash: most send the same again. */
 const lastOf = new WeakMap<Socket, { authorization: string; hashed: string }>();
 
-/** The principal of an `Authorization` header, if that is known without waiting. Null: `Authenticate` decides. */
+/** The principal of an `Authorization` header if it is in memory. Null: `Authenticate` decides. */
 export function knownReader(registry: Registry, authorization: string, socket: Socket): Principal | null {
   let last = lastOf.get(socket);
   if (last?.authorization !== authorization) {

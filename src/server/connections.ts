@@ -18,7 +18,7 @@ export interface Connections {
  * before or within its first request gets `turnAway`. If every socket has a request in progress,
  * some more are accepted and answered with 503.
  */
-export function capConnections(server: Server, most: number, turnAway: (socket: Socket) => void): Connections {
+export function capConnections(server: Server, max: number, turnAway: (socket: Socket) => void): Connections {
   // A set keeps the order in which sockets began to wait.
   const waiting = new Set<Socket>();
   const open = new Set<Socket>();
@@ -34,16 +34,16 @@ export function capConnections(server: Server, most: number, turnAway: (socket: 
     open.delete(socket);
     waiting.delete(socket);
   };
-  server.maxConnections = most + spare;
+  server.maxConnections = max + spare;
   server.on('connection', (socket) => {
     const [longest] = waiting;
-    if (open.size >= most && longest !== undefined) {
+    if (open.size >= max && longest !== undefined) {
       leave(longest);
       if (requests.has(longest)) longest.destroy();
       else turnAway(longest);
     }
     open.add(socket);
-    if (open.size > most) extra.add(socket);
+    if (open.size > max) extra.add(socket);
     waiting.add(socket);
     socket.once('close', () => leave(socket));
   });
@@ -54,7 +54,7 @@ export function capConnections(server: Server, most: number, turnAway: (socket: 
   server.prependListener('request', watch);
   server.prependListener('checkContinue', watch);
   return {
-    isExtra: (socket) => extra.has(socket) && open.size > most,
+    isExtra: (socket) => extra.has(socket) && open.size > max,
     noteAnswered(socket) {
       if (!requests.has(socket)) requests.set(socket, 0);
       waiting.delete(socket);

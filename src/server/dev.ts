@@ -50,7 +50,7 @@ export function createDev(): Dev {
       ...site,
       page(template, data) {
         const tag = `<script type="module" src="${site.links.path('/-/dev.js')}?state=${state}"></script>`;
-        return made(() => site.page(template, data)).replace('</head>', () => `${tag}</head>`);
+        return generated(() => site.page(template, data)).replace('</head>', () => `${tag}</head>`);
       },
     }),
     changed() {
@@ -63,7 +63,7 @@ export function createDev(): Dev {
   };
 }
 
-function made(make: () => string): string {
+function generated(make: () => string): string {
   try {
     return make();
   } catch (error) {

@@ -44,7 +44,7 @@ export function createDoor({ log }: Pick<Registry, 'log'>, observer: Observer, f
   };
 }
 
-/** What can be said when the error page or its headers cannot be made. */
+/** Ends the response when the error page or its headers cannot be made. */
 function endWithNothing(response: ServerResponse): void {
   if (response.headersSent) {
     response.destroy();

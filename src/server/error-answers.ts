@@ -220,16 +220,13 @@ export function sendProblem(
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
-/** Whoever is signed in need not be told to sign in, or to send a key. */
+/** Tells people who are signed in neither to sign in nor to send a key. */
 function forPerson(refusal: RegistryError | null): RegistryError | null {
   if (refusal?.code !== 'not_found' || refusal.message !== nothingHere) return refusal;
   return new RegistryError('not_found', 'Nothing exists here, or you have no access.');
 }
 
-/**
- * Logs an error in full if the server is to blame for it. What is only not ready yet, or has too much
- * to do, is one line.
- */
+/** Logs an error in full if the server is to blame for it. A server that is not ready or overloaded takes one line. */
 export function logFailure(
   { log }: Pick<Registry, 'log'>,
   request: IncomingMessage,

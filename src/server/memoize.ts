@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 export function memoize<T>(answer: (text: string) => T, { capacity = 1000, length = 256 } = {}): (text: string) => T {
   const answers = new LRUCache<string, { answer: T }>({ max: capacity });
   return (text) => {
-    const kept = answers.get(text);
-    if (kept !== undefined) return kept.answer;
+    const cached = answers.get(text);
+    if (cached !== undefined) return cached.answer;
     const fresh = answer(text);
     if (text.length <= length) answers.set(text, { answer: fresh });
     return fresh;

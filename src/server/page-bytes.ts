@@ -49,9 +49,9 @@ const coders: Readonly<
 };
 
 /**
- * A page's bytes in a coding: kept, or compressed off the main thread and kept; those of large pages
- * are in the cache, too. `open` returns the plain bytes of the digest. `isLasting`: the same bytes
- * are sent until the next update.
+ * A page's bytes in a coding: from memory, else compressed off the main thread and then kept; those
+ * of large pages are in the cache, too. `open` returns the plain bytes of the digest. `isLasting`:
+ * the same bytes are sent until the next update.
  */
 export async function codedPage(
   memory: Memory,
@@ -64,14 +64,14 @@ export async function codedPage(
   return keptBytes(memory, `${hexOf(digest)}.${coding}`, make, size >= worthKeeping);
 }
 
-/** The plain bytes of a large page: kept, or made again by `make`. */
+/** The plain bytes of a large page: from the cache, else made again by `make`. */
 export function keptPage(memory: Memory, digest: Digest, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   return keptBytes(memory, `${hexOf(digest)}.identity`, make, true);
 }
 
 type Memory = Pick<Registry, 'cache' | 'answers'>;
 
-/** Who asks at once shares one computation and its bytes. */
+/** Concurrent callers share one computation and its bytes. */
 function keptBytes(
   { cache, answers }: Memory,
   name: string,
@@ -83,8 +83,8 @@ function keptBytes(
 }
 
 async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
-  const kept = await cache.get(key).catch(() => null);
-  if (kept !== null && kept.byteLength > 0) return kept;
+  const cached = await cache.get(key).catch(() => null);
+  if (cached !== null && cached.byteLength > 0) return cached;
   const page = await make();
   // A cache that cannot be written to costs only time.
   await cache.put(key, page).catch(() => undefined);

@@ -31,7 +31,7 @@ export interface PageOptions {
 
 /** A page from a string in memory. */
 export function bytesOf(text: string): PageBytes {
-  // Not cut out of Node's pool: one small page that is kept would keep all 64 KB of it.
+  // Not from Node's buffer pool: keeping one small page would keep its whole 64 KB.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };

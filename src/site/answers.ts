@@ -1,7 +1,7 @@
 import type { Coding } from '../model/artifact.ts';
 
 /** A request to the registry, as in HTTP. */
-export interface Asked {
+export interface PageRequest {
   /** Path under the registry's base, with an optional query. */
   path: string;
   /** Default `GET`. */
@@ -22,6 +22,6 @@ export interface Answered {
  * The registry as an anonymous HTTP client sees it. The static build uses it to make every file.
  */
 export interface Answers {
-  ask(asked: Asked): Promise<Answered>;
+  ask(asked: PageRequest): Promise<Answered>;
   close(): Promise<void>;
 }

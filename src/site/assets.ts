@@ -50,33 +50,33 @@ const mediaTypes: Readonly<Record<string, string>> = {
  * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
  * by name. `made`: further assets, in memory. Each file is read once, on first use.
  */
-export function createAssets(folder: string | null, made: ReadonlyMap<string, Uint8Array> = new Map()): Assets {
-  const own = folder === null ? null : join(folder, 'assets');
+export function createAssets(folder: string | null, generated: ReadonlyMap<string, Uint8Array> = new Map()): Assets {
+  const custom = folder === null ? null : join(folder, 'assets');
   const read = new Map<string, { asset: Asset; path: string }>();
 
   function fileOf(name: string): string | null {
-    if (own !== null && existsSync(join(own, name))) return join(own, name);
+    if (custom !== null && existsSync(join(custom, name))) return join(custom, name);
     const [first, second] = name.split('/');
     if (second !== undefined && Object.hasOwn(packagedFolders, first!)) return join(packagedFolders[first!]!(), second);
     return existsSync(join(ours, name)) ? join(ours, name) : null;
   }
 
   function names(): string[] {
-    const found = [...filesIn(ours), ...(own === null ? [] : filesIn(own)), ...made.keys()];
+    const listed = [...filesIn(ours), ...(custom === null ? [] : filesIn(custom)), ...generated.keys()];
     for (const [name, where] of Object.entries(packagedFolders)) {
-      found.push(...filesIn(where()).map((file) => `${name}/${file}`));
+      listed.push(...filesIn(where()).map((file) => `${name}/${file}`));
     }
-    return [...new Set(found)].sort();
+    return [...new Set(listed)].sort();
   }
 
   function load(name: string): { asset: Asset; path: string } | null {
-    const known = read.get(name);
-    if (known) return known;
+    const asset = read.get(name);
+    if (asset) return asset;
     const mediaType = mediaTypes[extname(name)];
     // Only listed names are read, so a request cannot choose a path.
     if (mediaType === undefined || !names().includes(name)) return null;
     const file = fileOf(name);
-    const bytes = made.get(name) ?? (file!.startsWith(ours) ? brief(file!) : readFileSync(file!));
+    const bytes = generated.get(name) ?? (file!.startsWith(ours) ? brief(file!) : readFileSync(file!));
     const loaded = { asset: { bytes, mediaType }, path: pathOf(name, bytes) };
     read.set(name, loaded);
     return loaded;
@@ -111,8 +111,8 @@ export function createAssets(folder: string | null, made: ReadonlyMap<string, Ui
 }
 
 /**
- * One of our own stylesheets and scripts as it is sent: without comments, which have lines of their own, and without the
- * indentation of stylesheets. An operator's file and a package's are sent as they are.
+ * One of Stele's stylesheets or scripts as it is sent: without comment lines, and without the
+ * indentation of stylesheets. Files of the operator and of packages are sent unchanged.
  */
 function brief(file: string): Uint8Array {
   const extension = extname(file);

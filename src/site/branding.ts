@@ -10,11 +10,11 @@ export interface Brand {
   logo: string | null;
 }
 
-/** The grounds of pages and of what is raised from them, as in `style.css`. */
+/** The background colors of pages and of raised boxes, as in `style.css`. */
 const grounds = { light: ['#fbfaf7', '#f3f1eb'], dark: ['#151613', '#1e201c'] } as const;
 const inks = { light: '#ffffff', dark: '#10231f' } as const;
 
-/** How much of the accent is in the ground of a tag, in percent. */
+/** How much of the accent is in the background of a tag, in percent. */
 const wash = 11;
 
 /** WCAG 2.2, 1.4.3: the least contrast of a text with its ground. */
@@ -23,7 +23,7 @@ const leastContrast = 4.5;
 /** The largest logo in bytes. It is loaded with every page of the organization. */
 const largestLogo = 100_000;
 
-/** The looks of the configured organizations, and the assets that make them. */
+/** The branding of the configured organizations, and its assets. */
 export function readBranding({ organizations }: Pick<Config, 'organizations'>): {
   brands: ReadonlyMap<string, Brand>;
   assets: ReadonlyMap<string, Uint8Array>;
@@ -47,8 +47,8 @@ function styleOf(org: string, accent: NonNullable<OrganizationConfig['accent']>)
   }
   const both = (colorIn: (color: string, scheme: 'light' | 'dark') => string) =>
     `light-dark(${colorIn(accent.light, 'light')}, ${colorIn(accent.dark, 'dark')})`;
-  const own = `--accent: ${both((color) => color)}; --accent-ink: ${both(inkOn)}; --accent-wash: ${both(washOf)};`;
-  return `:root { ${own} }\n`;
+  const colors = `--accent: ${both((color) => color)}; --accent-ink: ${both(inkOn)}; --accent-wash: ${both(washOf)};`;
+  return `:root { ${colors} }\n`;
 }
 
 function assertReadable(org: string, scheme: string, color: string, ground: string): void {

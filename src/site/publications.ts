@@ -7,17 +7,17 @@ export interface Publication {
 }
 
 /** The newest published versions of these resources, newest first, without withdrawn ones. */
-export function newestPublications(resources: readonly Resource[], most: number): Publication[] {
+export function newestPublications(resources: readonly Resource[], max: number): Publication[] {
   const newest: Publication[] = [];
   for (const resource of resources) {
     for (const version of resource.versions.toReversed()) {
       if (version.status.state === 'withdrawn') continue;
-      const found = { resource, version };
-      if (newest.length === most && inOrder(found, newest.at(-1)!) >= 0) continue;
+      const publication = { resource, version };
+      if (newest.length === max && inOrder(publication, newest.at(-1)!) >= 0) continue;
       // Of versions published at the same time, the later one stays first.
-      const at = newest.findLastIndex((other) => inOrder(other, found) <= 0) + 1;
-      newest.splice(at, 0, found);
-      newest.length = Math.min(newest.length, most);
+      const at = newest.findLastIndex((other) => inOrder(other, publication) <= 0) + 1;
+      newest.splice(at, 0, publication);
+      newest.length = Math.min(newest.length, max);
     }
   }
   return newest;

@@ -13,7 +13,7 @@ export interface RenderAhead {
 /**
  * Renders the latest and the newest version of each resource after its record changed: as the work
  * of its organization, one at a time, so that neither readers nor other organizations wait for it.
- * Code that publishes does not know about it. What fails is left to the first reader.
+ * Code that publishes does not know about it. If it fails, the first reader waits for the page.
  */
 export function openRenderAhead(registry: Registry): RenderAhead {
   const changed = new Set<string>();

@@ -57,14 +57,14 @@ interface NumberedPart {
 
 function collectTerms(resources: readonly Indexed[]): Map<string, Map<string, NumberedPart[]>> {
   const places = new Map<string, Map<string, NumberedPart[]>>();
-  for (const [source, { own, entry }] of resources.entries()) {
-    for (const { terms, starts, postings } of entry === null ? [own] : [own, entry]) {
+  for (const [source, { resourceEntry, entry }] of resources.entries()) {
+    for (const { terms, starts, postings } of entry === null ? [resourceEntry] : [resourceEntry, entry]) {
       for (const [number, term] of terms.entries()) {
         const place = placeOf(term);
-        const found = places.get(place) ?? new Map<string, NumberedPart[]>();
-        places.set(place, found);
-        const parts = found.get(term) ?? [];
-        found.set(term, parts);
+        const list = places.get(place) ?? new Map<string, NumberedPart[]>();
+        places.set(place, list);
+        const parts = list.get(term) ?? [];
+        list.set(term, parts);
         parts.push({ source, postings, from: starts[number]!, to: starts[number + 1]! });
       }
     }

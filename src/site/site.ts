@@ -12,7 +12,7 @@ import { createTemplates } from './templates.ts';
  */
 export interface Site {
   registry: Registry;
-  /** What was made for these links and templates. */
+  /** Answers that were made with these links and templates. */
   answers: AnswerCache;
   /** Public base URL without a trailing slash. */
   url: string;

@@ -52,8 +52,8 @@ export function partPath(number: number): string {
 function entriesOf({ url, links, docs }: Place, resources: readonly Resource[]): Entry[] {
   const changes = new Map<string, string | null>([[`${url}/`, null]]);
   function note(target: string, changedAt: string | null): void {
-    const known = changes.get(target) ?? null;
-    changes.set(target, known === null || (changedAt !== null && changedAt > known) ? changedAt : known);
+    const change = changes.get(target) ?? null;
+    changes.set(target, change === null || (changedAt !== null && changedAt > change) ? changedAt : change);
   }
   for (const resource of resources) {
     const { org, type } = resource;

@@ -18,8 +18,8 @@ export function createTemplates(folder: string | null): Templates {
   const eta = new Eta({ views: ours, autoEscape: true, cache: true });
   eta.resolvePath = (name) => {
     const file = `${name.replace(/^\.?\//, '')}.eta`;
-    const own = folder === null ? null : join(folder, file);
-    return own !== null && existsSync(own) ? own : join(ours, file);
+    const custom = folder === null ? null : join(folder, file);
+    return custom !== null && existsSync(custom) ? custom : join(ours, file);
   };
   return { render: (name, data) => eta.render(name, data) };
 }

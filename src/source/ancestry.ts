@@ -74,7 +74,7 @@ export async function traceAncestry(
   });
 }
 
-/** Whether the server refuses to provide a commit. Hosts have words of their own for it. */
+/** Whether the server refuses to provide a commit. Each host words it differently. */
 function isNotProvided(stderr: string): boolean {
   return /remote error:/.test(stderr);
 }

@@ -20,19 +20,19 @@ const maxWants = 300;
 export async function bringHistory(
   { repository, mirror, call }: Bringing,
   target: Target,
-  options: { searchPath: string; most: number },
+  options: { searchPath: string; max: number },
 ): Promise<HistoryCommit[]> {
-  const { searchPath, most } = options;
+  const { searchPath, max } = options;
   const { signal } = call;
   // One commit more than allowed shows that there are too many.
   const read = (): Promise<HistoryCommit[] | null> =>
-    readHistory(mirror.folder, target.commit, { searchPath, most: most + 1, signal });
+    readHistory(mirror.folder, target.commit, { searchPath, max: max + 1, signal });
 
   async function attempt(): Promise<HistoryCommit[]> {
     // Also creates the mirror if it does not exist.
     const isHere = (await mirror.look([target.commit], signal)).has(target.commit);
-    const known = isHere ? await read() : null;
-    if (known !== null) return known;
+    const history = isHere ? await read() : null;
+    if (history !== null) return history;
     await mirror.fetchHistory(await call.connect(), target);
     const fetched = await read();
     if (fetched === null) throw new Error('The mirror lost what was fetched.');
@@ -41,10 +41,10 @@ export async function bringHistory(
 
   const history = await mending(repository, signal, attempt, () => mirror.delete());
   if (history.length === 0) throw new RegistryError('refused', `${target.commit} in ${repository} is not a commit.`);
-  if (history.length > most) {
+  if (history.length > max) {
     throw new RegistryError(
       'too_large',
-      `${repository} has more than ${most} commits up to ${target.commit}, which is the limit.`,
+      `${repository} has more than ${max} commits up to ${target.commit}, which is the limit.`,
     );
   }
   return history;

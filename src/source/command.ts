@@ -10,7 +10,7 @@ import { assertGit, environmentOf, type GitSettings } from './git-environment.ts
 export interface GitCommand extends GitSettings {
   /** Never contains a secret, because every user of the machine can read it. */
   args: readonly string[];
-  /** Standard input. What fails while it comes ends the input there. */
+  /** Standard input. An error while it is read ends the input there. */
   input?: string | AsyncIterable<Uint8Array>;
   /** The most bytes that git may print before it is stopped. Default: 256 MiB. */
   outputBytes?: number;
@@ -40,7 +40,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   const onFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
   const stdout = collect(child.stdout, outputBytes, onFlood);
   const stderr = collect(child.stderr, outputBytes, onFlood);
-  // Git says itself what it makes of an input that ends early.
+  // Git itself reports an input that ends early.
   pipeline(typeof input === 'string' ? [input] : input, child.stdin).catch(() => undefined);
   try {
     const [code] = await untilAborted(ended, signal);
@@ -72,7 +72,6 @@ function collect(stream: Readable, max: number, onMore: () => void): Buffer[] {
 
 /** Resolves when the processes are gone, at most two seconds after the first signal. */
 async function endGroup({ pid }: ChildProcessWithoutNullStreams, ended: Promise<unknown>): Promise<void> {
-  // It did not start.
   if (pid === undefined) return;
   signalGroup(pid, 'SIGTERM');
   const isOver = await within(1000, ended);

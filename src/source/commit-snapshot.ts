@@ -1,6 +1,6 @@
 import { RegistryError } from '../model/errors.ts';
 import { parseCommit, type Commit } from './objects/commit.ts';
-import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
+import { findPath, listEntries, type LookupResult, type ListTree } from './lookup.ts';
 import { mending } from './mend.ts';
 import type { Mirror, Target } from './mirror-repository.ts';
 import type { ObjectInfo } from './objects/git-objects.ts';
@@ -110,7 +110,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
     const list = createLister(call);
-    const files: Found[] = [];
+    const files: LookupResult[] = [];
     for (const path of paths) files.push(await findPath(root, path, list));
     const ids = [...new Set(files.flatMap((each) => (each.found ? [each.blob] : [])))];
     await bringBlobs(call, ids);

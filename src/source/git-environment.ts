@@ -19,7 +19,7 @@ export interface GitSettings {
   searchPath: string;
 }
 
-// Settings that no repository and no user's configuration may change (design §10).
+// Settings that protect this process. No repository and no user's configuration may change them (design §10).
 const walls: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -43,7 +43,7 @@ const walls: Readonly<Record<string, string>> = {
   'transfer.fsckObjects': 'false',
 };
 
-/** The whole environment of one run of git. Of the server's own, nothing is in it. */
+/** The whole environment of one run of git. It contains nothing of the server's own. */
 export function environmentOf({
   protocols,
   config,

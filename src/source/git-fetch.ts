@@ -101,7 +101,7 @@ function watchSize(repositories: readonly string[], limit: number, reason: () =>
     const sizes = await Promise.all(repositories.map(packBytes));
     if (sizes.reduce((sum, size) => sum + size, 0) > limit) controller.abort(reason());
   }
-  // What cannot be measured cannot be kept within the limit.
+  // If the size cannot be measured, the fetch is stopped, since the limit cannot be enforced.
   const measure = (): void => {
     check().catch((error: unknown) => controller.abort(error));
   };

@@ -6,7 +6,7 @@ import type { HistoryCommit } from './source.ts';
 export interface HistoryOptions {
   searchPath: string;
   /** The most commits to read, newest first. */
-  most: number;
+  max: number;
   signal: AbortSignal;
 }
 
@@ -17,14 +17,14 @@ export interface HistoryOptions {
 export async function readHistory(
   repository: string,
   commit: string,
-  { searchPath, most, signal }: HistoryOptions,
+  { searchPath, max, signal }: HistoryOptions,
 ): Promise<HistoryCommit[] | null> {
   const args = [
     'log',
     '--first-parent',
     '--diff-merges=first-parent',
     '--reverse',
-    `--max-count=${most}`,
+    `--max-count=${max}`,
     '--format=%H %ct',
     '--raw',
     '-z',

@@ -18,31 +18,31 @@ export function listOnce(list: ListTree): ListTree {
 }
 
 /** The result of a path lookup: a blob, or why there is none. */
-export type Found = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
+export type LookupResult = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
 
 /**
  * Every file, symlink and submodule below a tree, ordered by path. Rejects with `too_large` when
  * there are more names than the limit.
  */
 export async function listEntries(root: string, list: ListTree, limit: number): Promise<SnapshotEntry[]> {
-  const found: SnapshotEntry[] = [];
-  let seen = 0;
-  async function visit(tree: string, prefix: string): Promise<void> {
+  const entries: SnapshotEntry[] = [];
+  let count = 0;
+  async function walk(tree: string, prefix: string): Promise<void> {
     for (const { name, kind, id } of await list(tree)) {
-      if (++seen > limit) {
+      if (++count > limit) {
         throw new RegistryError('too_large', `The tree has more than ${limit} entries, which is the limit.`);
       }
       const path = prefix + name;
-      if (kind === 'folder') await visit(id, `${path}/`);
-      else found.push({ path, kind, id });
+      if (kind === 'folder') await walk(id, `${path}/`);
+      else entries.push({ path, kind, id });
     }
   }
-  await visit(root, '');
-  return found;
+  await walk(root, '');
+  return entries;
 }
 
 /** Looks up a path, segment by segment. Follows no links. */
-export async function findPath(root: string, path: string, list: ListTree): Promise<Found> {
+export async function findPath(root: string, path: string, list: ListTree): Promise<LookupResult> {
   if (!isPlainPath(path)) return outsideTree(path);
   const segments = path.split('/');
   let tree = root;

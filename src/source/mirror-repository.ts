@@ -112,7 +112,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       return await withScratch(options, null, async (repository) => {
         if (!(await indexPack({ folder: repository, searchPath, signal }, location, pack, limit))) return false;
         await movePacks(repository, folder);
-        // A commit that the base has in its history is not sent.
+        // The server does not send commits that are in the base's history.
         const here = await objects.look(request.wants, { folder, searchPath, signal });
         return request.wants.every((id) => here.has(id));
       });
@@ -198,14 +198,14 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
     async fetchHistory(transport, target) {
       await removeWorn();
-      const known = await readBase(historyFile, false);
+      const base = await readBase(historyFile, false);
       const whole = { options: ['--update-shallow', withoutBlobs], isWhole: true, base: null };
       await fetchFirst(transport, target, [
-        ...onBase(known, { ...whole, wants: [target.commit] }),
+        ...onBase(base, { ...whole, wants: [target.commit] }),
         { ...whole, wants: [target.commit] },
         { ...whole, wants: [target.ref], proves: target.commit },
       ]);
-      const others = (known?.commits ?? []).filter((commit) => commit !== target.commit);
+      const others = (base?.commits ?? []).filter((commit) => commit !== target.commit);
       await write(historyFile, [target.commit, ...others].slice(0, maxHistories));
     },
 

@@ -118,9 +118,9 @@ export function openSource(options: SourceOptions): Source {
       return openCommitSnapshot({ repository, target, mirror, limits, begin: () => begin(remote, signal) });
     },
 
-    async history(remote, commit, most, signal) {
+    async history(remote, commit, max, signal) {
       assertId(commit);
-      return bringHistory(beginIn(remote, signal), { commit, ref: remote.ref }, { searchPath, most });
+      return bringHistory(beginIn(remote, signal), { commit, ref: remote.ref }, { searchPath, max });
     },
 
     async bring(remote, commits, signal) {
@@ -151,7 +151,6 @@ export function openSource(options: SourceOptions): Source {
       assertId(ancestor);
       const { call, mirror } = beginIn(remote, signal);
       const parentsOf = (id: string) => knownParents(mirror, id, call.signal);
-      // True for most pushes.
       if (commit === ancestor || (await parentsOf(commit)).includes(ancestor)) return 'descendant';
       const start = { id: ancestor, parents: await parentsOf(ancestor) };
       return traceAncestry(await call.connect(), { commit, ref: remote.ref }, start, mirrors);

@@ -23,13 +23,13 @@ export interface Transport {
    */
   run(request: NetworkRequest): Promise<GitResult>;
   /**
-   * The refs whose names begin with a prefix, asked for without a process. Null: git must be asked,
-   * as for what is not reached over http, and for every answer that needs an explanation.
+   * The refs whose names begin with a prefix, asked for without a process. Null: ask git instead,
+   * as for anything but http, and for every answer that needs an explanation.
    */
   refs(prefix: string): Promise<ServerRef[] | null>;
   /**
-   * Asks for a pack, without a process. It comes until the signal aborts. Null: git must fetch it, as
-   * from what is not reached over http, and after every failure.
+   * Asks for a pack, without a process. It streams until the signal aborts. Null: git must fetch
+   * it, as for anything but http, and after every failure.
    */
   receive(request: PackRequest, signal: AbortSignal): AsyncIterable<Buffer> | null;
   /**

@@ -22,7 +22,7 @@ export async function digestInTurns(bytes: Uint8Array): Promise<Digest> {
 
 async function hashFrames(bytes: Uint8Array): Promise<Digest> {
   const hash = createHash('sha256');
-  // What is immediate comes in the same turn as what was received: the second is in the next one.
+  // The first `setImmediate` runs in the same turn as received data, the second in the next.
   await setImmediate();
   for (let at = 0; at < bytes.byteLength; at += frame) {
     await setImmediate();

@@ -84,7 +84,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
       const keys: string[] = [];
       const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
       if (folder !== '' && !isKey(folder.slice(0, -1))) return keys;
-      await walk(files, root, folder, { prefix, after, limit, found: keys }).catch(refuseRead);
+      await walk(files, root, folder, { prefix, after, limit, keys }).catch(refuseRead);
       if (keys.length === 0) await assertThere();
       return keys;
     },
@@ -140,7 +140,7 @@ interface Walk {
   prefix: string;
   after: string;
   limit: number;
-  found: string[];
+  keys: string[];
 }
 
 /**
@@ -154,13 +154,13 @@ async function walk(files: Files, root: string, folder: string, search: Walk): P
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
     .sort();
   for (const name of names) {
-    if (search.found.length >= search.limit) return;
+    if (search.keys.length >= search.limit) return;
     if (!name.startsWith(search.prefix) && !search.prefix.startsWith(name)) continue;
     if (name.endsWith('/')) {
       const isBefore = name < search.after && !search.after.startsWith(name);
       if (!isBefore) await walk(files, root, name, search);
     } else if (name.startsWith(search.prefix) && name > search.after) {
-      search.found.push(name);
+      search.keys.push(name);
     }
   }
 }

@@ -129,7 +129,7 @@ export function createObjects(
     const cached = cache.get(key);
     if (cached !== undefined && !(cached instanceof Uint8Array)) return cached;
     let bytes = await readPart(key, 0, beginning);
-    // The index of a root with very many pieces is longer.
+    // A root with very many pieces has a longer index.
     if (bytes?.byteLength === beginning && bytes.indexOf(10) === -1) bytes = await read(key);
     if (bytes === null) return null;
     const index = readPackIndex(root, bytes);
@@ -188,11 +188,11 @@ export function createObjects(
   return {
     use: () => ({ bytes: cache.calculatedSize, limit: cache.maxSize }),
     put,
-    async putPack(root, pieces, own = []) {
+    async putPack(root, pieces, alone = []) {
       const digest = digestOf(root);
       const shared = dividePieces(pieces, sharedLimits);
-      const large = dividePieces(own, ownLimits);
-      // What is an object anyway needs no second place.
+      const large = dividePieces(alone, ownLimits);
+      // Pieces that are objects anyway are not packed as well.
       const packed = [...shared.packed, ...large.packed.filter((bytes) => !isOneOf(shared.alone, bytes))];
       await Promise.all([...shared.alone, ...large.alone.filter((bytes) => !isOneOf(shared.alone, bytes))].map(put));
       const stored = await store(packKey(digest), await encodePack(root, packed));

@@ -8,7 +8,7 @@ export interface PackLimits {
   all: number;
 }
 
-/** For pieces that other roots may have too. Larger ones are objects, which all share. */
+/** For pieces that other roots may have too. Larger ones are objects, which roots share. */
 export const sharedLimits: PackLimits = { piece: 64 * 1024, all: 256 * 1024 };
 /** For pieces that no other root is likely to have. */
 export const ownLimits: PackLimits = { piece: 2 * 1024 * 1024, all: 8 * 1024 * 1024 };

@@ -7,7 +7,7 @@ export interface PreviewRoom {
   bytes: number;
 }
 
-/** A preview that somebody has the token of. */
+/** A preview that was found by its token. */
 export interface FoundPreview {
   bytes: Uint8Array;
   /** ISO 8601, UTC. */

@@ -2,9 +2,9 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 
 /**
- * Writes the bytes under a key that several writers want. Returns whether they stand there now;
- * false means that another writer's do. `isOurs` recognizes our bytes when the answer was lost; it
- * may throw `corrupt`. Rejects with `unavailable` if nothing was written, and with
+ * Writes the bytes under a key that several writers want. Returns whether they are stored there
+ * now; false means that another writer's are. `isOurs` recognizes our bytes when the answer was
+ * lost; it may throw `corrupt`. Rejects with `unavailable` if nothing was written, and with
  * `outcome_unknown` if that cannot be found out.
  */
 export async function putOwn(

@@ -1,12 +1,12 @@
 import { isRegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 
-/** Where garbage collection keeps what stood under a key, until nobody can need it any more. */
+/** Where garbage collection keeps the bytes of a key until nobody can need them any more. */
 export function quarantineKey(key: string): string {
   return `quarantine/${key}`;
 }
 
-/** Moves what stands under a key into quarantine. Returns its bytes, or null if nothing does. */
+/** Moves the bytes of a key into quarantine. Returns them, or null if the key is absent. */
 export async function putIntoQuarantine(bucket: Bucket, key: string): Promise<number | null> {
   const bytes = await bucket.get(key);
   if (bytes === null) return null;

@@ -35,8 +35,8 @@ export interface UpdateOptions {
   isNew?: boolean;
   /**
    * Only while a record has this generation (0: while there is none); else the update rejects with
-   * `unavailable`. Both are decided by the same entry, so that nothing comes in between. For records
-   * in the same log; elsewhere it is not looked at.
+   * `unavailable`. Both are decided by the same entry, so that nothing comes in between. Only for
+   * records in the same log; ignored elsewhere.
    */
   fence?: { name: string; generation: number };
 }

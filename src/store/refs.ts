@@ -116,9 +116,9 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       assertName(name);
       return recordsOf(name).readFresh(name);
     },
-    async update(name, decide, known) {
+    async update(name, decide, newest) {
       assertName(name);
-      return recordsOf(name).update(name, decide, known);
+      return recordsOf(name).update(name, decide, newest);
     },
     newest: (prefix, after) => recordsOf(prefix).newest(prefix, after),
     async *list(prefix, after) {

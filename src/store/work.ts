@@ -21,8 +21,8 @@ const attempts = 200;
 /** Milliseconds after which a write no longer counts as prompt. Sweeps spare what is younger than a day. */
 const longestWrite = 60 * 60_000;
 
-interface Known {
-  /** Of all reads and writes: which began (a read) or ended (a write) earlier has the lower number. */
+interface LatestKey {
+  /** Sequence number of reads and writes, in order of start (reads) and end (writes). */
   turn: number;
   checkedAt: number;
   newest: Generation<unknown> | null;
@@ -45,13 +45,13 @@ export function createWork(
   { now, monotonic, uniqueId, maxAge = 500 }: RecordsOptions,
   changed: (name: string) => void,
 ): Work {
-  // Not by `max`: that reserves memory for all of them at once.
-  const newestByName = new LRUCache<string, Known>({ maxSize: 50_000, sizeCalculation: () => 1 });
-  const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
+  // No `max`, which would reserve memory for all entries at once.
+  const newestByName = new LRUCache<string, LatestKey>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  const pending = new Map<string, { startedAt: number; answer: Promise<LatestKey> }>();
   const turns = new Map<string, Promise<unknown>>();
   let turn = 0;
 
-  function remember(name: string, entry: Known): Known {
+  function remember(name: string, entry: LatestKey): LatestKey {
     const old = newestByName.get(name);
     // A listing may start before a write and end after it: then the write counts. Generations do
     // not tell which is newer, for after a sweep they begin at 1 again.
@@ -60,12 +60,12 @@ export function createWork(
     return entry;
   }
 
-  async function readNewest(name: string): Promise<Known> {
+  async function readNewest(name: string): Promise<LatestKey> {
     const asked = { turn: ++turn, checkedAt: monotonic() };
     const generation = await newestNumber(name);
     if (generation === null) return remember(name, { ...asked, newest: null });
     const old = newestByName.get(name)?.newest ?? null;
-    // What is that young was not swept: the same number is the same generation.
+    // No sweep deletes a record that young, so the same number means the same generation.
     const isYoung = old !== null && now().getTime() - Date.parse(old.at) < longestWrite;
     if (isYoung && old.generation === generation) return remember(name, { ...asked, newest: old });
     const key = workKey(name, generation);
@@ -99,7 +99,7 @@ export function createWork(
   }
 
   /** Readers share a running read, unless it started more than `maxAge` ago. */
-  function readShared(name: string): Promise<Known> {
+  function readShared(name: string): Promise<LatestKey> {
     const startedAt = monotonic();
     const running = pending.get(name);
     if (running && startedAt - running.startedAt < maxAge) return running.answer;
@@ -166,7 +166,7 @@ export function createWork(
           const sentAt = monotonic();
           const isOurs = (stored: Uint8Array) => decodeGeneration(key, stored).writeId === next.writeId;
           if (!(await putOwn(bucket, key, bytes, isOurs))) continue;
-          // Whoever slept that long may have written where a sweep had deleted.
+          // A process that slept that long may have written a number that a sweep had freed.
           const hasSlept = monotonic() - startedAt > longestWrite;
           if (hasSlept && (await newestNumber(name)) !== next.generation) continue;
           // Cache a decoded copy: the caller still holds the object.
@@ -210,7 +210,7 @@ export function createWork(
         const key = workKey(name, generation.generation);
         const bytes = await bucket.get(key);
         const written = bytes && (parseJson(bytes) as Partial<Generation<unknown>> | null | undefined);
-        // How old a damaged one is, is unknown. `stele fsck` reports it.
+        // The age of a damaged one is unknown. `stele fsck` reports it.
         if (!(Date.parse(String(written?.at)) < before)) continue;
         if (isNewest) isNewestExpired = true;
         if (expired.length === 0) newestByName.delete(name);

@@ -65,13 +65,13 @@ const maxChecks = 50;
  * The checks to report for a pull request: one for each document, failures first, up to the limit;
  * and one for the whole pull request, which fails if any of them does.
  */
-export function concludeChecks(found: readonly Check[], commit: string): Check[] {
-  const failed = found.filter(isBad).length;
-  const whole = wholeOf(found);
-  const breaking = found.reduce((sum, check) => sum + (check.breaking ?? 0), 0);
+export function concludeChecks(checks: readonly Check[], commit: string): Check[] {
+  const failed = checks.filter(isBad).length;
+  const whole = wholeOf(checks);
+  const breaking = checks.reduce((sum, check) => sum + (check.breaking ?? 0), 0);
   const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
-  const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
-  const documentChecks = found.filter((check) => !isWhole(check));
+  const counts = failed > 0 ? `${failed} of ${checks.length} would be rejected` : `${checks.length} checked`;
+  const documentChecks = checks.filter((check) => !isWhole(check));
   const ordered = [...documentChecks.filter(isBad), ...documentChecks.filter((check) => !isBad(check))];
   const listed = ordered.slice(0, maxChecks - 1);
   const rest =
@@ -96,9 +96,9 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   return [...listed, last];
 }
 
-/** What is to be said of a repository as a whole, such as a mistake in `stele.yaml`. Null: nothing. */
-export function wholeOf(found: readonly Check[]): Check | null {
-  return mergeChecks(found.filter(isWhole))[0] ?? null;
+/** The check of the repository as a whole, such as a mistake in `stele.yaml`. Null: there is none. */
+export function wholeOf(checks: readonly Check[]): Check | null {
+  return mergeChecks(checks.filter(isWhole))[0] ?? null;
 }
 
 function isWhole({ name }: Check): boolean {
@@ -196,8 +196,8 @@ export function plain(text: string): string {
   return escaped.replace(/[@#]/g, '$&\u200B');
 }
 
-function cut(text: string, most = 200): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+function cut(text: string, max = 200): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }
 
 /**

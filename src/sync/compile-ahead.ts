@@ -37,8 +37,8 @@ export function compileAhead(
   }
 
   /**
-   * Fetches the files at the known paths of all documents from here on. What fails is fetched again,
-   * and reported, when it is read.
+   * Fetches the files at the known paths of all documents from here on. A file that fails is
+   * fetched again when it is read, and reported then.
    */
   async function bring(from: number): Promise<void> {
     const rest = pasts.slice(from);
@@ -66,7 +66,7 @@ export function compileAhead(
   function start(index: number): Promise<void> {
     const { path, files } = pasts[index]!;
     const blob = files.get(path)!;
-    // Waits for an equal document, whose result it may share. What fails here fails again, and is
+    // Waits for an equal document, whose result it may share. An error here occurs again, and is
     // reported, when the document is published.
     const started = Promise.resolve(lastOf.get(blob))
       .then(() => queue.add(() => compile(index)))

@@ -169,7 +169,7 @@ export async function followByHand(
       return { value: { org, url, branch, credential, ...fresh, ...rest }, change };
     }
     const value = { ...current.value };
-    // Whoever connects a repository by hand follows it without its owner's others.
+    // Connecting a repository by hand follows it alone, without the owner's other ones.
     if (value.gone) {
       delete value.owner;
       Object.assign(value, { gone: null, discover: null } satisfies Partial<Repository>);

@@ -18,7 +18,7 @@ export function followRulesets(registry: Registry, queue: SyncQueue, interval = 
   const timers = new Map<string, NodeJS.Timeout>();
   const stop = new AbortController();
   /** By organization with rejected documents: its rulesets and their generations. */
-  const seen = new Map<string, string>();
+  const states = new Map<string, string>();
 
   async function look(org: string): Promise<void> {
     timers.delete(org);
@@ -31,14 +31,14 @@ export function followRulesets(registry: Registry, queue: SyncQueue, interval = 
 
   async function lookElsewhere(): Promise<void> {
     const waiting = new Set((await listRepositories(registry)).filter(hasRejected).map(({ org }) => org));
-    for (const org of seen.keys()) if (!waiting.has(org)) seen.delete(org);
+    for (const org of states.keys()) if (!waiting.has(org)) states.delete(org);
     for (const org of waiting) {
       const rulesets: string[] = [];
       for await (const { name, generation } of registry.refs.newest(`resources/${org}/rulesets/`))
         rulesets.push(`${name} ${generation}`);
-      if (seen.get(org) === rulesets.join()) continue;
+      if (states.get(org) === rulesets.join()) continue;
       await look(org);
-      seen.set(org, rulesets.join());
+      states.set(org, rulesets.join());
     }
   }
 

@@ -79,8 +79,8 @@ export async function follow(
 }
 
 /** Whether the host says that another repository has the name of one that was synced. */
-function isReplaced(known: Repository, hostId: string): boolean {
-  return known.hostId !== undefined && known.hostId !== hostId && trustedCommit(known) !== null;
+function isReplaced(repository: Repository, hostId: string): boolean {
+  return repository.hostId !== undefined && repository.hostId !== hostId && trustedCommit(repository) !== null;
 }
 
 function isListed(config: Config, org: string, url: string): boolean {
@@ -156,7 +156,7 @@ export function isUnfollowed({ gone, owner, configured }: Pick<Repository, 'gone
 /** Whether the configuration listed the repository when it was followed, and lists it no more. */
 export function hasLeftConfiguration(config: Config, repository: Repository): boolean {
   const { org, configured, owner, gone, discover } = repository;
-  // Older programs followed those of the configuration alone without a word about `gone`.
+  // Older programs recorded no `gone` for repositories that only the configuration followed.
   const wasListed = configured ?? (owner === undefined && discover !== null && gone === undefined);
   return wasListed && !gone && !isConfigured(config, org, repository);
 }

@@ -55,8 +55,8 @@ export async function judge(
 }
 
 /**
- * Rejects with `conflict` when the repository as it is now is not accepted: somebody asked for
- * something of it besides its newest commit.
+ * Rejects with `conflict` when the repository as it is now is not accepted. For requests for
+ * anything but its newest commit.
  */
 export async function assertAccepted(registry: Registry, repository: Repository, signal: AbortSignal): Promise<void> {
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);

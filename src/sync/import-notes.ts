@@ -6,7 +6,7 @@ import { plannedFor } from '../plan/plan.ts';
 import type { ImportWork } from './import-past.ts';
 import { rulesetNow } from './sync-document.ts';
 
-/** What a tag led to. `label` is null when its document was refused. */
+/** The result of importing a tag. `label` is null when its document was refused. */
 export interface ImportedTag {
   commit: string;
   label: string | null;

@@ -23,11 +23,11 @@ const actor = 'operator:lease';
 /** A process that wants the lease: the last generation it saw, and when (monotonic clock). */
 interface Seeker {
   worker: Worker;
-  seen: { generation: number; at: number };
+  watched: { generation: number; at: number };
 }
 
 /** What the holder of a lease works with. */
-export interface Held {
+export interface HeldLease {
   /** Changes nothing in the organization's log any more once another process has taken over. */
   registry: Registry;
   /** Aborts soon after another process has taken over. */
@@ -51,20 +51,20 @@ export async function withLease<T>(
   registry: Registry,
   { org, name }: { org: string; name: string },
   signal: AbortSignal,
-  work: (held: Held) => Promise<T>,
+  work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const ref = `leases/${org}/${name}`;
   const fence = `fences/${org}/${name}`;
   const { worker, end } = beginWork();
-  const seeker: Seeker = { worker, seen: { generation: 0, at: 0 } };
+  const seeker: Seeker = { worker, watched: { generation: 0, at: 0 } };
   try {
     let hasWaited = false;
     for (let pause = 50; ; pause = Math.min(pause * 2, 1000)) {
       // Before the lease: a fence that is raised later stops this process.
       const standing = (await registry.refs.readFresh(fence))?.generation ?? 0;
-      const taken = await take(registry, ref, seeker);
-      if (taken !== null) {
-        const generation = taken.isTakenOver ? await raise(registry, fence, worker) : standing;
+      const lease = await take(registry, ref, seeker);
+      if (lease !== null) {
+        const generation = lease.isTakenOver ? await raise(registry, fence, worker) : standing;
         const fenced = withFence(registry, { name: fence, generation });
         return await holding(registry, ref, seeker, signal, (held) =>
           work({ registry: fenced, signal: held, hasWaited }),
@@ -122,10 +122,10 @@ async function holding<T>(
  */
 async function take(registry: Registry, ref: string, seeker: Seeker): Promise<{ isTakenOver: boolean } | null> {
   const time = registry.monotonic();
-  const { worker, seen } = seeker;
+  const { worker, watched } = seeker;
   let isTakenOver = false;
   const newest = await registry.refs.update<Lease>(ref, (current) => {
-    const isStill = current?.generation === seen.generation && time - seen.at >= term;
+    const isStill = current?.generation === watched.generation && time - watched.at >= term;
     const isOurs = current?.value.holder === worker.holder;
     const isFree = current === null || isOurs || current.value.isReleased || !mayWork(current.value);
     if (!isFree && !isStill) return null;
@@ -140,7 +140,7 @@ async function take(registry: Registry, ref: string, seeker: Seeker): Promise<{ 
     return { value, change: { actor, origin: null, action: 'take' } };
   });
   const { generation, value } = newest!;
-  if (generation !== seen.generation) seeker.seen = { generation, at: time };
+  if (generation !== watched.generation) seeker.watched = { generation, at: time };
   return value.holder === worker.holder ? { isTakenOver } : null;
 }
 

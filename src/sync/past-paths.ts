@@ -19,8 +19,8 @@ const maxCompared = 10;
 
 /**
  * Follows a document back through its history (oldest first). A file that was moved counts as the
- * same document, and as for git one that replaces a removed file and has half of its lines. One that
- * was removed and is back does too, but not what was there before it went on elsewhere.
+ * same document, and as for git one that replaces a removed file and has half of its lines. So does
+ * one that was removed and is back, but not a file that had its path before.
  */
 export async function findPaths(history: readonly HistoryCommit[], newest: string, read: ReadPast): Promise<PastPaths> {
   const paths = new Map<string, string | null>();

@@ -27,7 +27,7 @@ import type { OnProgress } from './syncing.ts';
 /** A requested run: its first record, and its result. */
 export interface Requested {
   run: Run;
-  /** Resolves to the finished run, even when it failed. Nobody needs to listen: it rejects for a bug only, which is logged. */
+  /** Resolves to the finished run, even when it failed. It rejects only for a bug, which is logged. */
   done: Promise<Run>;
 }
 
@@ -229,7 +229,7 @@ async function perform(
     signal.throwIfAborted();
     const repository = await readRepository(registry, run.org, run.repository);
     run = { ...run, from: repository.commit };
-    // The remote is asked meanwhile. What cannot be recorded is left out: the end says more.
+    // Recorded while the remote is asked. A failed write is ignored: the record at the end has more.
     recording = isAsked ? recordRun(registry, run).catch(() => undefined) : null;
     const note: OnProgress = (progress, document) => {
       run = { ...run, progress };

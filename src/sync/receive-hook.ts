@@ -73,7 +73,7 @@ export async function receiveHook(
       const isElsewhere = host.nameOf(repository.url) !== names.at(-1);
       const isOther = hostId !== undefined && repository.hostId !== undefined && repository.hostId !== hostId;
       if (isElsewhere || isOther) queue.renames.lookSoon({ ...repository, ...(isOther ? {} : named) });
-      // The look syncs it under the name that it has now.
+      // The look at the owner syncs it under its current name.
       if (now !== undefined) return;
       if (hint.kind === 'pull') return queue.check(repository.org, id, hint.pull, hint.isOpen);
       if (hint.kind === 'again') return queue.checkAgain(repository.org, id, hint.commit);

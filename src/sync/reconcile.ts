@@ -45,7 +45,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     askHosts(repositories.filter(({ gone }) => !gone));
   }
 
-  /** One that may not be watched is asked by the timer, which says why it may not be read. */
+  /** A folder that cannot be watched is left to the timer, whose sync reports why it cannot be read. */
   function tryWatch(repository: Repository, id: string): void {
     try {
       watchLocal(registry, queue, watchers, repository, id);

@@ -67,8 +67,8 @@ export async function offerTags(registry: Registry, resource: Resource): Promise
   const { org, slug, connection, versions } = resource;
   if (connection === null || connection.tags !== null || versions.length > 0) return null;
   const repository = { org, url: connection.repository, ...connection };
-  const found = await askTags({ registry, repository, signal: AbortSignal.timeout(patience) });
-  const names = found.map(({ name }) => name);
+  const tags = await askTags({ registry, repository, signal: AbortSignal.timeout(patience) });
+  const names = tags.map(({ name }) => name);
   const pattern = releasePattern(names, { slug });
   if (pattern === null) return null;
   const count = names.filter((name) => matchesGlob(pattern, name)).length;

@@ -162,15 +162,15 @@ async function leaveOut(
     const { comment, ...value } = current!.value;
     if (value.state !== 'waiting') return null;
     const checks = value.checks.filter((check) => !isStale(check));
-    const kept = comment === undefined || isReplaced ? {} : { comment };
-    const isEmpty = checks.length === 0 && kept.comment === undefined;
-    return { value: { ...value, ...kept, checks, state: isEmpty ? 'reported' : 'waiting' }, change };
+    const previous = comment === undefined || isReplaced ? {} : { comment };
+    const isEmpty = checks.length === 0 && previous.comment === undefined;
+    return { value: { ...value, ...previous, checks, state: isEmpty ? 'reported' : 'waiting' }, change };
   });
 }
 
 /**
- * Reports to one host, if it is due and no other process does. `isAccepted`: false when the host did not accept
- * it. `again`: when it is due again, or null.
+ * Reports to one host, if the report is due and no other process sends it. `isAccepted`: false when
+ * the host did not accept it. `again`: when it is due again, or null.
  */
 async function attempt(
   registry: Registry,

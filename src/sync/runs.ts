@@ -97,7 +97,7 @@ export async function noteFailure(
     .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
       const value = current!.value;
       isNews = value.state !== 'failed' || value.detail !== detail;
-      // What is missing stays so until a sync finds it again. Then it must not have been replaced.
+      // A missing repository stays `detached` until a sync finds it again, and must not have been replaced then.
       if (lost === null && value.state === 'detached') isNews = false;
       if (!isNews && lost === null) return null;
       const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);

@@ -61,7 +61,7 @@ export async function syncDocument(
     if (document.tags !== null) return connectTagged(syncing, document);
     const branch = await beforeFirst(syncing, snapshot, document);
     release = branch.release;
-    // Before it is published, because a label is given for good.
+    // Logged before it is published, because a label is final.
     if (release !== null) registry.log('warn', 'release tag', { run: run.id, resource: name, detail: release });
     return publishDocument(branch.syncing, snapshot, document);
   });
@@ -186,27 +186,27 @@ async function unpublished(
 /** Whether the ruleset, every file that the last sync read, and what its references by URL mean are unchanged. */
 async function isUnchanged(
   registry: Registry,
-  known: DocumentState,
+  state: DocumentState,
   document: Planned,
   blobs: ReadonlyMap<string, string>,
 ): Promise<boolean> {
-  if (known.inputs === null || known.outcome === 'detached') return false;
-  if (known.outcome === 'rejected') {
-    if (known.compiler !== registry.compiler.id) return false;
+  if (state.inputs === null || state.outcome === 'detached') return false;
+  if (state.outcome === 'rejected') {
+    if (state.compiler !== registry.compiler.id) return false;
     const { gate, exemptions } = await gateNow(registry, document);
-    if (known.gate !== undefined && (known.gate !== gate || known.exemptions !== exemptions)) return false;
+    if (state.gate !== undefined && (state.gate !== gate || state.exemptions !== exemptions)) return false;
   }
   const resource = await findResource(registry, document.coordinate);
-  if (resource === null && known.label !== null) return false;
+  if (resource === null && state.label !== null) return false;
   const connection = resource?.connection ?? null;
   if (connection !== null && !isConnectedAs(connection, document)) return false;
   // Older programs did not record what the branch has.
-  const isOld = resource !== null && resource.onBranch === undefined && document.tags === null && known.label !== null;
-  if (isOld && withBranchAt(resource, known.label!) !== resource) return false;
+  const isOld = resource !== null && resource.onBranch === undefined && document.tags === null && state.label !== null;
+  if (isOld && withBranchAt(resource, state.label!) !== resource) return false;
   const name = await rulesetNameFor(registry, document);
-  if (name !== known.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== known.ruleset)
+  if (name !== state.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== state.ruleset)
     return false;
-  const bytes = await registry.objects.get(known.inputs);
+  const bytes = await registry.objects.get(state.inputs);
   if (bytes === null) return false;
   const inputs = decodeJson<Record<string, string | null>>(bytes);
   if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
@@ -218,7 +218,7 @@ async function isUnchanged(
   return true;
 }
 
-/** What decides about a document's findings now: its resource's settings, and its exemptions. */
+/** The current gate of a document: its resource's settings and its exemptions. */
 async function gateNow(
   registry: Registry,
   document: Planned,
@@ -268,7 +268,7 @@ export async function rulesetDigest(registry: Registry, org: string, name: strin
   );
 }
 
-/** Why a document was not published. It is shown to who may read the resource, so no more than they may read. */
+/** Why a document was not published. Readers of the resource see it, so it contains only what they may read. */
 async function detailOf(registry: Registry, result: PublishResult): Promise<string | null> {
   if (result.outcome === 'conflict') return result.detail;
   if (result.outcome !== 'rejected') return null;

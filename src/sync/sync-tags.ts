@@ -21,7 +21,7 @@ export interface SyncedTags {
   documents: RunDocument[];
   /** Says which tag was moved, or null. One sentence. */
   moved: string | null;
-  /** What else a person should know, or null. */
+  /** A note for people, or null. */
   note: string | null;
   /** Says which tag could not be read, or null. One sentence. The tag is read again later. */
   lost: string | null;

@@ -255,7 +255,7 @@ async function syncDocuments(
       return [];
     }
   };
-  // Others of the same commit may have to pass rulesets, and may refer to schemas.
+  // Rulesets and schemas first: other documents of the commit may have to pass or refer to them.
   const synced: SyncedDocument[][] = [];
   for (const type of ['rulesets', 'schemas', 'apis'])
     synced.push(...(await queue.addAll(planned.filter(({ coordinate }) => coordinate.type === type).map(task))));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Repository } from '../../src/model/connection.ts';
-import type { Found } from '../../src/plan/detect-documents.ts';
+import type { DetectedDocument } from '../../src/plan/detect-documents.ts';
 import { findTwins, type Twin } from '../../src/plan/find-twins.ts';
 import { readIgnores } from '../../src/plan/ignore-file.ts';
 import { findRelease, releasePattern } from '../../src/plan/release-tags.ts';
@@ -18,7 +18,12 @@ test('an organization may be called as a member of every object is', async () =>
 });
 
 test('a slug repeats no word of the title', () => {
-  const found = { path: 'orders/payments.yaml', title: 'Payments Orders', version: '1', type: 'apis' } as Found;
+  const found = {
+    path: 'orders/payments.yaml',
+    title: 'Payments Orders',
+    version: '1',
+    type: 'apis',
+  } as DetectedDocument;
   const candidates = slugCandidates(found, 'https://git.test/acme/shop.git', () => undefined);
   expect(candidates.take(2).toArray()).toEqual(['payments-orders', 'payments-orders-shop']);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { withLease, type Held } from '../../src/sync/lease.ts';
+import { withLease, type HeldLease } from '../../src/sync/lease.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { watchLooks } from '../registry/watch-looks.ts';
 import { createWorld, type World } from '../registry/world.ts';
@@ -15,7 +15,7 @@ test('of two processes one works at a time', async () => {
   const other = watchLooks(another(), leaseRef);
   const work =
     (name: string, wait: () => Promise<void>) =>
-    async ({ hasWaited }: Held) => {
+    async ({ hasWaited }: HeldLease) => {
       log.push(`${name} ${hasWaited}`);
       await wait();
       log.push(name);

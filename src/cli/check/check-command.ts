@@ -24,11 +24,11 @@ interface CheckOptions extends CommonOptions {
   as?: string;
   impact?: boolean;
   format: LintFormat;
-  report?: Written[];
+  report?: CheckOutput[];
 }
 
 /** A file to write the findings to. */
-interface Written {
+interface CheckOutput {
   format: LintFormat;
   file: string;
 }
@@ -72,7 +72,7 @@ export function checkCommand(): Command {
       const as = options.as === undefined ? null : requireCoordinate(options.as).coordinate;
       if (as !== null && files.length !== 1) throw new RegistryError('malformed', 'Give one file with --as.');
       const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));
-      // A store of nothing: what is planned here knows only the files.
+      // An empty store: planning here needs only the files.
       const nowhere = { kind: 'fs', path: '' } as const;
       const checked = await withRegistryToRead(
         command,
@@ -90,7 +90,7 @@ export function checkCommand(): Command {
 }
 
 /** Parses `--report`. Throws `malformed`. */
-function addReport(value: string, before: Written[] = []): Written[] {
+function addReport(value: string, before: CheckOutput[] = []): CheckOutput[] {
   const [, name, file] = /^([a-z]+)=(.+)$/s.exec(value) ?? [];
   const format = lintFormats.find((each) => each === name);
   if (format !== undefined && file !== undefined) return [...before, { format, file }];
@@ -133,7 +133,7 @@ async function checkFiles(
   return checked;
 }
 
-/** What a sync would make of a file. Throws `refused` if it would publish nothing, and no resource is named. */
+/** What a sync would publish from a file. Throws `refused` if that is nothing and no resource is named. */
 function candidateFor(all: readonly Candidate[], root: string, file: string, as: Coordinate | null): Candidate {
   const path = relative(root, resolve(realpathSync('.'), file)).replaceAll('\\', '/');
   const candidate = all.find((each) => each.path === path);

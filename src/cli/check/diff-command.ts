@@ -102,7 +102,7 @@ interface OpenedDocument {
   isRepository: boolean;
 }
 
-/** Compiles a file into what would be published of it. Throws `refused` if it is not valid. */
+/** Compiles a file into the document that would be published. Throws `refused` if it is not valid. */
 export async function compileOpened(
   compiler: Compiler,
   limits: Config['limits'],

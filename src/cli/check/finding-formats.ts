@@ -30,7 +30,7 @@ function formatGitlab(findings: readonly Finding[]): string {
   return formatJson(issues, 2);
 }
 
-/** A table in Markdown, for comments and summaries. Nothing in a document is more than text there. */
+/** A table in Markdown, for comments and summaries. Text of a document is escaped. */
 function formatMarkdown(findings: readonly Finding[]): string {
   const rows = withoutAccepted(findings).map(({ level, rule, message, file, place }) => {
     const where = place === null ? file : `${file}:${place.line}:${place.column}`;
@@ -61,7 +61,7 @@ function formatGithub(findings: readonly Finding[]): string {
     .join('\n');
 }
 
-/** SARIF 2.1.0. What an exemption accepts is a suppressed result. */
+/** SARIF 2.1.0. Exempted findings are suppressed results. */
 function formatSarif(findings: readonly Finding[]): string {
   const rules = new Map(findings.map(({ rule, url }) => [rule, url]));
   const results = findings.map(({ rule, level, message, file, pointer, place, accepted }) => ({

@@ -48,7 +48,7 @@ const levelsOfVerdicts: Readonly<Record<Verdict, Finding['level']>> = {
   docs: 'note',
 };
 
-/** The changes of a comparison, in the file of the new document: what is gone, at what it was taken from. */
+/** The changes of a comparison, placed in the file of the new document: a removal at the part that lost it. */
 export function findingsInComparison({ changes, reason }: Comparison, file: string): Finding[] {
   const bare = { url: null, accepted: null };
   if (reason !== null) {

@@ -61,10 +61,10 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
       import('./tree-files.ts'),
     ]);
   const trusted = trustedRegistry(options.registry);
-  const found = await openContractSource(registry, trusted).find(coordinate, selector);
-  const sha256 = found.sha256[formatOfFile(path)];
-  const range = rangeFor(selector, found.version);
-  const entry = { path, contract, range, version: found.version, registry, sha256, digest: found.digest };
+  const addition = await openContractSource(registry, trusted).find(coordinate, selector);
+  const sha256 = addition.sha256[formatOfFile(path)];
+  const range = rangeFor(selector, addition.version);
+  const entry = { path, contract, range, version: addition.version, registry, sha256, digest: addition.digest };
   const bytes = await bytesOf(entry, trusted);
   await assertReplaceable(lock, path, current, sha256);
   await writeTreeFile(lock.folder, path, bytes);

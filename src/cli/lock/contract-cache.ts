@@ -17,8 +17,8 @@ export async function bytesOf(entry: LockedContract, trusted: string | undefined
   const { path, version, registry, sha256 } = entry;
   const cache = openFolderCache(join(userCacheFolder(), 'stele', 'contracts'), { sizeLimit });
   const key = `sha256/${sha256.slice(0, 2)}/${sha256.slice(2)}`;
-  const kept = await cache.get(key).catch(() => null);
-  if (kept !== null && hexOf(digestOf(kept)) === sha256) return kept;
+  const cached = await cache.get(key).catch(() => null);
+  if (cached !== null && hexOf(digestOf(cached)) === sha256) return cached;
   const source = openContractSource(registry, trusted);
   const bytes = await source.bytes(coordinateIn(entry), version, formatOfFile(path), sha256);
   // Without a cache, it only takes longer.

@@ -112,27 +112,27 @@ export function openContractSource(url: string, trusted: string | undefined): Co
 
   async function history(coordinate: Coordinate): Promise<SourceHistory> {
     const name = formatCoordinate(coordinate);
-    const found: Version[] = [];
+    const versions: Version[] = [];
     let page = await record(`/${name}/versions`);
     if (page === null) throw new RegistryError('not_found', `${url} has no ${name}. If it is private, ${advice}.`);
     const { latest } = page;
     for (let pages = 1; ; pages++) {
       const { items, next } = page as { items: unknown; next: unknown };
       if (!Array.isArray(items) || pages > maxPages) throw notStele(`/${name}/versions`);
-      found.push(...items.map((item) => versionOf(item) ?? fail(notStele(`/${name}/versions`))));
+      versions.push(...items.map((item) => versionOf(item) ?? fail(notStele(`/${name}/versions`))));
       if (typeof next !== 'string' || !/^[A-Za-z0-9_-]+$/.test(next)) break;
       page =
         (await record(isPlain ? `/${name}/versions.${next}` : `/${name}/versions?cursor=${next}`)) ??
         fail(notStele(`/${name}/versions`));
     }
-    return { versions: found.reverse(), latest: typeof latest === 'string' ? latest : null };
+    return { versions: versions.reverse(), latest: typeof latest === 'string' ? latest : null };
   }
 
   async function describe(coordinate: Coordinate, selector: Selector): Promise<SourceVersion | null> {
     const path = `/${formatCoordinate(coordinate, selector)}/provenance`;
-    const found = await record(path);
-    if (found === null) return null;
-    const { version, manifest, layers } = found;
+    const answer = await record(path);
+    if (answer === null) return null;
+    const { version, manifest, layers } = answer;
     const json = layerOf(layers, 'json');
     const yaml = layerOf(layers, 'yaml');
     if (
@@ -156,7 +156,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     async find(coordinate, selector) {
       const direct = await describe(coordinate, selector);
       if (direct !== null) return direct;
-      // A host without a program knows no ranges, and a server what was withdrawn.
+      // A static host cannot resolve ranges; a server also knows withdrawn versions.
       const { versions, latest } = await history(coordinate);
       const label = selectVersion({ versions, latest }, selector)?.version.label;
       const listed = label === undefined ? null : await describe(coordinate, { kind: 'version', version: label });
@@ -207,8 +207,8 @@ function versionOf(item: unknown): Version | null {
   const { version, manifest, publishedAt, status } = (item ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || !isLabel(version) || typeof manifest !== 'string' || !isDigest(manifest))
     return null;
-  const known = { label: version, manifest, content: manifest, publishedAt: String(publishedAt) };
-  return { ...known, status: (status ?? { state: 'active' }) as Status };
+  const described = { label: version, manifest, content: manifest, publishedAt: String(publishedAt) };
+  return { ...described, status: (status ?? { state: 'active' }) as Status };
 }
 
 /** The registry that gets the key in STELE_KEY: the one that somebody named. */

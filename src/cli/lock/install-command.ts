@@ -66,7 +66,7 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   const queue = new PQueue({ concurrency: 8 });
   const trusted = trustedRegistry();
   let done = 0;
-  // Into the cache first; then from there.
+  // Everything goes into the cache first, and is written from there.
   await queue.addAll(
     missing.map((entry) => async () => {
       await bytesOf(entry, trusted);
@@ -77,7 +77,7 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   return states;
 }
 
-/** Tells the registry that STELE_REGISTRY names what a consumer has of it. */
+/** Reports to the registry in STELE_REGISTRY which contracts this consumer uses. */
 async function reportTo({ contracts }: OpenLock, consumer: string): Promise<void> {
   const [{ trustedRegistry }, { openRegistryAt }] = await Promise.all([
     import('./contract-source.ts'),

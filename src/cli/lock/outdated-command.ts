@@ -71,8 +71,8 @@ async function examine(entry: LockedContract, compare: CompareContracts): Promis
   const { inRange, beyond } = newerThan(entry, history);
   const describe = async (version: string | null): Promise<Newer | null> => {
     if (version === null) return null;
-    const found = await source.find(coordinateIn(entry), { kind: 'version', version });
-    const next = { ...entry, version, sha256: found.sha256[formatOfFile(entry.path)], digest: found.digest };
+    const current = await source.find(coordinateIn(entry), { kind: 'version', version });
+    const next = { ...entry, version, sha256: current.sha256[formatOfFile(entry.path)], digest: current.digest };
     const [before, after] = [await bytesOf(entry, trusted), await bytesOf(next, trusted)];
     const comparison = await compare({ entry, bytes: before }, { entry: next, bytes: after });
     const { verdict, counts, reason } = comparison;

@@ -27,7 +27,7 @@ export async function readTreeFile(folder: string, path: string, limit: number):
   }
 }
 
-/** Writes a whole file, or nothing: it is complete and on the disk before it has its name. */
+/** Writes a whole file or nothing: it is complete and on disk before it gets its name. */
 export async function writeTreeFile(folder: string, path: string, bytes: Uint8Array): Promise<void> {
   await enter(folder, path, { creates: true });
   const target = join(folder, path);

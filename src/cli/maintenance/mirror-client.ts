@@ -21,7 +21,7 @@ const maxPages = 1000;
  * and if the key belongs to another organization than `org`.
  */
 export function openRemote(url: string, key: string, org: string, limits: Pick<CompileLimits, 'bundleBytes'>): Remote {
-  // A bundle is the larger as YAML, with its indentation.
+  // As YAML, a bundle is larger because of its indentation.
   const maxBytes = 4 * limits.bundleBytes;
 
   async function readBody(response: Response, what: string): Promise<Uint8Array> {
@@ -82,7 +82,7 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
     const response = await ask(`/v2/${name.slice(1)}/${kind}/${digest}`, '*/*');
     if (response.ok) return readBody(response, `${kind}/${digest}`);
     await response.body?.cancel();
-    // The others may be had. Without `Retry-After`, what it has is damaged.
+    // Other resources may be readable. A 503 without `Retry-After` means damaged data.
     const isDamaged = response.status === 503 && !response.headers.has('retry-after');
     const isGone = response.status < 429 || response.status === 500 || isDamaged;
     const what = `${kind}/${digest} of ${name}`;

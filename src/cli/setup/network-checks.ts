@@ -51,8 +51,8 @@ async function checkUrl(url: string | null, proxies: number): Promise<Check[]> {
   } | null;
   const around = [...secure, ...checkCertificate(answer), ...checkClock(url, answer)];
   if (answer.statusCode !== 200 || body?.status !== 'ready') {
-    const said = `${url}/readyz returns ${answer.statusCode}${body?.detail === undefined ? '' : `: ${body.detail}`}`;
-    return [...around, problem('url', said, 'Read the log of the server, and of the proxy in front of it.')];
+    const result = `${url}/readyz returns ${answer.statusCode}${body?.detail === undefined ? '' : `: ${body.detail}`}`;
+    return [...around, problem('url', result, 'Read the log of the server, and of the proxy in front of it.')];
   }
   return [ok('url', `${url} is ready`), ...around, checkProxies(body.forwarded ?? 0, proxies)];
 }

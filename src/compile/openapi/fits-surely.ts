@@ -26,21 +26,21 @@ export interface Reading {
 type Answer = true | false | null;
 
 /**
- * What ajv makes of a schema and all that it leads to: a validator; an error, since a schema has
- * `nullable` without `type`; or not told here.
+ * How ajv compiles a schema and all that it refers to: to a validator; to an error, since a schema
+ * has `nullable` without `type`; or not known here.
  */
 type Understood = 'valid' | 'nullable' | 'unknown';
 
 export interface FitsSurely {
   understand(root: Placed): Understood;
-  /** Whether ajv accepts the value. Only for what is understood as valid. */
+  /** Whether ajv accepts the value. Only for schemas that are understood as valid. */
   fits(root: Placed, value: unknown): Answer;
 }
 
 const plainFile = /^[\w./-]*$/;
 /** How deep schemas may lie in each other. Deeper ones are not decided here. */
 const deepest = 100;
-/** How much is looked at for one value: parts that refer to each other can be followed in many ways. */
+/** Steps for one value: parts that refer to each other can be followed in many ways. */
 const maxSteps = 100_000;
 
 /**
@@ -54,7 +54,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
 
   function understand(root: Placed): Understood {
     if (!plainFile.test(root.file)) return 'unknown';
-    let found: Understood = 'valid';
+    let verdict: Understood = 'valid';
     const seen = new Set<object>();
     const open = [root];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -62,10 +62,10 @@ export function createFitsSurely(reading: Reading): FitsSurely {
       if (!isObject(schema)) return noted(root, 'unknown');
       if (seen.has(schema)) continue;
       seen.add(schema);
-      const known = understood.get(schema);
-      if (known === 'valid') continue;
-      if (known === 'unknown') return noted(root, known);
-      if (isNullableWithoutType(schema, dialect)) found = 'nullable';
+      const remembered = understood.get(schema);
+      if (remembered === 'valid') continue;
+      if (remembered === 'unknown') return noted(root, remembered);
+      if (isNullableWithoutType(schema, dialect)) verdict = 'nullable';
       else if (!isPlain(schema, dialect)) return noted(root, 'unknown');
       if ('$ref' in schema) {
         const target = follow(schema as { $ref: string }, file);
@@ -73,8 +73,8 @@ export function createFitsSurely(reading: Reading): FitsSurely {
         open.push(target);
       } else for (const below of schemasIn(schema)) open.push({ schema: below, file });
     }
-    if (found === 'valid') for (const schema of seen) understood.set(schema, found);
-    return noted(root, found);
+    if (verdict === 'valid') for (const schema of seen) understood.set(schema, verdict);
+    return noted(root, verdict);
   }
 
   function noted({ schema }: Placed, answer: Understood): Understood {
@@ -156,7 +156,7 @@ export function createFitsSurely(reading: Reading): FitsSurely {
     });
   }
 
-  /** A property that only the other direction has is not required in this one. */
+  /** A property of the other direction only is not required in this one. */
   function isSkipped(properties: Schema, name: string): boolean {
     const property = Object.hasOwn(properties, name) ? properties[name] : null;
     if (!isObject(property)) return false;
@@ -243,7 +243,7 @@ function fitsScalar(
   return fitsFormat(schema['format'], value);
 }
 
-/** A format that is not known says nothing (as for ajv). */
+/** An unknown format allows everything, as for ajv. */
 function fitsFormat(name: unknown, value: unknown): Answer {
   const format = typeof name === 'string' && Object.hasOwn(fullFormats, name) ? fullFormats[name as 'date'] : true;
   if (format === true || typeof value !== (isNumeric(format) ? 'number' : 'string')) return true;

@@ -4,12 +4,13 @@ import type { ParsedFile } from '../text/parse.ts';
 import { isMappingReference } from './openapi-paths.ts';
 import { identifiedIn, severityOf } from './openapi-references.ts';
 
-/** A text without this names no registry's document. Most documents need no look at their nodes. */
+/** A text without this names no document of a registry, so its nodes need not be searched. Most texts lack it. */
 const sign = /\/(?:@|%40)/;
 
 /**
- * Returns the URLs of a registry's documents that an OpenAPI file references. What only looks like a
- * reference, in data of examples and extensions, and what the file itself declares is none.
+ * Returns the URLs of a registry's documents that an OpenAPI file references. Text in examples and
+ * extensions that only looks like a reference does not count, nor do URLs that the file itself
+ * declares.
  */
 export function openapiAddresses(file: ParsedFile): Map<string, readonly string[]> {
   const urls = new Map<string, readonly string[]>();

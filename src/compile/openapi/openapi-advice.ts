@@ -44,11 +44,11 @@ interface Document {
   schemes: ReadonlySet<string>;
   /** The parameters of path items and operations, which several paths may refer to. */
   listed: Map<object, Parameter[]>;
-  /** How many parameters were held against a path. */
+  /** How many parameters were compared with a path. */
   looks: number;
 }
 
-/** The most that is looked at, many times what real documents have: thousands of paths may share one path item. */
+/** Limit of visits, many times what real documents need: thousands of paths may share one path item. */
 const maxVisits = 1_000_000;
 
 interface Parameter {
@@ -169,7 +169,7 @@ function adviseTwins({ note }: Document, parameters: readonly Parameter[]): void
   }
 }
 
-/** What tells a parameter from the others of an operation. */
+/** Identifies a parameter within an operation. */
 function keyOf({ name, in: place }: Parameter): string {
   return `${place} ${name}`;
 }
@@ -218,9 +218,9 @@ function resolve(root: unknown, value: unknown, pointer: string): { value: unkno
     if (typeof reference !== 'string') return at;
     if (!reference.startsWith('#/')) return null;
     const target = decode(reference.slice(1));
-    const found = followPointer(root, target);
-    if (!found.found) return null;
-    at = { value: found.value, pointer: target };
+    const schema = followPointer(root, target);
+    if (!schema.found) return null;
+    at = { value: schema.value, pointer: target };
   }
   return null;
 }

@@ -12,7 +12,7 @@ const deepest = 2500;
  * of the ordinary is left to redocly.
  */
 export function standsAlone({ entry, files }: KindInput): boolean {
-  const known = new Set<string>();
+  const identifiers = new Set<string>();
   const seen = new Set<unknown>();
 
   function visit(node: unknown, depth: number): boolean {
@@ -39,8 +39,8 @@ export function standsAlone({ entry, files }: KindInput): boolean {
   }
 
   function leads(reference: string, depth: number): boolean {
-    if (known.has(reference)) return true;
-    known.add(reference);
+    if (identifiers.has(reference)) return true;
+    identifiers.add(reference);
     const target = isPlainFragment(reference) ? followPointer(entry.value, reference.slice(1)) : { found: false };
     if (!('value' in target)) return false;
     const { $ref } = Object(target.value) as { $ref?: unknown };

@@ -15,7 +15,7 @@ import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
 
-/** What redocly takes a newer version of OpenAPI for. */
+/** The version that redocly reads a newer version of OpenAPI as. */
 const newestVersion = '3.2.0';
 
 export interface Bundled {

@@ -69,7 +69,7 @@ function isKnown(dialect: unknown): boolean {
 
 let validate: ValidateFunction | null = null;
 
-/** What the meta-schema says of a schema's own keywords, and not of the schemas in it. */
+/** Findings of the meta-schema on a schema's own keywords, not on the schemas in it. */
 function findingsIn(schema: Readonly<Record<string, unknown>>): SchemaFinding[] {
   validate ??= new Ajv({
     strict: false,
@@ -86,7 +86,7 @@ function findingsIn(schema: Readonly<Record<string, unknown>>): SchemaFinding[] 
 /** The most members and items of a value that are looked at. */
 const widest = 5000;
 
-/** A value without what is in the objects in it, and without what is more than wide. */
+/** A value without the contents of nested objects, and cut to `widest` members. */
 function outsideOf(value: unknown): unknown {
   const emptied = (inside: unknown) => (Array.isArray(inside) ? [] : isObject(inside) ? {} : inside);
   if (Array.isArray(value)) return value.slice(0, widest).map(emptied);

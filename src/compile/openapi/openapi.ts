@@ -45,12 +45,12 @@ export const compileOpenapi: CompileKind = async (given) => {
         : await structProblems(isWhole ? given : excerptOf(given, findings));
     problems.push(...explain(given, findings, structural, origin, severity));
   }
-  // A ruleset says what its owner wants to hear.
+  // With a ruleset, only its owner decides which advice is given.
   if (input.ruleset === null) problems.push(...advise(given, bundle, version.family, origin));
   return result;
 };
 
-/** What other tools refuse, as warnings at the place in the source. */
+/** Warnings about what other tools refuse, at the place in the source. */
 function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, originOf: FindOrigin): Problem[] {
   return adviseOpenapi(bundle, version).flatMap(({ rule, pointer, message, on }) => {
     const origin = originOf(pointer);
@@ -208,14 +208,14 @@ function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown 
     ([key]) => key,
   );
   const entries = Object.entries(value);
-  const kept = entries.flatMap(([key, child]: [string, unknown]) => {
+  const members = entries.flatMap(([key, child]: [string, unknown]) => {
     const inside = next.get(key)?.map((way) => way.slice(1));
     if (inside !== undefined) return [[key, excerpt(child, inside)] as const];
     if (isFound) return [[key, emptied(child)] as const];
     if (Array.isArray(value)) return [[key, null] as const];
     return entries.length <= usualMembers && typeof child !== 'object' ? [[key, child] as const] : [];
   });
-  return Array.isArray(value) ? kept.map(([, child]) => child) : Object.fromEntries(kept);
+  return Array.isArray(value) ? members.map(([, child]) => child) : Object.fromEntries(members);
 }
 
 function emptied(value: unknown): unknown {

@@ -6,7 +6,7 @@ export type Schema = Record<string, unknown>;
 /** How schemas are read: Draft 4 for OpenAPI 2.0 and 3.0, else 2020-12. */
 export type Dialect = 'draft4' | '2020';
 
-/** What says nothing about values. */
+/** Keywords that say nothing about values. */
 const silent = new Set(
   'title description default example examples deprecated externalDocs xml $comment readOnly writeOnly'.split(' '),
 );

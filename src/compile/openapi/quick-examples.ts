@@ -70,10 +70,10 @@ function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean)
 /** The examples of a media type, as Redocly finds them. Null: some have to be looked for. */
 function valuesIn({ example, examples }: Record<string, unknown>, resolve: Context['resolve']): unknown[] | null {
   if (example !== undefined) return valuesAt(example, resolve);
-  const found = Object.values(isObject(examples) ? examples : {}).map((each) =>
+  const verdicts = Object.values(isObject(examples) ? examples : {}).map((each) =>
     valuesAt(each, resolve)?.flatMap((target) => valuesOf(target)),
   );
-  return found.includes(undefined) ? null : (found.flat() as unknown[]);
+  return verdicts.includes(undefined) ? null : (verdicts.flat() as unknown[]);
 }
 
 /** An example, or what its reference leads to: nothing is not checked. */

@@ -76,11 +76,11 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   /** Recursive: the parser has limited the depth. */
   function copy(value: unknown, origin: Origin): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    const made: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+    const result: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
     for (const [key, item] of Object.entries(value))
-      setMember(made as Record<string, unknown>, key, copy(item, { file: origin.file, parent: origin, key }));
-    origins.set(made, origin);
-    return made;
+      setMember(result as Record<string, unknown>, key, copy(item, { file: origin.file, parent: origin, key }));
+    origins.set(result, origin);
+    return result;
   }
 
   /** A single file needs no origins: its nodes keep their pointers. */
@@ -90,7 +90,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
 
   const covered: { node: Record<string, unknown>; members: [string, unknown][] }[] = [];
 
-  /** Copies the data of an example, with other names for what redocly would follow in it. */
+  /** Copies the data of an example, renaming members that redocly would follow. */
   function cover(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(cover);
@@ -109,8 +109,8 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   }
 
   function documentOf(path: string): Document {
-    const known = documents.get(path);
-    if (known) return known;
+    const parsed = documents.get(path);
+    if (parsed) return parsed;
     const file = files.get(path);
     used.add(path);
     if (file === undefined) throw new ResolveError(new Error('refused'));

@@ -32,7 +32,7 @@ function membersOf(type: string): string[] {
   return Object.keys(ConfigTypes[type]?.properties ?? {});
 }
 
-/** What is built into Redocly. */
+/** The built-in rules and rulesets of Redocly. */
 export interface BuiltIn {
   /** Names of the rulesets that can be extended. */
   presets: ReadonlySet<string>;

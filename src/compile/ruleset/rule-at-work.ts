@@ -1,7 +1,7 @@
 /**
  * Which rule a sandbox applies. Some calls can be neither counted nor interrupted: regular
- * expressions of Redocly's assertions, and JSON Schemas of rulesets. Whoever ends the sandbox in
- * such a call finds the name of the rule in the title of the process.
+ * expressions of Redocly's assertions, and JSON Schemas of rulesets. The parent that kills the
+ * sandbox in such a call reads the rule's name from the title of the process.
  */
 let setTitle: ((title: string) => void) | null = null;
 let calls = 0;
@@ -11,7 +11,7 @@ const many = 'rules ';
 const longestName = 60;
 const often = 256;
 
-/** Lets this process say which rule is at work. For a sandbox, which does one job at a time. */
+/** Lets this process report the current rule. For a sandbox, which does one job at a time. */
 export function sayRules(set: (title: string) => void): void {
   setTitle = set;
 }
@@ -21,7 +21,7 @@ export function sayRule(rule: string): void {
   setTitle?.(beginning + rule.slice(0, longestName));
 }
 
-/** Says it now and then, for short calls: where they are too many, it is some rule that makes many. */
+/** Reports only some of the calls, for short ones: if there are too many, any rule that makes many will do. */
 export function sayRuleSometimes(rule: string): void {
   if (++calls % often === 0) setTitle?.(many + rule.slice(0, longestName));
 }
@@ -33,11 +33,11 @@ export function sayNoRule(): void {
 
 /** The rule that the title of a process names, or null. */
 export function ruleIn(title: string): string | null {
-  const said = [beginning, many].find((start) => title.startsWith(start));
-  if (said === undefined) return null;
+  const prefix = [beginning, many].find((start) => title.startsWith(start));
+  if (prefix === undefined) return null;
   // A sandbox is not trusted.
   const name = title
-    .slice(said.length)
+    .slice(prefix.length)
     .replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '')
     .trim();
   return name === '' ? null : name;

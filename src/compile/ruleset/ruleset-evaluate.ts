@@ -38,14 +38,14 @@ export async function lintWithRuleset(
     const base = bases.get(coordinate);
     return isObject(base) ? base : null;
   };
-  const found =
+  const problems =
     rulesetForm(ruleset, '', find) === 'redocly'
       ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name)
       : lintWithSpectral(given, { ruleset, name, find });
   const leftOut = leftOutOf(ruleset);
-  if (leftOut.length === 0) return found;
+  if (leftOut.length === 0) return problems;
   const message = `The ruleset ${name} is partial. Not checked: ${leftOut.join(', ')}.`;
-  return [...found, problemAt(given.entry, '', 'ruleset-partial', message, { severity: 'info' })];
+  return [...problems, problemAt(given.entry, '', 'ruleset-partial', message, { severity: 'info' })];
 }
 
 async function lintWithRedocly(
@@ -67,7 +67,7 @@ async function lintWithRedocly(
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
   const config = passOverFitting(await configOf(ruleset, builtInRules));
   const tree = createTree({ files });
-  const found = await lintDocument({
+  const results = await lintDocument({
     document: tree.documentOf(entry.path),
     config,
     externalRefResolver: tree.resolver,
@@ -76,11 +76,11 @@ async function lintWithRedocly(
     if (error instanceof Error) return error;
     throw error;
   });
-  if (found instanceof Error) {
-    const message = `The ruleset ${name} cannot be applied to this document: ${found.message}`;
+  if (results instanceof Error) {
+    const message = `The ruleset ${name} cannot be applied to this document: ${results.message}`;
     return [problemAt(entry, '', 'ruleset-failed', message)];
   }
-  const findings = found.filter(({ ignored }) => ignored !== true);
+  const findings = results.filter(({ ignored }) => ignored !== true);
   return [...missing, ...findings.map((finding) => toProblem(finding, files, entry))];
 }
 

@@ -43,7 +43,7 @@ export interface Inlined {
   ruleset: Record<string, unknown>;
   /** All files that it extends, also through others. */
   used: ReadonlySet<ParsedFile>;
-  /** Finds what a file of the ruleset extends by a path. */
+  /** Finds the rulesets that a file of the ruleset extends by path. */
   findFor(file: ParsedFile): FindRuleset;
 }
 
@@ -109,10 +109,10 @@ export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Co
     for (const [at, item] of [bases].flat().entries()) {
       const value: unknown = Array.isArray(item) ? item[0] : item;
       if (!isObject(value)) continue;
-      const own = `${place}/extends${Array.isArray(bases) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
-      const inner: ParsedFile = { ...file, value, locate: (below, on) => file.locate(own + below, on) };
-      yield { file: inner, pointer: pointer + own };
-      yield* containedRulesets(inner, pointer + own);
+      const basePointer = `${place}/extends${Array.isArray(bases) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
+      const inner: ParsedFile = { ...file, value, locate: (below, on) => file.locate(basePointer + below, on) };
+      yield { file: inner, pointer: pointer + basePointer };
+      yield* containedRulesets(inner, pointer + basePointer);
     }
   }
 }

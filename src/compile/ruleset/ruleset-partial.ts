@@ -6,7 +6,7 @@ import { parsePointer } from '../text/pointer.ts';
 /** With this member a ruleset is published without what is not supported. */
 export const partialMember = 'x-stele-partial';
 
-/** The problems of a partial ruleset, and the ruleset without what they are about. */
+/** The problems of a partial ruleset, and the ruleset without the parts that have them. */
 export interface Partial {
   problems: Problem[];
   ruleset: Record<string, unknown>;
@@ -31,17 +31,17 @@ export function leaveOut(path: string, ruleset: Record<string, unknown>, problem
     return { ...problem, severity: 'warning', message: `Left out: ${problem.message}` };
   });
   if (dropped.size === 0) return { problems: eased, ruleset };
-  const kept = Object.entries(ruleset).flatMap(([member, value]): [string, unknown][] => {
+  const members = Object.entries(ruleset).flatMap(([member, value]): [string, unknown][] => {
     if (dropped.has(member)) return [];
     const isKept = (key: string | number) => !dropped.has(`${member}/${key}`);
     if (Array.isArray(value)) return [[member, value.filter((_, at) => isKept(at))]];
     if (!isObject(value)) return [[member, value]];
     return [[member, Object.fromEntries(Object.entries(value).filter(([key]) => isKept(key)))]];
   });
-  return { problems: eased, ruleset: { ...Object.fromEntries(kept), [leftOutMember]: [...leftOut].sort() } };
+  return { problems: eased, ruleset: { ...Object.fromEntries(members), [leftOutMember]: [...leftOut].sort() } };
 }
 
-/** What is left out besides rules: a member, or one ruleset of `extends`. */
+/** Names a part other than a rule that is left out: a member, or one ruleset of `extends`. */
 function nameOf(ruleset: Record<string, unknown>, member: string, at: string | undefined): string {
   const value = ruleset[member];
   const item: unknown = at !== undefined && Array.isArray(value) ? value[Number(at)] : value;

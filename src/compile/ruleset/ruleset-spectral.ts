@@ -47,10 +47,10 @@ export async function checkSpectralRuleset(
   const names = namesIn(ruleset, find);
   const paths = createPathCheck(aliases);
   const options = createOptionsCheck(entry);
-  problems.push(...checkPart(entry, '', ruleset, { paths, options, known: names, find }));
+  problems.push(...checkPart(entry, '', ruleset, { paths, options, names, find }));
   parts.forEach((part, at) => {
     const more = namesIn(part, find);
-    const within = { paths, options, known: names && more && new Set([...names, ...more]), find };
+    const within = { paths, options, names: names && more && new Set([...names, ...more]), find };
     const base = joinPointer('/overrides', at);
     problems.push(
       ...checkPart(entry, base, part, within),
@@ -70,11 +70,11 @@ const maxRules = 2000;
 /** The most characters of path expressions that are read. Real rulesets have a few thousand. */
 const maxPathText = 1_000_000;
 
-interface Known {
+interface RuleContext {
   paths: PathCheck;
   options: OptionsCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
-  known: ReadonlySet<string> | null;
+  names: ReadonlySet<string> | null;
   find: FindRuleset;
 }
 
@@ -117,7 +117,7 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
 }
 
-/** Stele reads documents in one way: what these options would let pass is an error of the document. */
+/** Stele always reads documents strictly: what these options would allow is an error of the document. */
 function checkParserOptions(entry: ParsedFile, options: unknown): Problem[] {
   return Object.entries(objectOf(options)).flatMap(([name, level]) => {
     if (level === 'error' || level === 0) return [];
@@ -137,8 +137,8 @@ function checkFiles(entry: ParsedFile, at: string, files: unknown): Problem[] {
 }
 
 /** Checks the ruleset or one of its overrides. */
-function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown>, given: Known): Problem[] {
-  const { paths, known, find } = given;
+function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown>, given: RuleContext): Problem[] {
+  const { paths, names, find } = given;
   const problems = [
     ...checkExtends(entry, joinPointer(base, 'extends'), part['extends'], find),
     ...checkFormats(entry, joinPointer(base, 'formats'), part['formats']),
@@ -157,8 +157,8 @@ function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown
   for (const [name, rule] of Object.entries(objectOf(part['rules']))) {
     const at = joinPointer(base, 'rules', name);
     if (isObject(rule)) problems.push(...checkRule(entry, at, rule, given));
-    else if (known !== null && !known.has(name)) {
-      const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, known)} Define the rule or remove it.`;
+    else if (names !== null && !names.has(name)) {
+      const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, names)} Define the rule or remove it.`;
       problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
     }
   }
@@ -187,24 +187,24 @@ function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] 
   });
 }
 
-function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, known: Known): Problem[] {
+function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, context: RuleContext): Problem[] {
   const problems = [
-    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], known.paths),
+    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], context.paths),
     ...checkFormats(entry, joinPointer(at, 'formats'), rule['formats']),
   ];
   const { then } = rule;
   const steps: [unknown, string][] = Array.isArray(then)
     ? then.map((step: unknown, index) => [step, joinPointer(at, 'then', index)])
     : [[then, joinPointer(at, 'then')]];
-  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, known));
+  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, context));
   return problems;
 }
 
-function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, known: Known): Problem[] {
+function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, context: RuleContext): Problem[] {
   const { field, function: name } = step;
   if (typeof name !== 'string') return [];
   const problems: Problem[] = [];
-  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? known.paths.problemOf(field) : null;
+  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? context.paths.problemOf(field) : null;
   if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
   const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
   if (!functionNames.has(name) && !isOwn) {
@@ -212,7 +212,7 @@ function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>,
     return [...problems, problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message)];
   }
   const options = objectOf(step['functionOptions']);
-  return [...problems, ...known.options.problemsOf(name, options, joinPointer(at, 'functionOptions'))];
+  return [...problems, ...context.options.problemsOf(name, options, joinPointer(at, 'functionOptions'))];
 }
 
 interface PathCheck {
@@ -238,7 +238,6 @@ function createPathCheck(aliases: Aliases): PathCheck {
     if (left < 0) return null;
     const before = patterns.get(path);
     if (before !== undefined) return before;
-    // What cannot be read costs time too.
     left -= leastPathText;
     const failure = failureOf(() => read(path));
     const shown = JSON.stringify(path.slice(0, 200));

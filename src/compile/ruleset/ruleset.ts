@@ -95,8 +95,8 @@ async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset)
     const message = `The ruleset extends ${bases.length} others; the limit is ${maxBases}. Name each once.`;
     return [problemAt(file, '/extends', 'limit-rules', message)];
   }
-  const found = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
-  const problems = [...(form === 'spectral' ? found.map(asSpectralDoes) : found), ...findReferences(file, form)];
+  const faults = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
+  const problems = [...(form === 'spectral' ? faults.map(asSpectralDoes) : faults), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
   const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
   return [...problems, ...(await check(file, value, broken, find))];
@@ -183,10 +183,7 @@ function findReferences(entry: ParsedFile, form: RulesetForm): Problem[] {
   return problems;
 }
 
-/**
- * With lenient validation, schema errors are warnings. What would load or run anything stays an
- * error.
- */
+/** With lenient validation, schema errors are warnings. Anything that would load or run something stays an error. */
 function asLenient(problem: Problem): Problem {
   return problem.rule === 'schema' && problem.pointer !== '' ? { ...problem, severity: 'warning' } : problem;
 }

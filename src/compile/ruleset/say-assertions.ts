@@ -6,7 +6,7 @@ type Assertions = (options: Record<string, unknown>) => unknown[];
 type Call = (...given: unknown[]) => unknown;
 
 /**
- * Lets Redocly's assertions say which of them is at work. They match texts with JavaScript's regular
+ * Lets Redocly's assertions report which of them runs. They match texts with JavaScript's regular
  * expressions, of which one call may take longer than a sandbox lives.
  */
 export function sayAssertions(config: Config): Config {

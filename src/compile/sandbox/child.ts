@@ -24,7 +24,7 @@ export interface JobOptions {
   seconds: number;
   load: (paths: string[]) => Promise<LoadedFile[]>;
   signal: AbortSignal | undefined;
-  /** Whether its organization has other jobs at work. They give way to those of others. */
+  /** Whether its organization has other running jobs. They give way to those of others. */
   isMore?: boolean;
 }
 
@@ -170,7 +170,7 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
   });
 }
 
-/** What starts a job. The entry of a compilation goes with it, which saves a message each way. */
+/** The message that starts a job. It includes the entry of a compilation, which saves a round trip. */
 async function withEntry(job: Job, load: JobOptions['load']): Promise<Exclude<ParentMessage, { type: 'files' }>> {
   return job.type === 'compile' ? { ...job, files: await load([job.input.entry]) } : job;
 }

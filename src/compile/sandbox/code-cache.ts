@@ -25,7 +25,7 @@ const code = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const completeMark = 'complete';
 let key: Promise<string> | undefined;
 
-/** A folder beside the compiled code of this process; null if it keeps none. */
+/** A folder beside the compiled code of this process; null if this process caches none. */
 export function besideOwnCode(): string | null {
   const folder = getCompileCacheDir();
   return folder === undefined ? null : join(dirname(folder), 'sandbox');

@@ -39,10 +39,10 @@ let probed: Promise<Isolation> | null = null;
  */
 export async function findIsolation(mode: SandboxMode): Promise<Isolation> {
   if (mode === 'node') return { kind: 'node', reason: 'The configuration says so.' };
-  const found = await (probed ??= probeBwrap());
-  if (mode === 'bwrap' && found.kind === 'node')
-    throw new RegistryError('unavailable', `The configuration asks for the sandbox "bwrap". ${found.reason}`);
-  return found;
+  const isolation = await (probed ??= probeBwrap());
+  if (mode === 'bwrap' && isolation.kind === 'node')
+    throw new RegistryError('unavailable', `The configuration asks for the sandbox "bwrap". ${isolation.reason}`);
+  return isolation;
 }
 
 async function probeBwrap(): Promise<Isolation> {
@@ -62,7 +62,7 @@ async function probeBwrap(): Promise<Isolation> {
   }
 }
 
-/** What a sandbox may use beside the program's code. */
+/** Files that a sandbox may use besides the program's code. */
 export interface SandboxFiles {
   /** More files that it may read. */
   also: readonly string[];
@@ -111,8 +111,8 @@ function readableFolders(): string[] {
 }
 
 /**
- * What holds for all code in a sandbox. A startup snapshot is made with the same, since some of it is
- * decided when a regular expression or a global object is made.
+ * V8 options for all code in a sandbox. A startup snapshot needs the same ones, since some take
+ * effect when a regular expression or a global object is created.
  */
 export const languageArguments: readonly string[] = [
   '--disable-proto=delete',

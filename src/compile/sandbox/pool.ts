@@ -19,8 +19,8 @@ export type Ended = Exclude<Outcome, { lost: string }>;
 
 export interface PoolOptions {
   /**
-   * The number of concurrent sandboxes, and one more for what readers wait for and takes little. Each
-   * starts when first needed and is kept running.
+   * The number of concurrent sandboxes, besides an extra one for short work that readers wait for.
+   * Each starts when first needed and is kept running.
    */
   children: number;
   /**
@@ -116,7 +116,7 @@ export function createPool({
       return second;
     };
     const patience = isAwaited ? patienceMilliseconds : undefined;
-    // Publishes say nothing of their size before they run.
+    // The size of a publish is unknown before it runs.
     const isShort = lane === 'read' && isShortWork(bytesOf(job));
     return queue.add({ owner: org, lane: `${lane} ${org}`, patience, isShort, signal }, task);
   }
@@ -139,7 +139,7 @@ export function createPool({
     return startIn(await findSurroundings(), memoryMegabytes);
   }
 
-  /** Without a snapshot, which may be why the first was lost. */
+  /** Starts without the snapshot, which may be why the first was lost. */
   async function startAgain(memoryMegabytes: number): Promise<Child> {
     return startIn({ ...(await findSurroundings()), snapshot: null }, memoryMegabytes);
   }
@@ -168,8 +168,9 @@ export function createPool({
     },
     async warm(memoryMegabytes, wanted) {
       const surroundings = await findSurroundings();
-      const most = Math.min(wanted, Math.max(1, children - 1));
-      while (!closing.signal.aborted && idle.length + working < most) idle.push(startIn(surroundings, memoryMegabytes));
+      const limit = Math.min(wanted, Math.max(1, children - 1));
+      while (!closing.signal.aborted && idle.length + working < limit)
+        idle.push(startIn(surroundings, memoryMegabytes));
     },
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));

@@ -61,6 +61,5 @@ export const report = record<Report>({
   gate: optional(gate),
   exempted: optional(list(exempted)),
   known: optional(list(text, maxKnownFindings)),
-  // Depends on the reader.
   hidden: () => undefined,
 });

@@ -1,7 +1,7 @@
 import type { CompileInput } from '../compile.ts';
 import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
 
-/** What ends a job. */
+/** A message that ends a job. */
 export type Answer = Exclude<ChildMessage, { type: 'ready' | 'load' }>;
 
 /** The files of a compilation are asked of `load`. */

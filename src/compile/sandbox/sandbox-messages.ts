@@ -169,7 +169,7 @@ const comparison = record<Comparison>({
 
 const rss = count;
 
-/** What a message holds beside its type. */
+/** The members of each message besides its type. */
 const contents: { [T in ChildMessage['type']]: Read<ContentOf<MessageOf<T>>> } = {
   ready: record({}),
   load: record({ paths: list(text) }),

@@ -50,7 +50,7 @@ const resource = record<SettingsResource>({
   ...defaults,
 });
 
-/** What a sandbox sends is a tree, so reading it ends. */
+/** A message from a sandbox is a tree, so the recursion ends. */
 const navigationItem: Read<NavigationItem> = record<NavigationItem>({
   title: optional(text),
   page: optional(text),

@@ -1,7 +1,7 @@
-/** What is read of a value that is not as agreed. */
+/** The result for a value of the wrong shape. */
 export const invalid = Symbol('invalid');
 
-/** Copies what was agreed on out of a value that a sandbox sent, which may be anything. */
+/** Copies the agreed members out of a value that a sandbox sent, which may be anything. */
 export type Read<T> = (value: unknown) => T | typeof invalid;
 
 const longestText = 10_000_000;
@@ -44,7 +44,7 @@ export function map<T>(read: Read<T>): Read<Record<string, T>> {
   };
 }
 
-/** A member that may be absent. One that is not as agreed counts as absent. */
+/** A member that may be absent. One of the wrong shape counts as absent. */
 export function optional<T>(read: Read<T>): Read<T | undefined> {
   return (value) => {
     const member = read(value);
@@ -52,7 +52,7 @@ export function optional<T>(read: Read<T>): Read<T | undefined> {
   };
 }
 
-/** What is not as agreed is read as null. */
+/** Reads a value of the wrong shape as null. */
 export function orNull<T>(read: Read<T>): Read<T | null> {
   return (value) => {
     const member = read(value);

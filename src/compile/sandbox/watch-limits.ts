@@ -32,11 +32,11 @@ const lookMilliseconds = 200;
 /** A job that does nothing is ended after this many times its CPU time. */
 const patience = 10;
 /**
- * A job that has a smaller part of a processor than this does nothing. One that works gets more even
- * where everything else goes before it.
+ * A job that uses a smaller share of a processor counts as idle. A working one gets more even if
+ * everything else has priority.
  */
 const smallestPart = 0.002;
-/** Seconds of CPU time of a job before which nobody asks for its rule: most are done by then. */
+/** Seconds of CPU time of a job before its current rule is read: most jobs have ended by then. */
 const firstLook = 1;
 /** Seconds of CPU time that a job may spend inside long calls of rules, as far as looks can tell. */
 export const ruleSeconds = 8;
@@ -55,7 +55,7 @@ export function watchLimits(
   titleOf: (pid: number) => string = readTitle,
 ): Watch {
   const atStart = usageOf(pid);
-  let seen = 0;
+  let bytes = 0;
   let inRules = 0;
   let passed = 0;
   let since: number | null = performance.now();
@@ -82,8 +82,8 @@ export function watchLimits(
     const used = usage.processorSeconds - atStart.processorSeconds;
     watcher.used?.(used);
     if (used > seconds) return 'processor';
-    if (used > firstLook && isInCall(titleOf(pid))) inRules += used - seen;
-    seen = used;
+    if (used > firstLook && isInCall(titleOf(pid))) inRules += used - bytes;
+    bytes = used;
     if (inRules > ruleSeconds) return 'rule';
     return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }

@@ -70,7 +70,7 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
-/** A bug ends this process. The parent starts another one, and says so where it happens again. */
+/** A bug ends this process. The parent starts another one, and reports the bug if it happens again. */
 function endByBug(error: unknown): void {
   setImmediate(() => {
     throw error;
@@ -89,7 +89,6 @@ function begin(): void {
     Set.prototype,
   ])
     Object.preventExtensions(shared);
-  // Only now is everything loaded.
   if (process.argv[2] === writeCode) {
     process.umask(0o077);
     // Not imported: a startup snapshot cannot hold this module.

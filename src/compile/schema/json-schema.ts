@@ -45,13 +45,13 @@ export const compileJsonSchema: CompileKind = async (given) => {
     const message = `"${member}" is the number ${String(root[member])} and is not read as a version. Put it in quotes: ${JSON.stringify(written)}.`;
     problems.push(problemAt(entry, `/${member}`, 'version-number', message, { severity: 'warning' }));
   }
-  // Before anything follows references: what a chain costs is out of proportion to its text.
+  // Must run before anything follows references: the cost of a chain is out of proportion to its text.
   const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));
   if (chain !== null) return result(given, dialect, [...problems, chain], null);
   const linked = linkSchema(given, dialect);
   const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
   const blocking = [...linked.problems, ...mixed];
-  // What is wrong in so many places is refused without another look at it.
+  // A schema with that many errors is rejected without further checks.
   const findings = blocking.length < maxFindings ? checkSchemas(entry, dialect, linked) : [];
   problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
   const used = new Set([...linked.reached.keys()].map(({ path }) => path));
@@ -111,7 +111,7 @@ function keep(problem: Problem): Problem {
   return problem;
 }
 
-/** What is wrong with a schema may be tolerated; what is over a limit may not. */
+/** Errors of a schema may be tolerated; an exceeded limit may not. */
 function asWarning(problem: Problem): Problem {
   return problem.rule === 'limit-references' ? problem : { ...problem, severity: 'warning' };
 }

@@ -65,7 +65,7 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
       } else if (onWay.has(step.to)) problems.push(...endless(step.link));
       else if (steps.has(step.to) && !done.has(step.to)) {
         const references = step.link === null ? last.references : [...last.references, step.link];
-        // Whatever else is wrong, nobody needs to follow the rest.
+        // One chain that is too long is enough: the rest is not followed.
         if (references.length > longestChain) return [...problems, tooLong(references[0]!)];
         enter(step.to, references);
       }

@@ -81,7 +81,7 @@ const order = Object.keys(dialects);
 
 type Span = readonly [since: DialectName, until: DialectName | undefined];
 
-/** What each dialect has of a table whose rows end with the first and the last dialect. */
+/** The rows of a table by dialect. Each row ends with its first and last dialect. */
 function byDialect<T>(rows: readonly T[], span: (row: T) => Span): Map<string, T[]> {
   const has = (at: number, [since, until = '2020-12']: Span) =>
     order.indexOf(since) <= at && at <= order.indexOf(until);
@@ -101,7 +101,6 @@ export interface Subschema {
  * are data.
  */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
-  // Most schemas have none.
   if (!hasApplicator(schema)) return [];
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   const schemas: Subschema[] = [];

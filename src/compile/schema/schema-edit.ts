@@ -12,8 +12,8 @@ export function withDefinitions(
 ): unknown {
   const { definitionsKeyword } = dialect;
   const value = root as Record<string, unknown>;
-  const own = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
-  const definitions = Object.fromEntries([...own, ...schemas]);
+  const existing = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
+  const definitions = Object.fromEntries([...existing, ...schemas]);
   return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
 }
 

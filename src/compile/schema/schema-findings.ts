@@ -39,7 +39,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   for (const pointer of pointers.keys())
     for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
       const prefix = pointer.slice(0, at);
-      // Then those above are known, too.
+      // Then the prefixes above were added, too.
       if (prefixes.has(prefix)) break;
       prefixes.add(prefix);
       if (at === 0) break;
@@ -47,7 +47,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   const unions = new Set(
     errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
   );
-  const kept = specific.filter((error) => {
+  const relevant = specific.filter((error) => {
     const { instancePath, keyword } = error;
     // A member is also unevaluated if the part of the schema that declares it fails.
     if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
@@ -65,7 +65,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
       return typeof declared === 'object' && declared !== null && Object.hasOwn(declared, member);
     }) ??
       false);
-  const chosen = kept.length > 0 ? kept : specific.length > 0 ? specific : errors;
+  const chosen = relevant.length > 0 ? relevant : specific.length > 0 ? specific : errors;
   return merge(
     chosen.map((error) => ({
       ...findingOf(error, document),
@@ -86,7 +86,7 @@ function parentOf(path: string): string {
 
 /** A branch of a union that allows another single value for a member than the document states. */
 interface Denied {
-  /** Where its errors are in the schema. A branch that ajv compiles apart has the root, as others do. */
+  /** Where its errors are in the schema. A branch that ajv compiles separately has the root's path, as others do. */
   path: string;
   member: string;
   /** The schema of the member, if ajv gave it. */
@@ -115,8 +115,8 @@ function meantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   for (const at of denied.keys()) if (!unions.has(at)) denied.delete(at);
   if (denied.size === 0) return errors;
   const dropped = new Set<ErrorObject>();
-  const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
-  for (const [at, inside] of groupBelow(told, denied)) {
+  const reportable = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
+  for (const [at, inside] of groupBelow(reportable, denied)) {
     const branches = denied.get(at)!;
     const out = new Set(inside.filter((error) => branches.some((branch) => isOf(error, at, branch))));
     const isApart = (error: ErrorObject) =>
@@ -136,13 +136,13 @@ function groupBelow(
   const byPlace = new Map<string, readonly ErrorObject[][]>();
 
   function groupsOf(at: string): readonly ErrorObject[][] {
-    const found = byPlace.get(at);
-    if (found !== undefined) return found;
+    const group = byPlace.get(at);
+    if (group !== undefined) return group;
     let all = at === '' ? [] : groupsOf(parentOf(at).slice(0, -1));
     if (places.has(at)) {
-      const own: ErrorObject[] = [];
-      groups.set(at, own);
-      all = [...all, own];
+      const direct: ErrorObject[] = [];
+      groups.set(at, direct);
+      all = [...all, direct];
     }
     byPlace.set(at, all);
     return all;
@@ -214,7 +214,7 @@ function findingOf(
   return { pointer: instancePath, on: 'value', message: `${subject} ${sayLimit(keyword, given) ?? message}.` };
 }
 
-/** What a value must be that is outside of a limit; null for other keywords. */
+/** The message for a value outside of a limit; null for other keywords. */
 function sayLimit(keyword: string, { limit }: Record<string, unknown>): string | null {
   const count = (what: string) => `${String(limit)} ${what}${limit === 1 ? '' : 's'}`;
   if (keyword === 'minProperties') return `must have at least ${count('member')}`;

@@ -82,21 +82,21 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   }
 
   function index(file: ParsedFile, pointer: string, schema: unknown, scope: Scope): void {
-    const known = scopes.get(file.path)!;
-    if (known.has(pointer)) return;
+    const fileScope = scopes.get(file.path)!;
+    if (fileScope.has(pointer)) return;
     const entered = isObject(schema) ? enter(scope, file, pointer, schema) : scope;
-    known.set(pointer, entered);
+    fileScope.set(pointer, entered);
     if (!isObject(schema)) return;
     for (const child of childrenOf(schema)) index(file, pointer + child.path, child.schema, entered);
   }
 
   function scopeAt(file: ParsedFile, pointer: string): Scope {
-    const known = scopes.get(file.path)!;
+    const fileScope = scopes.get(file.path)!;
     for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-      const scope = known.get(at);
+      const scope = fileScope.get(at);
       if (scope) return scope;
     }
-    return known.get('')!;
+    return fileScope.get('')!;
   }
 
   return {

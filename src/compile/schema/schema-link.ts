@@ -80,8 +80,8 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   }
 
   function locate(resource: Resource, fragment: string, text: string): Outcome {
-    const found = find(resource, fragment);
-    if (found !== null) return found;
+    const target = find(resource, fragment);
+    if (target !== null) return target;
     const message = `${referenceSubject(text)} does not resolve in ${resource.file.path}.`;
     return { refused: { rule: 'ref-unresolved', message } };
   }
@@ -100,7 +100,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     return value.found ? { target: { resource, file: resource.file, pointer }, schema: value.value } : null;
   }
 
-  /** What pointers into their own resource lead to, by their text: nearly all references are such. */
+  /** Targets of pointers into their own resource, by text: nearly all references are such. */
   const within = new Map<Resource, Map<string, Outcome>>();
 
   function resolve(pending: Pending): Outcome {
@@ -121,10 +121,10 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (published && isAbsolute(text)) return locate(index.add(published), splitFragment(text)[1], text);
     if (uri !== null) {
       const [base, fragment] = splitFragment(uri);
-      const known = index.resource(base);
+      const indexed = index.resource(base);
       // A file without a URI is found by its path only, which must follow the rules for paths.
-      const byUri = known && (known.stated || known.pointer !== '' || text.startsWith('#'));
-      if (byUri) return locate(known, fragment, text);
+      const byUri = indexed && (indexed.stated || indexed.pointer !== '' || text.startsWith('#'));
+      if (byUri) return locate(indexed, fragment, text);
       if (dialectOf(base) !== null) return { target: null };
       if (isMetaVocabulary(base)) return { target: null };
     }
@@ -149,15 +149,15 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   function refusal(file: ParsedFile, target: string, text: string): { rule: string; message: string } {
     const reference = resolveReference(file.path, files.has(target) ? target : text);
     if (!reference.ok) return reference;
-    const found = files.get(reference.path);
-    if (found && !isParsed(found) && found.problem)
+    const parsed = files.get(reference.path);
+    if (parsed && !isParsed(parsed) && parsed.problem)
       return {
-        rule: found.problem.rule,
-        message: `${referenceSubject(text)} does not resolve${isUrlPath(reference.path) ? '.' : ':'} ${found.problem.message}`,
+        rule: parsed.problem.rule,
+        message: `${referenceSubject(text)} does not resolve${isUrlPath(reference.path) ? '.' : ':'} ${parsed.problem.message}`,
       };
     if (isUrlPath(reference.path))
       return { rule: 'ref-remote', message: `${referenceSubject(text)} points to a URL that is not read here.` };
-    const why = found ? 'is not a JSON or YAML document' : 'does not exist';
+    const why = parsed ? 'is not a JSON or YAML document' : 'does not exist';
     return { rule: 'ref-unresolved', message: `${referenceSubject(text)} does not resolve: ${reference.path} ${why}.` };
   }
 

@@ -29,8 +29,9 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
   for (const [file, pointers] of roots) {
     for (const pointer of pointers) {
       if (hasAncestor(pointer, pointers)) continue;
-      const found = followPointer(file.value, pointer);
-      if (found.found) problems.push(...schemaProblems(file, pointer, found.value, checkMeta(dialect, found.value)));
+      const located = followPointer(file.value, pointer);
+      if (located.found)
+        problems.push(...schemaProblems(file, pointer, located.value, checkMeta(dialect, located.value)));
     }
   }
   const wrong: Problem[] = [];

@@ -1,10 +1,10 @@
 import { followPointer } from './pointer.ts';
 import type { ParsedFile } from './parse.ts';
 
-/** What validators say of a number or a boolean in the place of a text. */
+/** Messages of validators for a number or boolean in place of a text. */
 const wantsText = /(?:must be string, not|Expected type `string` but got) `?(?:number|integer|boolean)\b/;
 
-/** Adds what to do to a message about a number that should be a text, such as `version: 3.10`. */
+/** Adds advice to a message about a number that should be a text, such as `version: 3.10`. */
 export function adviseQuotes(file: ParsedFile, pointer: string, message: string): string {
   return wantsText.test(message) ? `${message} Put it in quotes${shownAs(file, pointer)}.` : message;
 }

@@ -32,7 +32,7 @@ export function readTree(text: string, limits: Limits): ReadTree {
   return 'rule' in events ? { ok: false, issue: events } : linkNodes(text, events, limits.aliases);
 }
 
-/** Messages of the library, and what to say instead. */
+/** Messages of the library with clearer ones. */
 const clearer: ReadonlyMap<string, string> = new Map([
   [
     'unexpected end of the stream within a flow collection',

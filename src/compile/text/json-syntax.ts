@@ -1,6 +1,6 @@
 import type { TextIssue } from './text.ts';
 
-/** Messages of `JSON.parse`, and what to say instead. */
+/** Messages of `JSON.parse` with clearer ones. */
 const clearer: readonly [message: RegExp, clear: string][] = [
   [
     /^Bad control character/,

@@ -22,10 +22,10 @@ import { writeYaml } from './yaml-out.ts';
  * from its value.
  */
 export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, string> {
-  const kept = bundle === entry.value ? entry.format : null;
+  const format = bundle === entry.value ? entry.format : null;
   return {
-    json: kept === 'json' ? entry.text : `${JSON.stringify(bundle, null, 2)}\n`,
-    yaml: kept === 'yaml' ? entry.text : writeYaml(bundle),
+    json: format === 'json' ? entry.text : `${JSON.stringify(bundle, null, 2)}\n`,
+    yaml: format === 'yaml' ? entry.text : writeYaml(bundle),
   };
 }
 

@@ -22,7 +22,7 @@ export type Scalar = string | number | boolean | null;
 /** The text of a scalar: what is between its quotes, without escapes and line breaks. */
 export const scalarText = getScalarValue;
 
-/** What a plain scalar means by the core schema (YAML 1.2 §10.3.2). A number beyond a double is infinity. */
+/** The value of a plain scalar by the core schema (YAML 1.2 §10.3.2). A number beyond a double is infinity. */
 export function readPlain(source: string): Scalar {
   if (!mayMeanMore.test(source)) return source;
   for (const tag of coreTags) {
@@ -33,10 +33,10 @@ export function readPlain(source: string): Scalar {
   return Math.abs(number) === Infinity ? number : source;
 }
 
-/** What a scalar means by its tag, written in full. Undefined if it means nothing in JSON. */
+/** The value of a scalar with a full tag. Undefined if JSON cannot express it. */
 export function readTagged(tagName: string, source: string): Scalar | undefined {
   if (tagName === '!') return source;
-  const tag = coreTags.find((known) => known.tagName === tagName);
+  const tag = coreTags.find((each) => each.tagName === tagName);
   const value = tag === undefined ? NOT_RESOLVED : tag.resolve(source, false, tagName);
   return value === NOT_RESOLVED ? undefined : value;
 }

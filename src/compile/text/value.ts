@@ -129,7 +129,7 @@ export function readValue(
     return object;
   }
 
-  /** Merges what is at `at`. What the mapping has before takes precedence. */
+  /** Merges the node at `at`. Members that the mapping already has take precedence. */
   function mergeInto(object: Record<string, unknown>, merged: Set<string>, depth: number, length: number): void {
     const maps = mergedMaps(tree, at);
     if (maps.length === 0) noteAt(at, 'yaml-merge', 'The value of "<<" must be a mapping or a list of mappings.');

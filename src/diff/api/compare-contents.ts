@@ -46,19 +46,19 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
   for (const [type, media] of rest) {
     const wider = [...after.content.keys()].find((other) => isIn(type, other));
     const narrower = [...left.keys()].find((other) => isIn(other, type));
-    const found = wider ?? narrower;
-    if (found === undefined) {
-      // Readers choose a media type too, so one less is one request less that is answered.
+    const match = wider ?? narrower;
+    if (match === undefined) {
+      // Clients ask for a media type, so requests for a removed one fail.
       tell('breaking', 'removed', `is no longer available as ${type}`, type, null);
       continue;
     }
-    used.add(found);
-    compareMedia(walk, unit, media, after.content.get(found)!, {
+    used.add(match);
+    compareMedia(walk, unit, media, after.content.get(match)!, {
       ...where,
-      subject: named(where, found, after.content),
+      subject: named(where, match, after.content),
     });
     if (wider !== undefined) tell('widens', 'generalized', `may be ${wider} instead of ${type}`, type, wider);
-    else tell('narrows', 'specialized', `is ${found} instead of ${type}`, type, found);
+    else tell('narrows', 'specialized', `is ${match} instead of ${type}`, type, match);
   }
   for (const type of left.keys()) {
     if (used.has(type) || [...before.content.keys()].some((other) => isIn(type, other))) continue;

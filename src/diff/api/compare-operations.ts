@@ -108,7 +108,7 @@ function compareTags(unit: Unit, before: Operation, after: Operation): void {
     reportPart(unit, 'docs', 'operation-tag-added', `${after.name} has the tag ${added}.`, { after: added, at });
 }
 
-/** The end that was announced may be moved to a later day, not to an earlier one. */
+/** An announced end may move to a later day, but not to an earlier one. */
 function compareSunset(unit: Unit, before: Operation, after: Operation): void {
   const [old, current] = [before, after].map(({ place }) => textOf(objectOf(place.value)['x-sunset']) || null);
   if (old === current) return;

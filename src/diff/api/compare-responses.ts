@@ -68,7 +68,7 @@ function compareResponse(
   const subject = nameOf(after.place.pointer, status);
   const places = { before: before.place, after: after.place };
   setLabel(walk, places, { role: 'body', text: subject });
-  // What a 2.0 operation produces is said outside its responses, so the types are part of the key.
+  // OpenAPI 2.0 lists the produced types outside of the responses, so they are part of the key.
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();
   walk.below(parent, `response ${direction} ${before.place.pointer} | ${after.place.pointer} | ${types}`, (unit) => {
     reportTexts(walk, unit, places, { subject, role: 'response', keys: ['description', 'summary'] });
@@ -116,7 +116,7 @@ function compareHeaders(
     if (before.headers.has(key)) continue;
     const at = { before: before.place.pointer, after: header.place.pointer };
     const effect = header.isRequired || direction === 'response' ? 'narrows' : 'widens';
-    const said = { after: header.name, at, direction };
-    reportPart(unit, effect, `${direction}-header-added`, `${headerName(header)} was added.`, said);
+    const details = { after: header.name, at, direction };
+    reportPart(unit, effect, `${direction}-header-added`, `${headerName(header)} was added.`, details);
   }
 }

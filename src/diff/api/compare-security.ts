@@ -28,15 +28,15 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
     return reportPart(unit, 'safe', 'security-removed', `Requests need nothing; they needed ${change.before}.`, change);
   const used = new Set<Alternative>();
   for (const one of old.alternatives) {
-    const kept = current.alternatives.find((other) => satisfies(one, other));
-    if (kept) {
-      used.add(kept);
-      if (!satisfies(kept, one))
+    const match = current.alternatives.find((other) => satisfies(one, other));
+    if (match) {
+      used.add(match);
+      if (!satisfies(match, one))
         reportPart(
           unit,
           'safe',
           'security-relaxed',
-          `Requests need ${describe([kept])} instead of ${describe([one])}.`,
+          `Requests need ${describe([match])} instead of ${describe([one])}.`,
           change,
         );
       continue;
@@ -115,7 +115,7 @@ function kindOf(side: Side, name: string): string {
   return textOf(type);
 }
 
-/** Schemes that are change apart by their name (OAuth, OpenID Connect) keep it where both have it. */
+/** Schemes that only their name tells apart (OAuth, OpenID Connect) keep it if both documents have it. */
 function identityOf(walk: Walk, side: Side, name: string): string {
   const kind = kindOf(side, name);
   if (/^(?:http|apiKey)/.test(kind)) return kind;

@@ -151,8 +151,8 @@ export function responsesOf(side: Side, operation: Operation): Map<string, Respo
     responses.map(([status, written]): [string, Response] => {
       const place = resolvePlace(side, written) ?? written;
       const headers = membersOf(side, memberOf(side, place, 'headers')).map(([name, header]): [string, Parameter] => {
-        const found = resolvePlace(side, header) ?? header;
-        return [name.toLowerCase(), readParameter(side, found, 'header', name)];
+        const place = resolvePlace(side, header) ?? header;
+        return [name.toLowerCase(), readParameter(side, place, 'header', name)];
       });
       return [
         normalStatus(status),

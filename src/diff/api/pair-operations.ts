@@ -36,8 +36,8 @@ export function pairItems(
   isWebhook: boolean,
 ): OperationPair[] {
   const left = new Map(operationsOf(before, old, isWebhook).map((operation) => [operation.name, operation]));
-  const found = operationsOf(after, current, isWebhook);
-  const pairs = found.map((operation): OperationPair => {
+  const candidates = operationsOf(after, current, isWebhook);
+  const pairs = candidates.map((operation): OperationPair => {
     const same = left.get(operation.name) ?? null;
     left.delete(operation.name);
     return { before: same, after: operation, isWebhook };
@@ -70,8 +70,8 @@ function operationsOf(side: Side, map: Place | null, isWebhook: boolean): Operat
       const name = `${isWebhook ? 'WEBHOOK ' : ''}${method} ${path}`;
       return { name, path, place, items };
     };
-    const own = items.flatMap((item) => membersOf(side, item));
-    const plain = own.filter(([key]) => methods.has(key)).map(([key, place]) => make(key.toUpperCase(), place));
+    const members = items.flatMap((item) => membersOf(side, item));
+    const plain = members.filter(([key]) => methods.has(key)).map(([key, place]) => make(key.toUpperCase(), place));
     const more = items.flatMap((item) => membersOf(side, memberOf(side, item, 'additionalOperations')));
     const all = [...plain, ...more.map(([method, place]) => make(method, place))];
     return all.filter(({ name }, at) => all.findIndex((other) => other.name === name) === at);

@@ -5,7 +5,7 @@ import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Label, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
-/** What else there is to say of a change. Without a direction, it does not concern data. */
+/** Details of a change. Without a direction, it does not concern data. */
 export interface PartDetails {
   before?: string | null | undefined;
   after?: string | null | undefined;

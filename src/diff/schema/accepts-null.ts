@@ -16,8 +16,8 @@ export function acceptsNull(side: Side, schema: Schema): Answer {
 
 function acceptsAt(side: Side, place: Place): Answer {
   if (!isObject(place.value)) return place.value !== false;
-  const known = side.nulls.get(place.value);
-  if (known !== undefined) return known;
+  const remembered = side.nulls.get(place.value);
+  if (remembered !== undefined) return remembered;
   side.nulls.set(place.value, null);
   const answer = judge(side, place);
   side.nulls.set(place.value, answer);

@@ -7,7 +7,7 @@ import type { SchemaView } from './read-schema.ts';
 export function compareArrays(pair: Pair, below: Below): void {
   const { before, after } = pair;
   const length = Math.max(before.items.first.length, after.items.first.length);
-  // What no list is long enough for cannot break anybody.
+  // Items beyond the longest valid list cannot break anybody.
   const longest = Math.min(...[before, after].map((view) => limitOf(view, 'maxItems')?.value ?? Infinity));
   for (let at = 0; at < Math.min(length, longest); at++) below(itemAt(before, at), itemAt(after, at));
   const [old, current] = [before.items, after.items];

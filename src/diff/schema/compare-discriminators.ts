@@ -2,7 +2,7 @@ import { entriesOf, objectOf, textOf } from '../../render/json-value.ts';
 import { codeOf, placesOf, quote, report, sayHas, type Pair } from '../report.ts';
 import { reportLists } from './compare-values.ts';
 import type { SchemaView } from './read-schema.ts';
-import type { Stated } from './schema-parts.ts';
+import type { Located } from './schema-parts.ts';
 
 interface Discriminator {
   property: string;
@@ -34,7 +34,7 @@ export function compareDiscriminators(pair: Pair): void {
 }
 
 function read(view: SchemaView): Discriminator | null {
-  const stated: Stated<unknown> | null = view.first('discriminator');
+  const stated: Located<unknown> | null = view.first('discriminator');
   if (stated === null) return null;
   const { value, pointer } = stated;
   // In 2.0 it is the name of the property.

@@ -42,7 +42,7 @@ function compareFlag(
   );
 }
 
-/** What a flag means in a direction, the end of its sentence, and the start of its code. */
+/** The effect of a flag in a direction, with the end of its sentence and the start of its code. */
 function meaningOf(
   { direction }: Pair,
   flag: 'readOnly' | 'writeOnly',

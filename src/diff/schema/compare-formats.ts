@@ -33,8 +33,8 @@ function compareFormat(pair: Pair): void {
   if (old === current) return;
   const isHint = [old, current].every((format) => format === null || hints.has(format));
   const says = sayHas('format', old && quote(old), current && quote(current));
-  const said = { before: old, after: current, at: placesOf(pair, before, after) };
-  report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, said);
+  const details = { before: old, after: current, at: placesOf(pair, before, after) };
+  report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
 }
 
 /** The stated format. The type `file` of OpenAPI 2.0 is what 3.0 writes as the format `binary`. */

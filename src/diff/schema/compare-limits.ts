@@ -22,7 +22,7 @@ function compareLimit(pair: Pair, keyword: string): void {
   if (isContains && !(pair.before.keywords.has('contains') && pair.after.keywords.has('contains'))) return;
   const [old, current] = [limitOf(pair.before, keyword), limitOf(pair.after, keyword)];
   if (old === null && current === null) return;
-  const said = {
+  const details = {
     before: old && `${old.value}`,
     after: current && `${current.value}`,
     at: placesOf(pair, old, current),
@@ -31,7 +31,7 @@ function compareLimit(pair: Pair, keyword: string): void {
   const name = kebab(keyword);
   if (old === null || current === null) {
     const says = old ? `no longer has ${text(old)}` : `has ${text(current!)}; it had no such limit`;
-    return report(pair, effectOf(old, current, 'unknown'), codeOf(name, old, current), says, said);
+    return report(pair, effectOf(old, current, 'unknown'), codeOf(name, old, current), says, details);
   }
   if (current.bound === old.bound && current.isOpen === old.isOpen) return;
   // Of the same bound, one that is excluded is tighter, in both kinds.
@@ -39,7 +39,13 @@ function compareLimit(pair: Pair, keyword: string): void {
   const isTighter = current.bound === old.bound ? current.isOpen : isUpper === current.bound < old.bound;
   const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
   const end = isTighter === isUpper ? 'decreased' : 'increased';
-  report(pair, isTighter ? 'narrows' : 'widens', `${name}-${end}`, `has ${text(current)} instead of ${instead}`, said);
+  report(
+    pair,
+    isTighter ? 'narrows' : 'widens',
+    `${name}-${end}`,
+    `has ${text(current)} instead of ${instead}`,
+    details,
+  );
 }
 
 function compareMultiples(pair: Pair): void {
@@ -58,7 +64,7 @@ function compareUnique(pair: Pair): void {
   const [before, after] = [setIn(pair.before), setIn(pair.after)];
   const [was, is] = [before !== undefined, after !== undefined];
   if (was === is) return;
-  const said = { before: `${was}`, after: `${is}`, at: placesOf(pair, before, after) };
-  if (is) report(pair, 'narrows', 'unique-items-set', 'no longer allows equal items', said);
-  else report(pair, 'widens', 'unique-items-unset', 'allows equal items', said);
+  const details = { before: `${was}`, after: `${is}`, at: placesOf(pair, before, after) };
+  if (is) report(pair, 'narrows', 'unique-items-set', 'no longer allows equal items', details);
+  else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);
 }

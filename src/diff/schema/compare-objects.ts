@@ -32,8 +32,8 @@ export function compareObjects(pair: Pair, below: Below): void {
 }
 
 /**
- * What an object demands of a property that it does not name: what it says about others, or anything
- * where the property is required nevertheless. Null: it does not say.
+ * The schema for a property that an object does not name: that of additional properties, or any
+ * value if the property is required nevertheless. Null: the object has none.
  */
 function restOf({ additional, pointer }: SchemaView, isRequired: boolean): Schema | null {
   if (additional.isClosed) return null;
@@ -65,41 +65,41 @@ function removed(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction } = pair;
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
-  const said = { about, at: { before: about.before, after: after.pointer } };
+  const details = { about, at: { before: about.before, after: after.pointer } };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
   if (direction === 'response' && isRequired && !isStillRequired)
-    return report(pair, 'widens', 'removed', 'was removed; it was always present', said);
+    return report(pair, 'widens', 'removed', 'was removed; it was always present', details);
   if (direction === 'response') {
     const says = `was removed; it was ${isRequired ? 'always present, and still is' : 'optional'}`;
-    return report(pair, 'risky', 'optional-removed', says, { ...said, effect: 'changes' });
+    return report(pair, 'risky', 'optional-removed', says, { ...details, effect: 'changes' });
   }
   if (after.additional.isClosed && after.keywords.has('patternProperties'))
-    return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', said);
-  if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', said);
+    return report(pair, 'unknown', 'removed', 'was removed; whether a pattern allows it cannot be judged', details);
+  if (after.additional.isClosed) return report(pair, 'narrows', 'removed', 'was removed and is refused now', details);
   const isAllowed = after.additional.schema.length > 0 || isStillRequired;
   const says = isAllowed ? 'others that are not named may still be sent' : 'whether it is still accepted is not said';
-  report(pair, 'risky', 'removed-but-tolerated', `was removed; ${says}`, { ...said, effect: 'changes' });
+  report(pair, 'risky', 'removed-but-tolerated', `was removed; ${says}`, { ...details, effect: 'changes' });
 }
 
 function added(pair: Pair, name: string, schema: Schema): void {
   const { before, after, direction } = pair;
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
-  const said = { about, at: { before: before.pointer, after: about.after } };
+  const details = { about, at: { before: before.pointer, after: about.after } };
   const { isClosed } = before.additional;
   const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
   if (wasDescribed)
-    report(pair, 'unknown', 'added', 'was added; whether a pattern described it before cannot be judged', said);
+    report(pair, 'unknown', 'added', 'was added; whether a pattern described it before cannot be judged', details);
   if (isNewDemand && direction !== 'response')
-    return report(pair, 'narrows', 'added-as-required', 'was added and is required', said);
+    return report(pair, 'narrows', 'added-as-required', 'was added and is required', details);
   if (wasDescribed) return;
-  // Whoever keeps to a closed schema refuses what it does not name.
+  // Readers with a closed schema refuse properties that it does not name.
   const isSurprise = isClosed && direction !== 'request';
   const says = isSurprise ? 'was added; readers that allow no other properties refuse it' : 'was added';
   const effect = isNewDemand ? (isClosed ? 'changes' : 'narrows') : isClosed ? 'widens' : undefined;
-  report(pair, isSurprise ? 'risky' : 'safe', 'added', says, { ...said, ...(effect && { effect }) });
+  report(pair, isSurprise ? 'risky' : 'safe', 'added', says, { ...details, ...(effect && { effect }) });
 }
 
 function compareRequired(pair: Pair): void {
@@ -158,7 +158,7 @@ function comparePatterns(pair: Pair, below: Below): void {
   }
 }
 
-/** What a pattern of the one document does where the other one has none. */
+/** The effect of a pattern that only one of the documents has. */
 function effectOfPattern({ additional, properties }: SchemaView, closed: Effect, open: Effect): Effect {
   if (!additional.isClosed) return additional.schema.length > 0 ? 'unknown' : open;
   // It restricts the named properties that it matches.

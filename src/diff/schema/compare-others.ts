@@ -21,7 +21,7 @@ export function compareOthers(pair: Pair, below: Below): void {
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }
 
-/** Compares a keyword's values as a whole. `changed`: what another one does. Null: it is not known what any of them does. */
+/** Compares a keyword's values as a whole. `changed`: the effect of another value. Null: it is unknown. */
 function compareWhole(pair: Pair, keyword: string, changed: 'changes' | 'unknown' | null): void {
   const [before, after] = [pair.before.all(keyword), pair.after.all(keyword)];
   if (before?.value === after?.value && isSameBelow(pair, keyword)) return;

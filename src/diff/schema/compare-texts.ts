@@ -28,8 +28,8 @@ function compareDeprecated(pair: Pair): void {
   const [before, after] = [pair.before.first('deprecated'), pair.after.first('deprecated')];
   const [was, is] = [before?.value === true, after?.value === true];
   if (was === is) return;
-  const said = { before: String(was), after: String(is), at: placesOf(pair, before, after), isSideless: true };
-  report(pair, 'safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, said);
+  const details = { before: String(was), after: String(is), at: placesOf(pair, before, after), isSideless: true };
+  report(pair, 'safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, details);
 }
 
 /** A default is what the server takes where a request says nothing. A response only describes it. */

@@ -7,7 +7,7 @@ export function compareNull(pair: Pair): void {
   const { before, after, isBranch } = pair;
   const [was, is] = [before.allowsNull, after.allowsNull];
   if (isBranch || was === is || was === null || is === null) return;
-  // Where one of them allows anything, what the other one states is what changed.
+  // If one of them allows anything, the change is what the other one states.
   const [anything, stated] = was ? [before, after] : [after, before];
   if (isAny(anything) && !isAny(stated)) return;
   const values = { before: namesOf(before), after: namesOf(after), at: placesOf(pair, before.types, after.types) };
@@ -65,7 +65,7 @@ function impliedType({ properties, required, items }: SchemaView): string | null
   return items.rest.length > 0 || items.first.length > 0 ? 'array' : null;
 }
 
-/** A text that is sent as one may be what a number may be. */
+/** A value that is sent as text may also be a number. */
 function covers(wide: ReadonlySet<string>, narrow: ReadonlySet<string>, isText: boolean): boolean {
   const sent = new Set(['integer', 'number', 'boolean']);
   return coversTypes(wide, isText && wide.has('string') ? narrow.difference(sent) : narrow);

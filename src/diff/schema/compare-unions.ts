@@ -118,8 +118,8 @@ function isWhole(view: SchemaView): boolean {
   const { side, types, unions } = view;
   if (types === null || others.some((keyword) => keyword !== 'type')) return false;
   return unions[0]!.branches.every((branch) => {
-    const own = viewOf(side, [branch]).types;
-    return own !== null && coversTypes(types.value, own.value);
+    const branchTypes = viewOf(side, [branch]).types;
+    return branchTypes !== null && coversTypes(types.value, branchTypes.value);
   });
 }
 
@@ -255,8 +255,8 @@ function reportAdded(pair: Pair, { old, current }: Unions, added: readonly Branc
     const why = '; oneOf refuses values that match several alternatives, which cannot be judged';
     const areValues = hasOnlyValues(walk.before, old) && hasOnlyValues(walk.after, current);
     const judgement = isUnclear ? 'unknown' : areValues ? widensValues(pair) : 'widens';
-    const said = { after: names, at, effect: 'widens' } as const;
-    report(pair, judgement, `${kind}-added`, isUnclear ? says + why : says, said);
+    const details = { after: names, at, effect: 'widens' } as const;
+    report(pair, judgement, `${kind}-added`, isUnclear ? says + why : says, details);
   }
 }
 

@@ -10,11 +10,11 @@ export function compareValues(pair: Pair): void {
   const [old, current] = [before.values?.value ?? null, after.values?.value ?? null];
   if (old === null && current === null) return compareKnown(pair);
   const at = placesOf(pair, before.values, after.values);
-  const said = { before: old && listed(whole(before, old)), after: current && listed(whole(after, current)), at };
+  const details = { before: old && listed(whole(before, old)), after: current && listed(whole(after, current)), at };
   if (old === null)
-    return report(pair, 'narrows', 'became-enum', `allows only ${said.after}; it allowed any value`, said);
+    return report(pair, 'narrows', 'became-enum', `allows only ${details.after}; it allowed any value`, details);
   if (current === null)
-    return report(pair, 'widens', 'enum-removed', `allows any value; it allowed only ${said.before}`, said);
+    return report(pair, 'widens', 'enum-removed', `allows any value; it allowed only ${details.before}`, details);
   // Where no value is left, readers know none of them.
   const added = old.isDisjointFrom(current) ? 'widens' : widensValues(pair);
   reportLists(pair, 'enum-value', [old, current], at, {
@@ -28,14 +28,14 @@ export function widensValues({ direction, walk }: Pair): Judgement {
   return direction === 'response' ? walk.rules.enums : 'widens';
 }
 
-/** Null is said where it is allowed: the lists that are compared leave it out. */
+/** Adds null if it is allowed, since the compared lists leave it out. */
 function whole({ allowsNull }: SchemaView, values: ReadonlySet<string>): string[] {
   return allowsNull === true ? [...values, 'null'] : [...values];
 }
 
 type Says = readonly [Judgement, (values: string) => string];
 
-/** Reports what left a list and what came. */
+/** Reports the removed and the added values of a list. */
 export function reportLists(
   pair: Pair,
   name: string,
@@ -57,7 +57,7 @@ export function reportLists(
 /** Compares values that are named although others are allowed, too. */
 function compareKnown(pair: Pair): void {
   compareExtensible(pair);
-  const [old, current] = [pair.before.known, pair.after.known];
+  const [old, current] = [pair.before.names, pair.after.names];
   const values = [old?.value ?? new Set<string>(), current?.value ?? new Set<string>()] as const;
   reportLists(pair, 'open-enum-value', values, placesOf(pair, old, current), {
     removed: ['safe', (names) => `no longer names ${names} among its values`],

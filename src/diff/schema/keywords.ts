@@ -1,4 +1,4 @@
-/** What a comparison knows about a keyword of schemas. */
+/** How a comparison treats a keyword of schemas. */
 export interface Keyword {
   /** The type of the values that it restricts where it stands, or `any`. Null: it restricts none itself. */
   restricts: 'string' | 'number' | 'array' | 'object' | 'any' | null;

@@ -12,7 +12,7 @@ export interface Limit {
   pointer: string;
 }
 
-/** What limits are read from. */
+/** The part of a schema that limits are read from. */
 export interface Limited {
   side: Side;
   flat: Flat;
@@ -72,7 +72,6 @@ function hasOnlyIntegers({ types }: Limited): boolean {
 
 /** The number of which a value must be a multiple: of all that are stated. */
 export function multipleIn(view: Limited): number | null {
-  // Integers are multiples of 1 anyway.
   const isInteger = hasOnlyIntegers(view);
   const stated = statedIn(view.flat.parts, 'multipleOf').flatMap(({ value }) =>
     typeof value === 'number' && !(isInteger && value === 1) ? [value] : [],
@@ -88,8 +87,8 @@ function greatestDivisor(one: number, other: number): number {
 /** Whether a schema's limits leave no value of a type: what is at least 3 long is not at most 2 long. */
 export function isImpossible(view: Limited, type: string): boolean {
   const of = type === 'integer' ? 'number' : type;
-  const most = upperLimits.map((keyword) => (keywordOf(keyword).restricts === of ? limitOf(view, keyword) : null));
-  return most.some((limit, at) => {
+  const upper = upperLimits.map((keyword) => (keywordOf(keyword).restricts === of ? limitOf(view, keyword) : null));
+  return upper.some((limit, at) => {
     const least = limit && limitOf(view, upperLimits[at]!.replace('max', 'min'));
     return least !== null && areApart(limit!, least);
   });

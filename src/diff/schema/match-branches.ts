@@ -30,16 +30,16 @@ export function matchBranches(before: Side, after: Side, old: readonly Branch[],
     const others = Map.groupBy(left.after, (branch) => mark(after, branch));
     for (const branch of left.before.slice()) {
       const key = mark(before, branch);
-      const found = key === null ? undefined : others.get(key)?.shift();
-      if (found !== undefined) pair(branch, found);
+      const partner = key === null ? undefined : others.get(key)?.shift();
+      if (partner !== undefined) pair(branch, partner);
     }
   }
   if (left.before.length === 1 || left.after.length === 1) {
-    const found = left.before.flatMap((one) => left.after.map((other) => [one, other] as const));
-    const alike = found.filter(
+    const candidates = left.before.flatMap((one) => left.after.map((other) => [one, other] as const));
+    const alike = candidates.filter(
       ([one, other]) =>
         // Of several, one that has another name is another one.
-        (found.length === 1 || !isNamed(before, one) || !isNamed(after, other)) &&
+        (candidates.length === 1 || !isNamed(before, one) || !isNamed(after, other)) &&
         haveTypeInCommon(before, after, one, other),
     );
     if (alike.length === 1) pair(...alike[0]!);

@@ -12,7 +12,7 @@ import {
   type Flat,
   type Part,
   type Schema,
-  type Stated,
+  type Located,
   type Union,
 } from './schema-parts.ts';
 
@@ -27,11 +27,11 @@ export interface SchemaView {
   /** Whether no value is valid, or none but null. */
   isNever: boolean;
   /** The stated types, or else those of the stated values, without null. Null: any type. */
-  types: (Stated<ReadonlySet<string>> & { isStated: boolean }) | null;
+  types: (Located<ReadonlySet<string>> & { isStated: boolean }) | null;
   /** The allowed values by their JSON text, without null. Null: any. */
-  values: Stated<ReadonlySet<string>> | null;
+  values: Located<ReadonlySet<string>> | null;
   /** Values that are named beside a type that allows them anyway, by their JSON text. Null: none. */
-  known: Stated<ReadonlySet<string>> | null;
+  names: Located<ReadonlySet<string>> | null;
   /** Own properties. One may be described in several places. */
   properties: ReadonlyMap<string, Schema>;
   /** Names of required properties, with the place of the list that has them. */
@@ -47,9 +47,9 @@ export interface SchemaView {
   /** All members that it has. */
   keywords: ReadonlySet<string>;
   /** The first value of a keyword, and where. */
-  first(keyword: string): Stated<unknown> | null;
+  first(keyword: string): Located<unknown> | null;
   /** All values of a keyword, as one text that shows whether they differ. Null: absent. */
-  all(keyword: string): Stated<string> | null;
+  all(keyword: string): Located<string> | null;
 }
 
 /** Reads a schema. */
@@ -72,7 +72,7 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
     pointer: start,
     types,
     values: valuesOf(flat),
-    known: knownOf(side, unions),
+    names: knownOf(side, unions),
     properties,
     blocked: blockedIn(parts, properties),
     required: new Map(
@@ -97,8 +97,8 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
 export function typesIn({ side, types, unions }: SchemaView): ReadonlySet<string> | null {
   if (types !== null) return types.value;
   const all = unions.flatMap(({ branches }) => {
-    const found = branches.map((branch) => viewOf(side, [branch]).types?.value);
-    return found.includes(undefined) ? [] : [new Set(found.flatMap((names) => [...names!]))];
+    const types = branches.map((branch) => viewOf(side, [branch]).types?.value);
+    return types.includes(undefined) ? [] : [new Set(types.flatMap((names) => [...names!]))];
   });
   return all.length === 0 ? null : all.reduce(intersect);
 }
@@ -152,14 +152,14 @@ function valuesOf({ parts }: Flat): SchemaView['values'] {
   return { value: without(values, 'null'), pointer: stated[0]!.pointer };
 }
 
-function valueLists(parts: readonly Part[]): Stated<unknown[]>[] {
+function valueLists(parts: readonly Part[]): Located<unknown[]>[] {
   return [
     ...statedIn(parts, 'enum').map(({ value, pointer }) => ({ value: listOf(value), pointer })),
     ...statedIn(parts, 'const').map(({ value, pointer }) => ({ value: [value], pointer })),
   ];
 }
 
-function knownOf(side: Side, unions: readonly Union[]): SchemaView['known'] {
+function knownOf(side: Side, unions: readonly Union[]): SchemaView['names'] {
   const lists = unions.flatMap(({ covered }) => covered).flatMap((place) => valueLists(flatten(side, [place]).parts));
   if (lists.length === 0) return null;
   const values = new Set(lists.flatMap(({ value }) => value.map(textOfValue)));
@@ -170,8 +170,8 @@ function propertiesOf(side: Side, parts: readonly Part[]): Map<string, Place[]> 
   const properties = new Map<string, Place[]>();
   for (const part of parts)
     for (const [name, place] of membersOf(side, memberOf(side, part, 'properties'))) {
-      const known = properties.get(name);
-      if (known) known.push(place);
+      const property = properties.get(name);
+      if (property) property.push(place);
       else properties.set(name, [place]);
     }
   // What a part says of other properties applies to those that only another part names.

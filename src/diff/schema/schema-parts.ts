@@ -34,7 +34,7 @@ export interface Union {
 }
 
 /** A value and the pointer of the keyword that sets it. */
-export interface Stated<T> {
+export interface Located<T> {
   value: T;
   pointer: string;
 }
@@ -106,13 +106,13 @@ function nestedIn(side: Side, branch: Place, depth = 5): Place[] {
 
 /** Whether a schema allows nothing but null, if that. */
 function isNull(side: Side, place: Place, depth = 3): boolean {
-  const found = deref(side, place);
-  if (!isObject(found.value)) return found.value === false;
-  const { type, enum: values } = found.value;
+  const target = deref(side, place);
+  if (!isObject(target.value)) return target.value === false;
+  const { type, enum: values } = target.value;
   if (type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null')) return true;
-  if (found.value['const'] === null || (listOf(values).length === 1 && listOf(values)[0] === null)) return true;
+  if (target.value['const'] === null || (listOf(values).length === 1 && listOf(values)[0] === null)) return true;
   if (depth === 0) return false;
-  const below = (keyword: string) => itemsOf(side, memberOf(side, found, keyword));
+  const below = (keyword: string) => itemsOf(side, memberOf(side, target, keyword));
   const isOnly = (branches: Place[]) => branches.length > 0 && branches.every((one) => isNull(side, one, depth - 1));
   return below('allOf').some((one) => isNull(side, one, depth - 1)) || isOnly(below('anyOf')) || isOnly(below('oneOf'));
 }
@@ -169,7 +169,7 @@ export function without(names: ReadonlySet<string>, name: string): Set<string> {
 }
 
 /** The values of a keyword, outermost first. */
-export function statedIn(parts: readonly Part[], keyword: string): Stated<unknown>[] {
+export function statedIn(parts: readonly Part[], keyword: string): Located<unknown>[] {
   return parts.flatMap(({ value, pointer }) =>
     Object.hasOwn(value, keyword) && value[keyword] !== undefined
       ? [{ value: value[keyword], pointer: `${pointer}/${escapeKey(keyword)}` }]
@@ -184,13 +184,13 @@ export function keyOf(schema: Schema): string {
 
 /** The schema at the end of references, so that users of one component share its comparison. */
 export function deref(side: Side, place: Place): Place {
-  let found = place;
-  for (let hops = 0; hops < 20 && isObject(found.value); hops++) {
-    const reference = textOf(found.value['$ref']);
-    if (reference === '' || (side.dialect.hasSiblings && Object.keys(found.value).length > 1)) break;
-    const target = targetOf(side, reference, found.pointer);
+  let part = place;
+  for (let hops = 0; hops < 20 && isObject(part.value); hops++) {
+    const reference = textOf(part.value['$ref']);
+    if (reference === '' || (side.dialect.hasSiblings && Object.keys(part.value).length > 1)) break;
+    const target = targetOf(side, reference, part.pointer);
     if (target === null) break;
-    found = target;
+    part = target;
   }
-  return found;
+  return part;
 }

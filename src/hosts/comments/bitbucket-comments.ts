@@ -59,7 +59,7 @@ export async function commentOnPull(
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/repositories/${repository.name}/pullrequests/${comment.number}/comments`;
-  const known = await listComments({
+  const existing = await listComments({
     async list(page) {
       const { json } = await ask(repository, { method: 'GET', path: `${path}?pagelen=100&page=${page}` }, signal);
       const values = valueAt(json, 'values');
@@ -76,5 +76,5 @@ export async function commentOnPull(
     update: (id: number, text: string) =>
       ask(repository, { method: 'PUT', path: `${path}/${id}`, body: bodyOf(text) }, signal),
   };
-  await writeComment(comments, known, comment);
+  await writeComment(comments, existing, comment);
 }

@@ -31,13 +31,13 @@ export async function listComments({ list }: Pick<Comments, 'list'>): Promise<Ho
 /** Writes the comment: edits the one that has its mark, unless it says the same, or else adds it. */
 export async function writeComment(
   comments: Pick<Comments, 'create' | 'update'>,
-  known: readonly HostComment[],
+  existing: readonly HostComment[],
   { mark, text, isOnlyEdit }: PullComment,
 ): Promise<void> {
-  const own = known.find((each) => each.text.includes(markOf(mark)));
+  const match = existing.find((each) => each.text.includes(markOf(mark)));
   const whole = marked(text, mark);
-  if (own === undefined) await (isOnlyEdit ? undefined : comments.create(whole));
-  else if (own.text.trimEnd() !== whole) await comments.update(own.id, whole);
+  if (match === undefined) await (isOnlyEdit ? undefined : comments.create(whole));
+  else if (match.text.trimEnd() !== whole) await comments.update(match.id, whole);
 }
 
 /**

@@ -27,7 +27,7 @@ export async function commentOnPull(
   await writeComment(comments, commentsIn(json), comment);
 
   const reviews = `${root}/pulls/${number}/reviews`;
-  const known = await listComments({
+  const existing = await listComments({
     async list(page) {
       const answer = await ask(repository, { method: 'GET', path: `${reviews}?limit=50&page=${page}` }, signal);
       const isLast = !/\brel="next"/.test(answer.headers.get('link') ?? '');
@@ -35,13 +35,13 @@ export async function commentOnPull(
     },
   });
   const wanted = noteMark(mark, notes);
-  const own = known.filter((each) => isNote(each, mark));
-  if (notes.length > 0 && !own.some(({ text }) => text.includes(wanted))) {
+  const earlier = existing.filter((each) => isNote(each, mark));
+  if (notes.length > 0 && !earlier.some(({ text }) => text.includes(wanted))) {
     const lines = notes.map((note) => ({ path: note.path, new_position: note.line, body: noteText(note) }));
     const body = { event: 'COMMENT', commit_id: commit, body: marked('Findings', wanted), comments: lines };
     await ask(repository, { method: 'POST', path: reviews, body }, signal);
   }
-  for (const { id, text } of own) {
+  for (const { id, text } of earlier) {
     if (notes.length > 0 && text.includes(wanted)) continue;
     const isGone = (status: number) => status === 404;
     await ask(repository, { method: 'DELETE', path: `${reviews}/${id}`, isDone: isGone }, signal);

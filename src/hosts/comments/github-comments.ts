@@ -15,7 +15,7 @@ export async function commentOnPull(
 ): Promise<void> {
   const target = { ...ownerOf(name), request: { signal } };
   const { issues } = client.rest;
-  const known = await listComments({
+  const existing = await listComments({
     async list(page) {
       const { data } = await issues.listComments({ ...target, issue_number: comment.number, per_page: 100, page });
       return { items: data.map(({ id, body }) => ({ id, text: body ?? '' })), isLast: data.length < 100 };
@@ -25,5 +25,5 @@ export async function commentOnPull(
     create: (body: string) => issues.createComment({ ...target, issue_number: comment.number, body }),
     update: (id: number, body: string) => issues.updateComment({ ...target, comment_id: id, body }),
   };
-  await writeComment(comments, known, comment);
+  await writeComment(comments, existing, comment);
 }

@@ -16,7 +16,7 @@ export async function commentOnMergeRequest(
 ): Promise<void> {
   const request = `/projects/${encodeURIComponent(repository.name)}/merge_requests/${comment.number}`;
   const notes = `${request}/notes`;
-  const known = await listComments({
+  const existing = await listComments({
     async list(page) {
       const path = `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
       const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
@@ -32,14 +32,14 @@ export async function commentOnMergeRequest(
     update: (id: number, body: string) =>
       ask(repository, { method: 'PUT', path: `${notes}/${id}`, body: { body } }, signal),
   };
-  const own = known.filter((each) => isNote(each, comment.mark));
+  const earlier = existing.filter((each) => isNote(each, comment.mark));
   await writeComment(
     comments,
-    known.filter((each) => !own.includes(each)),
+    existing.filter((each) => !earlier.includes(each)),
     comment,
   );
   const wanted = new Map(comment.notes.map((note) => [noteMark(comment.mark, [note]), note]));
-  for (const { id, text } of own) {
+  for (const { id, text } of earlier) {
     const mark = [...wanted.keys()].find((each) => text.includes(each));
     if (mark !== undefined) wanted.delete(mark);
     else await ask(repository, { method: 'DELETE', path: `${notes}/${id}`, isDone: isGone }, signal);

@@ -126,8 +126,8 @@ export function parseLock(text: string, name: string = lockName): LockedContract
       ];
     });
     const contract = Object.fromEntries(entry) as LockedContract;
-    const taken = paths.add(contract.path);
-    if (taken !== null) fail(rest[at]!.at, `${taken}. Run stele remove ${contract.path}, or ${lowerFirst(restore)}`);
+    const isNew = paths.add(contract.path);
+    if (isNew !== null) fail(rest[at]!.at, `${isNew}. Run stele remove ${contract.path}, or ${lowerFirst(restore)}`);
     contracts.push(contract);
   }
   return contracts;

@@ -25,7 +25,7 @@ function isExcepted(entry: string, host: string, port: string): boolean {
   return only === port && name !== '' && (host === name || host.endsWith(`.${name}`));
 }
 
-/** Whether a name or address without brackets is that of this machine. */
+/** Whether a name, or an address without brackets, means this machine. */
 function isThisMachine(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || host.startsWith('127.');
 }

@@ -1,7 +1,4 @@
-/**
- * ` Did you mean "x"?` when one of the names is close to what was written, otherwise the empty
- * string.
- */
+/** ` Did you mean "x"?` if one of the names is similar, else the empty string. */
 export function closest(written: string, names: Iterable<string>): string {
   const limit = Math.min(3, Math.floor(written.length / 3));
   let best: { name: string; distance: number } | null = null;

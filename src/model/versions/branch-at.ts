@@ -10,21 +10,21 @@ export function withBranchAt(resource: Resource, label: string): Resource {
   const { versions } = resource;
   const read = readerOf(versions);
   const order = versions.map((_, index) => orderOf(versions, index));
-  const own = versions.findIndex((version) => version.label === label);
-  let newest = own;
+  const place = versions.findIndex((version) => version.label === label);
+  let newest = place;
   for (const [index, version] of versions.entries())
     if (version.createdAt !== undefined && order[index]! > order[newest]! && haveEqualRank(read, version.label, label))
       newest = index;
-  if (newest === own) {
+  if (newest === place) {
     const isKnown = (resource.onBranch ?? resource.latest) === label;
     return isKnown ? resource : { ...resource, onBranch: label };
   }
   const { returnedAfter, returnCount = 1 } = versions[newest]!;
   const back = {
-    ...versions[own]!,
+    ...versions[place]!,
     returnedAfter: versions[Math.floor(order[newest]!)]!.label,
     returnCount: returnedAfter === undefined ? 1 : returnCount + 1,
   };
-  const moved = { ...resource, versions: versions.with(own, back), onBranch: label };
+  const moved = { ...resource, versions: versions.with(place, back), onBranch: label };
   return { ...moved, latest: chooseLatest(moved) };
 }

@@ -10,7 +10,7 @@ export function latestMovedBack(resource: Resource, next: Resource): { from: Ver
   const from = resource.latest === null ? null : findVersion(resource, resource.latest);
   const to = next.latest === null ? null : findVersion(next, next.latest);
   if (from === null || to === null || !isOffered(from)) return null;
-  // A date after now is that of a clock that was ahead.
+  // A date in the future comes from a clock that was ahead.
   const isKnown = dateOf(from) <= Date.parse(to.publishedAt);
   return isKnown && dateOf(to) < dateOf(from) ? { from, to } : null;
 }

@@ -13,7 +13,7 @@ type Compared = Pick<Version, 'label'> & Partial<Pick<Version, 'changes'>>;
  * was published stays, even yanked, unless a better one was put in between.
  */
 export function comparedWith(resource: Pick<Resource, 'versions'>, version: Compared): Version | null {
-  return find(resource, version, (own) => own.prerelease.length > 0);
+  return find(resource, version, (parsed) => parsed.prerelease.length > 0);
 }
 
 /**
@@ -42,7 +42,7 @@ interface Place {
 function find(
   { versions }: Pick<Resource, 'versions'>,
   { label, changes }: Compared,
-  takesPrereleases: (own: SemanticVersion) => boolean,
+  takesPrereleases: (version: SemanticVersion) => boolean,
 ): Version | null {
   const index = placeOfLabel(versions, label);
   const end = index < 0 ? versions.length : index;
@@ -54,15 +54,15 @@ function find(
       (takesPrereleases(ordered) || parsed.prerelease.length === 0) &&
       compareSemanticVersions(parsed, ordered) <= 0);
 
-  const kept = changes === undefined ? -1 : placeOfLabel(versions, changes.from);
+  const place = changes === undefined ? -1 : placeOfLabel(versions, changes.from);
   let best: Place | null = null;
-  if (kept >= 0 && kept < end && versions[kept]!.status.state !== 'withdrawn') {
-    const parsed = read(versions[kept]!.label);
-    if (fits(parsed)) best = { at: kept, parsed };
+  if (place >= 0 && place < end && versions[place]!.status.state !== 'withdrawn') {
+    const parsed = read(versions[place]!.label);
+    if (fits(parsed)) best = { at: place, parsed };
   }
-  // What stands before the kept one was there when that was chosen; so was what was published before
-  // the version itself, and passed over because it was yanked then.
-  const floor = best === null ? -1 : kept;
+  // Versions before the recorded one could have been chosen then, and so could those that were
+  // published before the version itself and passed over because they were yanked.
+  const floor = best === null ? -1 : place;
   const chosenAt = best === null ? undefined : versions[index]?.publishedAt;
   for (let at = end - 1; at > floor; at--) {
     if (!isOffered(versions[at]!)) continue;

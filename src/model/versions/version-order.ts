@@ -19,13 +19,13 @@ function parseDottedVersion(label: string): SemanticVersion | null {
   return { core: [major!, minor ?? 0n, patch ?? 0n, ...rest], prerelease: prerelease?.split('.') ?? [] };
 }
 
-const known = new WeakMap<readonly Labelled[], boolean>();
+const dottedLists = new WeakMap<readonly Labelled[], boolean>();
 
 /** Whether every stable label of a list consists of dotted numbers, without those that were withdrawn. */
 function areDotted(list: readonly Labelled[]): boolean {
-  let found = known.get(list);
-  if (found === undefined) known.set(list, (found = list.every(isDotted)));
-  return found;
+  let answer = dottedLists.get(list);
+  if (answer === undefined) dottedLists.set(list, (answer = list.every(isDotted)));
+  return answer;
 }
 
 function isDotted({ label, status }: Labelled): boolean {

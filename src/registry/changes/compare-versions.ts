@@ -52,7 +52,7 @@ export async function tryCompareWith(
 const triedAgainAfter = 60_000;
 const triedKept = 1000;
 
-/** When pairs of versions may be compared again, by the monotonic clock. Else each reader would cost as much. */
+/** When pairs of versions may be compared again, by the monotonic clock. Else every reader would start it again. */
 const tried = new WeakMap<Registry['cache'], LRUCache<string, number>>();
 
 /**
@@ -61,15 +61,15 @@ const tried = new WeakMap<Registry['cache'], LRUCache<string, number>>();
  * minute.
  */
 export async function comparisonOf(registry: Registry, from: GrantedVersion, to: GrantedVersion): Promise<Comparison> {
-  const kept = await keptComparison(registry, from.version, to.version);
-  if (kept !== null && kept.reason === null) return kept;
+  const stored = await keptComparison(registry, from.version, to.version);
+  if (stored !== null && stored.reason === null) return stored;
   const { org } = to.resource;
   const { cache, monotonic } = registry;
   const { enums } = changeRulesIn(registry.config, org);
   const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${enums === 'risky' ? '' : `-${enums}`}`;
   const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
   tried.set(cache, until);
-  if (monotonic() < (until.get(name) ?? -Infinity)) return kept ?? notCompared(overLimits);
+  if (monotonic() < (until.get(name) ?? -Infinity)) return stored ?? notCompared(overLimits);
   const make = async () => {
     const after = await readPublished(registry, to.version);
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
@@ -77,12 +77,12 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   };
   const derived = await derive(registry, 'compared', org, name, make, { of: [from.version, to.version] });
   if (derived === null) until.set(name, monotonic() + triedAgainAfter);
-  return derived ?? kept ?? notCompared(overLimits);
+  return derived ?? stored ?? notCompared(overLimits);
 }
 
 const overLimits = 'The documents cannot be compared within the limits.';
 
-/** What was compared when a version was published, if that was with `from`. Null: something else, or nothing. */
+/** The comparison with `from` that publishing stored. Null: there is none. */
 export async function keptComparison(
   registry: Registry,
   from: Version,

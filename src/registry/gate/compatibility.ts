@@ -46,7 +46,7 @@ export async function checkCompatibility(
     });
   let comparison = await compare(after);
   const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;
-  // Lines cost another look at the file, and most documents need none.
+  // Finding the lines means reading the file again, and most documents need none.
   if (bytes && findingsOf(comparison, entry).length > 0)
     comparison = await compare({ ...after, source: { path: entry, bytes } });
   const today = registry.now().toISOString().slice(0, 10);

@@ -61,10 +61,7 @@ export function validationOf(registry: Pick<Registry, 'config'>, resource: Resou
   return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
 }
 
-/**
- * Compiles a document. With a ratchet, one that the ruleset's findings block is compared with the
- * latest version: what both have does not block.
- */
+/** Compiles a document. With a ratchet, findings of the ruleset that the latest version has too do not block. */
 export async function compileGated(
   registry: Registry,
   request: CompileRequest,

@@ -10,7 +10,7 @@ import { readRuleset } from '../stored.ts';
 type Extended = Record<string, GivenRuleset>;
 type Find = (name: string) => Promise<GivenRuleset>;
 
-/** How many rulesets one may extend through others, and in a row. */
+/** How many rulesets one may extend, in total and in a chain. */
 const maxExtends = 50;
 const maxLevels = 10;
 
@@ -21,7 +21,7 @@ const maxLevels = 10;
 export async function resolveExtended(name: string, json: string, find: Find): Promise<Extended | null> {
   const extended: Extended = {};
 
-  async function visit(text: string, path: readonly string[]): Promise<void> {
+  async function follow(text: string, path: readonly string[]): Promise<void> {
     for (const base of coordinatesIn(text)) {
       const chain = [...path, base].join(' → ');
       if (path.some((one) => resourceOf(one) === resourceOf(base)))
@@ -33,11 +33,11 @@ export async function resolveExtended(name: string, json: string, find: Find): P
         if (!isRegistryError(error, 'refused')) throw error;
         throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${error.message}`);
       });
-      await visit(extended[base].json, [...path, base]);
+      await follow(extended[base].json, [...path, base]);
     }
   }
 
-  await visit(json, [name]);
+  await follow(json, [name]);
   return Object.keys(extended).length === 0 ? null : extended;
 }
 

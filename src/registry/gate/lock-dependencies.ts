@@ -10,8 +10,8 @@ import type { Snapshot } from '../../source/snapshot.ts';
 
 /**
  * Notes which of a commit's files that a document refers to are contracts of a `contracts.lock`: as
- * dependencies, with the lock as one more file of the version. A file that is not what its lock says is
- * none, and a warning.
+ * dependencies, with the lock as one more file of the version. A file that differs from its lock is
+ * no dependency and causes a warning.
  */
 export async function withLockDependencies(snapshot: Snapshot, compiled: Compiled): Promise<Compiled> {
   const [entry, ...others] = compiled.files;

@@ -6,7 +6,7 @@ import { resolveRuleset } from './ruleset-gate.ts';
 import { ruleOfConfiguration } from './default-ruleset.ts';
 import type { Author, Registry } from '../registry.ts';
 
-/** The settings of an organization, as they count now. */
+/** The settings of an organization that apply now. */
 export interface CurrentSettings extends OrganizationSettings {
   /** Whether the configuration says which ruleset, so that it can be changed only there. */
   isConfigured: boolean;

@@ -40,7 +40,7 @@ export async function relint(
 
 /**
  * Keys of the findings that a ruleset has for a published version: those that a ratchet lets pass.
- * What its exemptions accepted is not among them: it counts again when they end.
+ * Exempted findings are not among them: they count again when the exemption ends.
  */
 export async function knownFindings(
   registry: Registry,

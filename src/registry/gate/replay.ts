@@ -36,7 +36,7 @@ export interface Replayed {
   /** Null: its ruleset cannot be found, so that nothing can be published. */
   current: Findings | null;
   proposed: Findings;
-  /** Whether this document could be published now, and not then. */
+  /** Whether the document could be published now, but not with the candidate. */
   newlyBlocked: boolean;
   /** Findings that are new, and those that would be gone, of the first 1,000. */
   added: number;
@@ -57,7 +57,7 @@ export interface Totals {
 /** The last resource that a part of a replay checked. */
 export type Position = Pick<Coordinate, 'type' | 'slug'>;
 
-/** A part of a replay. `totals` count from its beginning. `position`: where to go on; null: done. */
+/** A part of a replay. `totals` count from the start of the replay. `position`: where to continue; null: done. */
 export interface ReplayPage {
   items: Replayed[];
   totals: Totals;

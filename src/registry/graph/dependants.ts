@@ -69,11 +69,11 @@ export async function listDependants(
 /** How many versions that readers are sent to are newer than this one. */
 function newerThan({ versions }: Resource, label: string): number {
   const read = readerOf(versions);
-  const own = read(label);
+  const current = read(label);
   const at = versions.findIndex((version) => version.label === label);
   return versions.filter((version, index) => {
     const other = read(version.label);
-    const isNewer = own && other ? compareSemanticVersions(other, own) > 0 : index > at;
+    const isNewer = current && other ? compareSemanticVersions(other, current) > 0 : index > at;
     return isNewer && isOffered(version);
   }).length;
 }

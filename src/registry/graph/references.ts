@@ -22,7 +22,7 @@ const maxInAll = 1000;
 
 /** Files of a document, with what its references by URL lead to. */
 export interface References {
-  /** Answers the URL of a published document with its JSON, each time with the same. `blob`: the digest of its manifest. */
+  /** Reads the JSON of a published document by its URL, the same each time. `blob`: the digest of its manifest. */
   load: Load;
   /** What was answered so far, by coordinate and range. */
   dependencies(): Dependency[];
@@ -77,7 +77,7 @@ export function openReferences(
     return { path, found: true, bytes: await readObject(registry, layer.digest, manifest), blob: manifest };
   }
 
-  // Whoever remembers results reads the files to compare them, and again to compile them.
+  // The files are read twice: to look for a remembered result, and to compile.
   const opened = new Map<string, Promise<SnapshotFile>>();
   function openOnce(path: string): Promise<SnapshotFile> {
     const file = opened.get(path) ?? open(path);
@@ -136,7 +136,7 @@ export function organizationReader(org: string): Principal {
   return { kind: 'key', id: 'references', org, scopes: ['read'], resources: null };
 }
 
-/** What a resource's own readers may not all read is not read for it. */
+/** A resource may refer only to what all of its own readers may read. */
 function readerFor({ org, visibility }: Referrer, reader: Principal = organizationReader(org)): Principal {
   return visibility === 'public' ? anonymous : reader;
 }
@@ -161,15 +161,15 @@ async function checkChain(
   coordinate: Coordinate,
   manifest: Digest,
 ): Promise<{ rule: string; message: string } | null> {
-  const own = nameOf(referrer);
+  const name = nameOf(referrer);
   const seen = new Set<Digest>([manifest]);
-  let level = [{ digest: manifest, chain: [own, formatCoordinate(coordinate)] }];
+  let level = [{ digest: manifest, chain: [name, formatCoordinate(coordinate)] }];
   for (let depth = 1; level.length > 0; depth++) {
     const next: typeof level = [];
     for (const { digest, chain } of level)
       for (const each of await dependenciesOf(registry, digest)) {
         const further = [...chain, each.coordinate];
-        if (each.coordinate === own)
+        if (each.coordinate === name)
           return {
             rule: 'ref-cycle',
             message: `It leads back to this document: ${further.join(' → ')}. Remove one of these references.`,
@@ -185,7 +185,7 @@ async function checkChain(
   return null;
 }
 
-/** What a version is made of besides its own files. A version that was withdrawn leads nowhere. */
+/** The published documents that a version refers to. None if it was withdrawn. */
 async function dependenciesOf(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<readonly Dependency[]> {
   if ((await registry.objects.get(digest, digest)) === null) return [];
   const { config } = await readManifestOf(registry, { manifest: digest });
@@ -207,6 +207,6 @@ function refused(path: string, rule: string, message: string): { path: string; f
   return { path, found: false, problem: problemAtFile(rule, path, message) };
 }
 
-function isSameUrl(written: string, own: string): boolean {
-  return written === own || (URL.canParse(written) && new URL(written).href === new URL(own).href);
+function isSameUrl(written: string, url: string): boolean {
+  return written === url || (URL.canParse(written) && new URL(written).href === new URL(url).href);
 }

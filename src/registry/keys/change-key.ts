@@ -66,12 +66,12 @@ export async function rotateKey(
   return created;
 }
 
-function usableKey(registry: Registry, found: Generation<Key> | null, org: string): Key {
-  if (found?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
-  if (!isUsable(found.value, registry.expiryTime)) {
+function usableKey(registry: Registry, stored: Generation<Key> | null, org: string): Key {
+  if (stored?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
+  if (!isUsable(stored.value, registry.expiryTime)) {
     throw new RegistryError('conflict', 'The key is revoked or expired. Create another one.');
   }
-  return found.value;
+  return stored.value;
 }
 
 function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {

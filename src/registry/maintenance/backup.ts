@@ -11,8 +11,8 @@ import type { Registry } from '../registry.ts';
 type Progress = (copied: Copied) => void;
 
 /**
- * How often the objects are gone through again because bytes were deleted meanwhile, or may be by a
- * purge on another machine, which may have crashed.
+ * How many passes over the objects are made because bytes were deleted meanwhile, or because a
+ * purge on another machine runs or has crashed.
  */
 const rounds = { deleted: 20, running: 3 };
 

@@ -2,16 +2,16 @@ import { repositoryId, repositoryRef, type Repository } from '../../model/connec
 import { credentialsIn, hasCredential, withoutCredential } from '../../model/repository-url.ts';
 import { isItem, type Change, type SealedEntry } from '../../store/log/entry.ts';
 
-/** Kinds of records that name a repository as `repository`; the other texts of theirs belong to people. */
+/** Kinds of records that name a repository as `repository`; their other texts are people's own words. */
 const naming = ['resources/', 'sites/', 'deployments/'];
 
 /** The changes of an entry with a credential in the URL of a repository. */
 export function changesWithCredential({ changes }: Pick<SealedEntry, 'changes'>): Change[] {
-  return changes.filter((change) => cleaned(change) !== change);
+  return changes.filter((change) => withoutCredentials(change) !== change);
 }
 
 /** The change with every credential left out of the URLs of repositories; the same one where there is none. */
-function cleaned(change: Change): Change {
+function withoutCredentials(change: Change): Change {
   const isRepository = change.name.startsWith('repositories/');
   if (!isRepository && !naming.some((kind) => change.name.startsWith(kind))) return change;
   const text = JSON.stringify(change);
@@ -21,7 +21,7 @@ function cleaned(change: Change): Change {
   return JSON.stringify(next) === text ? change : next;
 }
 
-/** What a log has of credentials, and how it is written without them. */
+/** The credentials in a log, and how to write it without them. */
 export interface Cleaning {
   /** The credentials, as they stand in URLs. */
   credentials: string[];
@@ -33,7 +33,7 @@ export interface Cleaning {
 /**
  * How the changes of a log are written without credentials. A followed repository is named by a
  * digest of its URL, which a password could be guessed from: it gets the name of its clean URL, or
- * goes where there is such a record already. Null if the log has no credential.
+ * is left out if that record exists. Null if the log has no credential.
  */
 export async function cleaningOf(entries: AsyncIterable<SealedEntry>): Promise<Cleaning | null> {
   const all = new Set<string>();
@@ -43,8 +43,8 @@ export async function cleaningOf(entries: AsyncIterable<SealedEntry>): Promise<C
     for (const change of changes) {
       const { name } = change;
       all.add(name);
-      if (cleaned(change) === change) continue;
-      for (const found of textsIn(change).flatMap(credentialsIn)) credentials.add(found);
+      if (withoutCredentials(change) === change) continue;
+      for (const credential of textsIn(change).flatMap(credentialsIn)) credentials.add(credential);
       const url = !isItem(change) && name.startsWith('repositories/') ? (change.value as Repository).url : null;
       dirty.set(
         name,
@@ -52,18 +52,18 @@ export async function cleaningOf(entries: AsyncIterable<SealedEntry>): Promise<C
       );
     }
   if (dirty.size === 0) return null;
-  const taken = new Set(all);
+  const recordNames = new Set(all);
   const renamed = new Map<string, string | null>();
   for (const [name, own] of dirty) {
     if (own === null) continue;
-    renamed.set(name, taken.has(own) ? null : own);
-    taken.add(own);
+    renamed.set(name, recordNames.has(own) ? null : own);
+    recordNames.add(own);
   }
   const clean = (changes: Change[]): Change[] => {
     const next = changes.flatMap((change): Change[] => {
       const name = renamed.get(change.name);
       if (name === null) return [];
-      const changed = cleaned(change);
+      const changed = withoutCredentials(change);
       return name === undefined ? [changed] : [{ ...changed, name }];
     });
     return next.length === changes.length && next.every((each, index) => each === changes[index]) ? changes : next;

@@ -2,7 +2,7 @@ import type { Registry } from '../registry.ts';
 import { collectGarbage } from './gc.ts';
 
 const hour = 60 * 60_000;
-/** Milliseconds after the start until the first run, so that it slows no start. */
+/** Milliseconds from the start of the process to the first run, so that starting stays fast. */
 const firstPause = 10 * 60_000;
 
 /**

@@ -2,15 +2,15 @@ import { expiringKinds } from '../../model/record-places.ts';
 import type { Registry } from '../registry.ts';
 
 const day = 24 * 60 * 60_000;
-/** Milliseconds after the start until the first sweep, so that it slows no start. */
+/** Milliseconds from the start of the process to the first sweep, so that starting stays fast. */
 const firstPause = 5 * 60_000;
 
 /** Deletes the records that have expired (design §5). Returns how many keys it deleted. */
 export async function expireRecords(registry: Registry): Promise<number> {
   let deleted = 0;
   for (const { kind, days } of expiringKinds()) {
-    const kept = registry.config.retention[kind] ?? days;
-    deleted += await registry.refs.sweep(kind, registry.now().getTime() - kept * day);
+    const lifetime = registry.config.retention[kind] ?? days;
+    deleted += await registry.refs.sweep(kind, registry.now().getTime() - lifetime * day);
   }
   return deleted;
 }

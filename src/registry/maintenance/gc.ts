@@ -12,20 +12,20 @@ import { readObject } from '../stored.ts';
 import { digestsOfVersion, referencesOf } from './references.ts';
 
 export interface GcOptions {
-  /** Milliseconds for which nothing may have referred to an object before it is put into quarantine. */
+  /** Milliseconds that an object must be unreferenced before it is put into quarantine. */
   grace: number;
-  /** Milliseconds for which it stays there. */
+  /** Milliseconds that it stays in quarantine. */
   quarantine: number;
   /** Say what would be done, and do nothing. */
   dryRun?: boolean;
   progress?: (collected: Collected) => void;
 }
 
-/** What garbage collection did. Numbers of objects. */
+/** The result of a garbage collection, in numbers of objects. */
 export interface Collected {
   /** Objects that something refers to. */
   kept: number;
-  /** Objects that nothing refers to, and has not for long enough. */
+  /** Objects that are unreferenced, but not yet for the grace period. */
   waiting: number;
   quarantined: number;
   /** Bytes of those that were put into quarantine. */
@@ -36,8 +36,8 @@ export interface Collected {
   broughtBack: number;
 }
 
-/** Since when nothing refers to what stands under a key, and since when it is in quarantine: milliseconds since 1970. */
-interface Seen {
+/** Since when each key is unreferenced, and since when it is in quarantine: milliseconds since 1970. */
+interface GcMarks {
   unreferenced: Record<string, number>;
   quarantined: Record<string, number>;
 }
@@ -45,7 +45,7 @@ interface Seen {
 const folders = ['objects/sha256/', 'packs/sha256/'];
 const marks = 'gc/';
 /** Keys that one run remembers. More wait for a later run, so that the memory stays bounded. */
-const maxSeen = 200_000;
+const maxMarks = 200_000;
 const atOnce = 16;
 
 /**
@@ -61,8 +61,8 @@ export async function collectGarbage(registry: Registry, options: GcOptions): Pr
   const collected: Collected = { kept: 0, waiting: 0, quarantined: 0, bytes: 0, deleted: 0, broughtBack: 0 };
   const { bucket } = registry;
   const now = registry.now().getTime();
-  const { seen: before, names } = await readSeen(registry);
-  const after: Seen = { unreferenced: {}, quarantined: {} };
+  const { marks: before, names } = await readMarks(registry);
+  const after: GcMarks = { unreferenced: {}, quarantined: {} };
   const live = await markLive(registry);
   const doomed: string[] = [];
   let count = 0;
@@ -71,8 +71,8 @@ export async function collectGarbage(registry: Registry, options: GcOptions): Pr
       // A file that Stele did not write.
       if (!isDigest(digestInKey(key))) continue;
       if (live.has(nameOf(key))) collected.kept++;
-      else if (count++ < maxSeen) {
-        // A clock that was set back makes it wait longer.
+      else if (count++ < maxMarks) {
+        // If the clock was set back, the key waits longer.
         const since = Math.min(before.unreferenced[key] ?? now, now);
         if (now - since >= grace && key in before.unreferenced) doomed.push(key);
         else after.unreferenced[key] = since;
@@ -106,8 +106,8 @@ export async function collectGarbage(registry: Registry, options: GcOptions): Pr
 }
 
 interface Sweep {
-  before: Seen;
-  after: Seen;
+  before: GcMarks;
+  after: GcMarks;
   now: number;
   collected: Collected;
   quarantine: number;
@@ -120,8 +120,8 @@ async function sweepQuarantine(
   live: ReadonlySet<string>,
   { before, after, now, collected, quarantine, dryRun }: Sweep,
 ): Promise<void> {
-  for await (const kept of listAll(bucket, quarantineKey(''))) {
-    const key = kept.slice(quarantineKey('').length);
+  for await (const quarantinedKey of listAll(bucket, quarantineKey(''))) {
+    const key = quarantinedKey.slice(quarantineKey('').length);
     const since = Math.min(before.quarantined[key] ?? now, now);
     const isOver = now - since >= quarantine;
     const isLive = live.has(nameOf(key));
@@ -131,7 +131,7 @@ async function sweepQuarantine(
       if (!dryRun) await bringBack(bucket, key);
     } else if (isOver) {
       if (!isLive) collected.deleted++;
-      if (!dryRun) await bucket.delete(kept);
+      if (!dryRun) await bucket.delete(quarantinedKey);
     }
     if (!isOver || (isLive && !isThere)) after.quarantined[key] = since;
   }
@@ -184,11 +184,11 @@ async function markLive(registry: Registry): Promise<Set<string>> {
   return live;
 }
 
-/** What earlier runs saw, and the keys that say so. */
-async function readSeen({ bucket }: Registry): Promise<{ seen: Seen; names: string[] }> {
+/** What earlier runs recorded, and the keys of those records. */
+async function readMarks({ bucket }: Registry): Promise<{ marks: GcMarks; names: string[] }> {
   const names = await Array.fromAsync(listAll(bucket, marks));
   const newest = names.at(-1);
   const bytes = newest === undefined ? null : await bucket.get(newest);
-  const seen = (bytes && (parseJson(bytes) as Seen | undefined)) || { unreferenced: {}, quarantined: {} };
-  return { seen, names };
+  const stored = (bytes && (parseJson(bytes) as GcMarks | undefined)) || { unreferenced: {}, quarantined: {} };
+  return { marks: stored, names };
 }

@@ -12,7 +12,7 @@ import { cleaningOf, type Cleaning } from './clean-urls.ts';
 const decompress = promisify(zstdDecompress);
 /** How each zstd frame begins. */
 const zstd = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-/** Records that know digests of log entries, which are others in a log that was written anew. */
+/** Records that contain digests of log entries. A rewritten log has other digests. */
 const ofDigests = ['work/idempotency/', 'work/heads/'];
 
 /** What was written. */
@@ -51,7 +51,6 @@ export async function migrate(from: Bucket, into: Bucket, progress?: (copied: Co
 
 async function rewriteFor(from: Bucket, cleanings: ReadonlyMap<string, Cleaning>): Promise<Rewrite> {
   const credentials = [...cleanings.values()].flatMap((cleaning) => cleaning.credentials);
-  // As they stand in JSON.
   const needles = credentials.map((credential) => JSON.stringify(credential).slice(1, -1));
   const leftOut = new Set<string>();
   for (const prefix of ['objects/', 'quarantine/objects/', 'work/'])

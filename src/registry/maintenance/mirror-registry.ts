@@ -50,7 +50,7 @@ export interface Mirrored {
 /** How far a mirror came. */
 interface Followed {
   after: string;
-  /** Resources that changed and could not be brought, with the last attempt. */
+  /** Resources that changed but could not be copied, with the last attempt. */
   held: Readonly<Record<string, { at: string; detail: string }>>;
 }
 
@@ -72,13 +72,13 @@ export async function mirrorChanges(
   const name = `mirrors/${hexOf(digestOf(`${remote.url} ${org}`)).slice(0, 32)}`;
   const { after = null, held = {} } = (await registry.refs.read<Followed>(name))?.value ?? {};
   const page = await remote.changes(after, wait).catch((error: unknown) => {
-    // Of another key, or the other registry has another key of its own now, or was set back.
+    // The cursor belongs to another key, or the other registry has a new secret key or was restored.
     const isOver = isRegistryError(error, 'malformed') || isRegistryError(error, 'gone');
     if (after !== null && isOver) return remote.changes(null, 0);
     throw error;
   });
   const now = registry.now();
-  // A registry that is busy must not keep what is held from being asked for again.
+  // Held resources are retried even while the registry keeps sending other changes.
   const again = Object.entries(held).flatMap(([resource, { at }]) =>
     page.resources.length === 0 || now.getTime() - Date.parse(at) > retryAfter ? [resource] : [],
   );
@@ -123,7 +123,7 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
     if (version?.status.state === 'withdrawn' && status.state !== 'withdrawn')
       return refused(`Version ${label} was withdrawn here, which is final.`);
     if (version || status.state === 'withdrawn' || manifests.has(manifest)) continue;
-    const isOwn = local?.versions.some((own) => own.manifest === manifest && own.status.state !== 'withdrawn');
+    const isOwn = local?.versions.some((each) => each.manifest === manifest && each.status.state !== 'withdrawn');
     manifests.set(
       manifest,
       isOwn ? await readManifestOf(registry, { manifest }) : await bring(registry, remote, coordinate, manifest),
@@ -131,7 +131,7 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
   }
   const missing = local?.versions.find(({ label }) => !answer.versions.some((each) => each.label === label));
   if (missing) return refused(`Version ${missing.label} is here and no longer there.`);
-  return commit(registry, remote, coordinate, { found: answer, manifests, mayHavePurged });
+  return commit(registry, remote, coordinate, { answer, manifests, mayHavePurged });
 }
 
 /** Marks a resource as deleted that can no longer be read there. */
@@ -174,7 +174,7 @@ function verified(remote: Remote, digest: Digest, bytes: Uint8Array): Uint8Array
 }
 
 interface Commit {
-  found: RemoteResource;
+  answer: RemoteResource;
   manifests: ReadonlyMap<Digest, Manifest>;
   mayHavePurged: Awaited<ReturnType<typeof watchPurges>>;
 }
@@ -184,7 +184,7 @@ async function commit(
   registry: Registry,
   remote: Remote,
   coordinate: Coordinate,
-  { found, manifests, mayHavePurged }: Commit,
+  { answer, manifests, mayHavePurged }: Commit,
 ): Promise<Mirrored> {
   const resource = formatCoordinate(coordinate);
   let added: string[] = [];
@@ -193,7 +193,7 @@ async function commit(
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     const local = current?.value ?? null;
     [added, withdrawn] = [[], []];
-    const versions = found.versions.flatMap(({ status, ...version }): Version[] => {
+    const versions = answer.versions.flatMap(({ status, ...version }): Version[] => {
       const localVersion = local && findVersion(local, version.label);
       const manifest = manifests.get(version.manifest);
       if (localVersion && status.state === 'withdrawn') withdrawn.push(version.manifest);
@@ -202,26 +202,26 @@ async function commit(
           JSON.stringify(localVersion.status) === JSON.stringify(status) ? localVersion : { ...localVersion, status },
         ];
       added.push(version.label);
-      // Of a version that was withdrawn there nobody has the bytes.
+      // Nobody has the bytes of a version that was withdrawn there.
       return [{ ...version, status, content: manifest ? contentDigest(manifest) : version.manifest }];
     });
     const value: Resource = {
       ...coordinate,
-      name: found.name,
-      description: found.description,
-      ...ownershipOf(found),
-      visibility: found.visibility,
+      name: answer.name,
+      description: answer.description,
+      ...ownershipOf(answer),
+      visibility: answer.visibility,
       ruleset: null,
       connection: null,
-      latest: found.latest,
+      latest: answer.latest,
       latestPinned: false,
       validation: null,
       versions,
-      createdAt: found.createdAt,
+      createdAt: answer.createdAt,
       deletedAt: null,
       mirrorOf: remote.url,
     };
-    // Absent members are not in the stored value, and their order says nothing.
+    // Compared as stored: absent members are dropped, and their order does not matter.
     isChange = !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), local);
     return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
   });
@@ -238,7 +238,7 @@ async function commit(
 /** Whether the bytes of a withdrawn version are still there, and no other version of the resource has them. */
 async function isLeft(registry: Registry, coordinate: Coordinate, manifest: Digest): Promise<boolean> {
   const versions = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value.versions ?? [];
-  if (versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn')) return false;
+  if (versions.some((each) => each.manifest === manifest && each.status.state !== 'withdrawn')) return false;
   return (await registry.objects.get(manifest, manifest)) !== null;
 }
 

@@ -10,8 +10,8 @@ export async function listOrganizations({ config, refs }: Pick<Registry, 'config
 }
 
 /**
- * Rejects with `malformed` for an organization that is not there, so that a typing error does not
- * make one. In a registry without any, every name is that of the first.
+ * Rejects with `malformed` for an organization that is not there, so that a typo does not create
+ * one. In an empty registry, any name may be the first.
  */
 export async function assertOrganizationExists(registry: Registry, org: string): Promise<void> {
   const all = await listOrganizations(registry);

@@ -8,7 +8,7 @@ import { parseResourceRef, type Resource, type Version } from '../../model/resou
 export interface References {
   /** Manifests of versions and deployments. What a manifest refers to belongs to them too. */
   manifests: Digest[];
-  /** Other objects. A digest that is here may also be none of an object. */
+  /** Other objects. Some may not be digests of objects. */
   objects: Digest[];
 }
 

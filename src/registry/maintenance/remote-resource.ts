@@ -28,11 +28,11 @@ const oneOf =
     allowed.includes(value as string) ? null : `must be ${allowed.join(' or ')}`;
 /** Text of at most so many code points, as JSON Schema counts them. */
 const text =
-  (most: number): Check =>
+  (max: number): Check =>
   (value) =>
-    typeof value === 'string' && value.length <= 2 * most && Array.from(value).length <= most
+    typeof value === 'string' && value.length <= 2 * max && Array.from(value).length <= max
       ? null
-      : `must be text of at most ${most} characters`;
+      : `must be text of at most ${max} characters`;
 const date: Check = (value) =>
   typeof value === 'string' && value.length <= 40 && /^[+-]?\d{4,6}-\d\d-\d\d/.test(value) && !isNaN(Date.parse(value))
     ? null

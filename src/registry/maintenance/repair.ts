@@ -29,7 +29,7 @@ export async function repairStore(
   check: () => Promise<Checked>,
   { report, ...options }: RepairOptions,
 ): Promise<Checked> {
-  // What is repaired may show more: a log the versions in it, a manifest its layers.
+  // A repair may reveal more damage: a log that of its versions, a manifest that of its layers.
   for (let checked = await check(); ;) {
     const left: Repaired[] = [];
     let isBetter = false;

@@ -22,14 +22,14 @@ export function isHead(value: unknown): value is Head {
   return typeof log === 'string' && Number.isInteger(sequence) && typeof digest === 'string' && isDigest(digest);
 }
 
-/** What is known outside of logs of how far they reached. */
+/** Records outside of the logs of how far these reached. */
 export interface Witnesses {
   /** `where`: what tells of it, for messages. */
   add(head: Head, where: string): void;
   logs(): Iterable<string>;
-  /** What tells of another entry with this number; null if nothing does. */
+  /** The record that has another digest for this entry; null if there is none. */
   against(log: string, entry: Pick<SealedEntry, 'sequence' | 'digest'>): string | null;
-  /** The newest entry that something tells of, if it is after this one. */
+  /** The newest recorded entry, if it is after this one. */
   beyond(log: string, sequence: number): { sequence: number; where: string } | null;
 }
 

@@ -50,7 +50,7 @@ function lengthsOf(pieces: Section['pieces']): number {
 }
 
 function divide(sections: readonly Section[], offset: number): PagePart[] {
-  const taken = new Set(reserved);
+  const names = new Set(reserved);
   const parts: PagePart[] = [];
   let at = offset;
   for (const { title, pieces } of sections) {
@@ -59,7 +59,7 @@ function divide(sections: readonly Section[], offset: number): PagePart[] {
     for (const { anchor, html } of pieces) {
       if (part === null || part.to - part.from > longestPart) {
         count++;
-        const name = nameFor(title, taken);
+        const name = nameFor(title, names);
         part = { name, title: count === 1 ? title : `${title} (${count})`, from: at, to: at, anchors: [] };
         parts.push(part);
       }
@@ -72,11 +72,11 @@ function divide(sections: readonly Section[], offset: number): PagePart[] {
 }
 
 /** A name for a URL that no other part has. */
-function nameFor(title: string, taken: Set<string>): string {
+function nameFor(title: string, names: Set<string>): string {
   const slug = (slugFrom(title)?.replace(/-{2,}/g, '-') ?? 'part').slice(0, 50).replace(/-+$/, '');
   let name = slug;
-  for (let number = 2; taken.has(name); number++) name = `${slug}-${number}`;
-  taken.add(name);
+  for (let number = 2; names.has(name); number++) name = `${slug}-${number}`;
+  names.add(name);
   return name;
 }
 

@@ -15,7 +15,7 @@ export interface ApiOperation {
   value: JsonObject;
 }
 
-/** What an operation is called: its summary, or its id. Empty if it has neither. */
+/** The title of an operation: its summary, or its id. Empty if it has neither. */
 export function calledIn(value: JsonObject): string {
   return textOf(value['summary']).trim() || textOf(value['operationId']).trim();
 }
@@ -38,18 +38,18 @@ export function operationsOf(document: JsonObject): { operations: ApiOperation[]
 
 /** The first `limit` operations of a map of path items (`paths`, `webhooks` or one callback). */
 export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, limit: number): ApiOperation[] {
-  const found: ApiOperation[] = [];
+  const operations: ApiOperation[] = [];
   for (const [path, written] of entriesOf(map)) {
-    if (found.length >= limit) break;
+    if (operations.length >= limit) break;
     if (path.startsWith('x-') || !isObject(written)) continue;
     const item = itemBehind(document, written);
     const add = (method: string, value: unknown) => {
-      if (isObject(value) && found.length < limit) found.push({ method, path, isWebhook, item, value });
+      if (isObject(value) && operations.length < limit) operations.push({ method, path, isWebhook, item, value });
     };
     for (const [key, value] of entriesOf(item)) if (methods.has(key)) add(key.toUpperCase(), value);
     for (const [method, value] of entriesOf(item['additionalOperations']).slice(0, limit)) add(method, value);
   }
-  return found;
+  return operations;
 }
 
 const once = createOnce();
@@ -60,10 +60,10 @@ function itemBehind(document: JsonObject, item: JsonObject): JsonObject {
   return reference === '' ? item : once(item, 'whole', () => combine(item, resolveLocal(document, reference)));
 }
 
-function combine(item: JsonObject, found: unknown): JsonObject {
-  if (!isObject(found)) return item;
+function combine(item: JsonObject, target: unknown): JsonObject {
+  if (!isObject(target)) return item;
   // Take only known members of the other item: it may be large, and many may refer to it.
-  const known = ['summary', 'description', 'servers', 'parameters', 'additionalOperations', ...methods];
-  const taken = known.flatMap((key) => (Object.hasOwn(found, key) ? [[key, found[key]] as const] : []));
-  return { ...Object.fromEntries(taken), ...item };
+  const keys = ['summary', 'description', 'servers', 'parameters', 'additionalOperations', ...methods];
+  const members = keys.flatMap((key) => (Object.hasOwn(target, key) ? [[key, target[key]] as const] : []));
+  return { ...Object.fromEntries(members), ...item };
 }

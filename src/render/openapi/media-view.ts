@@ -61,23 +61,23 @@ export function mediaOf(document: JsonObject, content: unknown): Media[] {
 }
 
 function readMedia(document: JsonObject, content: JsonObject): Media[] {
-  const found: Media[] = [];
+  const views: Media[] = [];
   for (const [type, one] of entriesOf(content).slice(0, maxMedia)) {
     const from = dereference(document, one) ?? {};
     const { schema, itemSchema, encoding } = from;
     const examples = examplesOf(document, from, type);
-    const same = found.find(
+    const same = views.find(
       (media) =>
         isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema) && isSame(media.encoding, encoding),
     );
-    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples, encoding });
+    if (same === undefined) views.push({ types: [type], schema, itemSchema, examples, encoding });
     else {
       same.types.push(type);
       const texts = new Set(same.examples.map(({ value }) => value));
       same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
     }
   }
-  return found;
+  return views;
 }
 
 function isSameIn(media: Media, value: unknown): boolean {

@@ -136,11 +136,11 @@ function parametersHtml(page: Page, parameters: readonly Parameter[], room: Room
 function placedParametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
   return joinHtml(
     places.map(([place, title]) => {
-      const found = parameters.filter((one) => one.place === place);
-      return found.length === 0
+      const group = parameters.filter((one) => one.place === place);
+      return group.length === 0
         ? nothing
         : markup`<h4>${title}</h4>
-            ${parameterList(page, found, room)}`;
+            ${parameterList(page, group, room)}`;
     }),
   );
 }
@@ -180,7 +180,7 @@ function bodyHtml(page: Page, { body }: OperationView, room: Room, isReceived = 
     ${page.descriptions.block(body.description, 5)}${media}`;
 }
 
-/** What is made of a part within so much room. Takes as much of the room as when it was made first. */
+/** The HTML of a part within this room, made once. Each use takes as much room as the first one. */
 function onceIn(page: Page, room: Room, part: object, form: string, make: () => Html): Html {
   const { html, named } = page.once(part, `${form} ${room.named}`, () => ({ html: make(), named: room.named }));
   room.named = named;
@@ -193,7 +193,7 @@ function onlyTypeHtml(media: readonly Media[]): Html {
   return type === undefined || others.length > 0 ? nothing : markup` <code class="of">${type.slice(0, 200)}</code>`;
 }
 
-/** Rows that a body and the first answer have at least: what a reader has come for is never behind a link. */
+/** Minimum number of rows of a body and of the first answer: what readers look for is never behind a link. */
 const leastRows = 150;
 
 /** Bodies, which may use this part of the room for named schemas. `least`: rows of each that it has in any case. */

@@ -67,7 +67,7 @@ export interface OperationView {
 const maxMembers = 500;
 const maxCallbacks = 20;
 
-// The same object for all operations without a list, since what is made of a list is found by it.
+// The same object for all operations without a list, since results are remembered by object.
 const none: unknown[] = [];
 
 // Thousands of operations may refer to the same parts.
@@ -142,20 +142,20 @@ interface Parameters {
  */
 function parametersOf(document: JsonObject, ofPath: unknown, ofOperation: unknown): Parameters {
   const shared = Array.isArray(ofPath) ? ofPath : none;
-  const own = Array.isArray(ofOperation) ? ofOperation : none;
-  const besideOwn = once(own, 'beside', createOnce);
-  return besideOwn(shared, 'parameters', () => readParameters(document, shared, own));
+  const ofItself = Array.isArray(ofOperation) ? ofOperation : none;
+  const besideOwn = once(ofItself, 'beside', createOnce);
+  return besideOwn(shared, 'parameters', () => readParameters(document, shared, ofItself));
 }
 
 function readParameters(document: JsonObject, ...lists: unknown[][]): Parameters {
-  const found = new Map<string, { place: string; from: JsonObject }>();
+  const merged = new Map<string, { place: string; from: JsonObject }>();
   for (const one of lists.flatMap((list) => list.slice(0, maxMembers))) {
     const from = dereference(document, one);
     if (from === null) continue;
     const place = textOf(from['in']) || 'query';
-    found.set(`${place} ${textOf(from['name'])}`, { place, from });
+    merged.set(`${place} ${textOf(from['name'])}`, { place, from });
   }
-  const all = [...found.values()];
+  const all = [...merged.values()];
   const parameters = all.flatMap(({ place, from }) =>
     place === 'body' || place === 'formData' ? [] : [parameterOf(document, from, textOf(from['name']), place)],
   );

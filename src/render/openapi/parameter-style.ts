@@ -48,7 +48,7 @@ export function queryText(parameter: Parameter, value: unknown): string {
   return joint === null ? pairs(value, '=', '&', write) : `${name}=${pairs(value, joint, joint, write)}`;
 }
 
-/** What a parameter is in the path. */
+/** A parameter as text in the path. */
 export function pathText(parameter: Parameter, value: unknown): string {
   const { style, isExploded, joint, encode: write } = styleOf(parameter);
   const name = encode(parameter.name);
@@ -66,7 +66,7 @@ export function pathText(parameter: Parameter, value: unknown): string {
   return isObject(value) && isExploded ? pairs(value, '=', ',', write) : joined(value, between, write);
 }
 
-/** What a parameter is in a header or a cookie, which are not encoded. */
+/** A parameter as text in a header or a cookie, which are not encoded. */
 export function plainText(parameter: Parameter, value: unknown): string {
   if (parameter.from['content'] !== undefined && typeof value !== 'string') return JSON.stringify(value);
   const { isExploded } = styleOf(parameter);
@@ -94,7 +94,7 @@ function encode(value: unknown): string {
   return encodeURIComponent(memberText(value).toWellFormed());
 }
 
-/** Leaves what is reserved in URLs and means nothing in a query. */
+/** Percent-encodes a text for a query, but keeps reserved characters that mean nothing there. */
 function encodeSome(value: unknown): string {
   return encode(value).replace(/%(?:3A|2F|3F|40|24|2C|3B)/g, decodeURIComponent);
 }

@@ -32,8 +32,8 @@ const order = [isJson, isForm, isMultipart, isXml, isText, () => true];
 export function sampleBody(schemas: Schemas, { body }: OperationView): SampleBody | null {
   const all = (body?.media ?? []).flatMap((media) => media.types.map((type) => ({ media, type })));
   for (const isOne of order) {
-    const found = all.find(({ type }) => isOne(type));
-    if (found !== undefined) return bodyOf(schemas, found.media, found.type);
+    const preferred = all.find(({ type }) => isOne(type));
+    if (preferred !== undefined) return bodyOf(schemas, preferred.media, preferred.type);
   }
   return null;
 }
@@ -71,8 +71,8 @@ function fieldsOf(schemas: Schemas, { schema, encoding }: Media, value: Record<s
       const given = textOf(objectOf(objectOf(encoding)[name])['contentType'])
         .split(',')[0]!
         .trim();
-      const found = dereference(schemas.document, properties[name]) ?? {};
-      const item = found['type'] === 'array' ? (dereference(schemas.document, found['items']) ?? {}) : found;
+      const property = dereference(schemas.document, properties[name]) ?? {};
+      const item = property['type'] === 'array' ? (dereference(schemas.document, property['items']) ?? {}) : property;
       const binary = textOf(item['contentMediaType']) || typeOfFile(item) || typeOfPart(item, given);
       const media = isMediaType(given) ? given : binary;
       if (binary !== null && isMediaType(media ?? ''))

@@ -43,7 +43,7 @@ export function samplesHtml(
   const examples = shown.slice(0, maxExamples).map(({ example, media }, at) => {
     const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
     const inside = exampleHtml(title, example);
-    // What is sent is the first that a receiver looks for.
+    // A receiver of a webhook looks for the sent body first.
     return operation.isWebhook && at === 0
       ? markup`<details class="example" open>${inside}</details>`
       : markup`<details class="example">${inside}</details>`;
@@ -66,7 +66,7 @@ function writtenCode({ value }: ApiOperation): Html[] {
     });
 }
 
-/** What a webhook sends, made from its schema: it is received, as a response is. */
+/** The body that a webhook sends, made from its schema as a response is. */
 function payloads(schemas: Page['schemas'], { body }: OperationView): { media: Media; example: Example }[] {
   return (body?.media ?? []).flatMap((media) => generated(schemas, media).map((example) => ({ media, example })));
 }
@@ -114,8 +114,8 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response): Answe
   if (media.length === 0 && status.startsWith('2')) return [{ status, title: '', example: null }];
   return media.flatMap((one) => {
     const given = one.examples.slice(0, maxExamples).map(written(schemas, one));
-    const made = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
-    return [...made, ...given].map((example) => {
+    const samples = given.every(({ isElsewhere }) => isElsewhere === true) ? generated(schemas, one) : [];
+    return [...samples, ...given].map((example) => {
       const { name } = example;
       const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
       return { status, title, example };
@@ -141,8 +141,8 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   const text = types
     .filter((type) => !isJson(type))
     .flatMap((type) => {
-      const made = bodyText(schemas, media, type);
-      return made === null ? [] : [{ name: nameText(type, 100), value: made }];
+      const text = bodyText(schemas, media, type);
+      return text === null ? [] : [{ name: nameText(type, 100), value: text }];
     });
   const first = value === null || typeof value !== 'object' ? [] : [{ name: nameText(json!, 100), value }];
   return [...first, ...text.slice(0, 1)];

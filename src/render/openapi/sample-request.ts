@@ -44,15 +44,15 @@ export function sampleRequest(
   const cookies = [...given('cookie', plainText).map(([name, text]) => `${name}=${text}`), ...keys.cookies];
   const cookie = { name: 'Cookie', value: cookies.join('; '), secret: keys.cookies.length > 0 ? apiKeys[0]! : null };
   // A document may describe these as parameters, too (OpenAPI says that those are ignored).
-  const own = [...keys.headers, ...(cookies.length > 0 ? [cookie] : [])];
-  const known = new Set([...own, ...contentType(body)].map(({ name }) => name.toLowerCase()));
+  const ofKeys = [...keys.headers, ...(cookies.length > 0 ? [cookie] : [])];
+  const names = new Set([...ofKeys, ...contentType(body)].map(({ name }) => name.toLowerCase()));
   const headers = given('header', plainText)
-    .filter(([name]) => !known.has(name.toLowerCase()))
+    .filter(([name]) => !names.has(name.toLowerCase()))
     .map(([name, value]) => ({ name, value, secret: null }));
   return {
     method: operation.method,
     url: `${baseOf(document, operation, view)}${target}${query.length === 0 ? '' : `?${query.join('&')}`}`,
-    headers: [...own, ...headers, ...contentType(body)]
+    headers: [...ofKeys, ...headers, ...contentType(body)]
       .filter(({ name }) => isToken(name))
       .map((header) => ({ ...header, value: header.value.replace(/[^ -~]/g, '?') }))
       .slice(0, 30),
@@ -101,7 +101,7 @@ function contentType(body: SampleBody | null): SampleRequest['headers'] {
   return body === null || !('type' in body) ? [] : [{ name: 'Content-Type', value: body.type, secret: null }];
 }
 
-/** Names of variables for keys. Never names of the document: a shell may have secrets in those. */
+/** Names of variables for keys. Never names from the document, which might be variables with secrets in a shell. */
 const apiKeys = ['API_KEY', 'SECOND_API_KEY', 'THIRD_API_KEY'];
 
 /** Credentials. All but the last of `cookies` are whole; that one ends where its secret begins. */
@@ -122,9 +122,9 @@ function credentials(document: Record<string, unknown>, security: readonly Requi
       headers.push({ name: 'Authorization', value: `${kind} `, secret });
   };
   for (const { scheme } of (security.find((one) => one.length > 0) ?? []).slice(0, 5)) {
-    const found = dereference(document, Object.hasOwn(schemes, scheme) ? schemes[scheme] : null) ?? {};
-    const { type, in: place, scheme: kind } = found;
-    const name = textOf(found['name']);
+    const definition = dereference(document, Object.hasOwn(schemes, scheme) ? schemes[scheme] : null) ?? {};
+    const { type, in: place, scheme: kind } = definition;
+    const name = textOf(definition['name']);
     const isBasic = type === 'basic' || textOf(kind).toLowerCase() === 'basic';
     const keysSoFar = headers.filter(({ secret }) => apiKeys.includes(secret ?? '')).length;
     if (type === 'apiKey' && place === 'header')

@@ -74,6 +74,6 @@ const meanings: Readonly<Record<string, string>> = {
  * OpenAPI version: `oas3_1: struct`.
  */
 export function linterRuleMeaning(name: string): string | null {
-  const own = name.replace(/^[\w/*. -]{1,80}: /, '');
-  return Object.hasOwn(meanings, own) ? meanings[own]! : null;
+  const text = name.replace(/^[\w/*. -]{1,80}: /, '');
+  return Object.hasOwn(meanings, text) ? meanings[text]! : null;
 }

@@ -90,8 +90,8 @@ function severityOf(definition: unknown, form: Form): Rule['severity'] {
   const written = isObject(definition) ? definition['severity'] : definition;
   if (typeof written === 'number') return numbers[written] ?? 'off';
   if (written === false) return 'off';
-  const known = ([...numbers, 'off'] as const).find((name) => name === written);
-  return known ?? (form === 'redocly' ? 'error' : 'warn');
+  const severity = ([...numbers, 'off'] as const).find((name) => name === written);
+  return severity ?? (form === 'redocly' ? 'error' : 'warn');
 }
 
 function descriptionOf(definition: unknown): string {

@@ -45,13 +45,13 @@ export function rulesetHtml(
 }
 
 function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descriptions'>): Html {
-  const taken = extendedBy(document);
+  const bases = extendedBy(document);
   const description = textOf(document['description']) || textOf(document['x-description']);
   const leftOut = leftOutOf(document);
-  if (taken.length === 0 && description.trim() === '' && leftOut.length === 0) return nothing;
-  const list = markup`<p>Extends${taken.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
+  if (bases.length === 0 && description.trim() === '' && leftOut.length === 0) return nothing;
+  const list = markup`<p>Extends${bases.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
   return markup`<section class="intro">
-    ${leftOutHtml(leftOut)}${descriptions.block(description, 3)}${taken.length === 0 ? nothing : list}
+    ${leftOutHtml(leftOut)}${descriptions.block(description, 3)}${bases.length === 0 ? nothing : list}
   </section>`;
 }
 
@@ -96,7 +96,9 @@ function builtInHtml({ name, definition }: Rule, description: string): Html {
 
 /** The options of a built-in rule besides its severity. */
 function settings(definition: unknown): Html {
-  const own = entriesOf(definition).filter(([key]) => key !== 'severity' && key !== 'description' && key !== 'message');
-  if (!isObject(definition) || own.length === 0) return markup`.`;
-  return markup`, with options <code>${valueText(Object.fromEntries(own))}</code>.`;
+  const options = entriesOf(definition).filter(
+    ([key]) => key !== 'severity' && key !== 'description' && key !== 'message',
+  );
+  if (!isObject(definition) || options.length === 0) return markup`.`;
+  return markup`, with options <code>${valueText(Object.fromEntries(options))}</code>.`;
 }

@@ -11,9 +11,9 @@ import { extendedBy } from './rules.ts';
 export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
   const long = createLong<string>(budget, ({ length }) => length);
   const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));
-  const taken = extendedBy(document).slice(0, 100);
+  const bases = extendedBy(document).slice(0, 100);
   if (description !== '') long.add(() => `${description}\n\n`);
-  if (taken.length > 0) long.add(() => `Extends ${taken.map((name) => codeMarkdown(name)).join(' ')}\n\n`);
+  if (bases.length > 0) long.add(() => `Extends ${bases.map((name) => codeMarkdown(name)).join(' ')}\n\n`);
   const leftOut = leftOutOf(document);
   if (leftOut.length > 0)
     long.add(

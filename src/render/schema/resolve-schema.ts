@@ -36,12 +36,12 @@ export function resolveSchema(
   if (reference === '') return { reference: null, isFollowed: false, ...mergeAllOf(schemas, schema, via) };
   const { $ref: _, ...beside } = schema;
   const isNamed = schemas.nameOf(reference) !== null;
-  const found = via.has(reference) || (isNamed && !follow) ? null : dereference(schemas.document, schema);
-  if (found === null) return { reference, value: beside, bases: [], via, isFollowed: false };
-  const target = Object.keys(beside).length === 0 ? found : { ...found, ...beside };
+  const followed = via.has(reference) || (isNamed && !follow) ? null : dereference(schemas.document, schema);
+  if (followed === null) return { reference, value: beside, bases: [], via, isFollowed: false };
+  const target = Object.keys(beside).length === 0 ? followed : { ...followed, ...beside };
   const merge = () => mergeAllOf(schemas, target, new Set([...via, reference]));
   // Most places refer to a schema from outside of any other, and many may refer to the same.
-  const merged = via.size === 0 && target === found ? schemas.once(found, `merged ${reference}`, merge) : merge();
+  const merged = via.size === 0 && target === followed ? schemas.once(followed, `merged ${reference}`, merge) : merge();
   return isNamed
     ? { ...merged, reference, bases: [], isFollowed: true }
     : { ...merged, reference: null, isFollowed: false };
@@ -56,7 +56,7 @@ function unwrap(schema: JsonObject): JsonObject {
   return { ...beside, $ref: part['$ref'] };
 }
 
-/** Keywords that say something about one part of `allOf`, and not about all parts together. */
+/** Keywords that apply to one part of `allOf`, and not to all parts together. */
 const ofOnePart = new Set(
   '$ref allOf discriminator title description example examples $id id $schema xml externalDocs definitions $defs'.split(
     ' ',
@@ -91,11 +91,11 @@ function mergeAllOf(
     // A base that several parts share is taken once. One that is being shown needs no repetition.
     if (seen.has(reference)) return;
     seen.add(reference);
-    const found = dereference(schemas.document, part);
+    const target = dereference(schemas.document, part);
     const name = schemas.nameOf(reference);
     if (name !== null && depth === 0) bases.push(name);
-    if (found === null) rest.push(part);
-    else take(found, depth);
+    if (target === null) rest.push(part);
+    else take(target, depth);
   }
 
   function take(part: JsonObject, depth: number): void {
@@ -107,15 +107,15 @@ function mergeAllOf(
     schemas.left -= Math.min(maxMembers, entriesOf(part['properties']).length) + entriesOf(part).length;
     for (const [name, property] of entriesOf(part['properties']).slice(0, maxMembers)) {
       if (properties.size >= maxMembers && !properties.has(name)) continue;
-      const known = properties.get(name);
-      const isSame = known === undefined || known === property;
-      properties.set(name, isSame ? property : { allOf: [known, property] });
+      const existing = properties.get(name);
+      const isSame = existing === undefined || existing === property;
+      properties.set(name, isSame ? property : { allOf: [existing, property] });
     }
     for (const name of listOf(part['required']).slice(0, maxMembers)) required.add(name);
     for (const [key, member] of entriesOf(part)) {
       if (key === 'properties' || key === 'required' || ofOnePart.has(key) || key.startsWith('x-')) continue;
-      const known = key === 'oneOf' || key === 'anyOf' ? members.get(key) : undefined;
-      if (known !== undefined && known !== member) rest.push({ [key]: member });
+      const list = key === 'oneOf' || key === 'anyOf' ? members.get(key) : undefined;
+      if (list !== undefined && list !== member) rest.push({ [key]: member });
       else members.set(key, member);
     }
   }

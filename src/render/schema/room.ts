@@ -1,7 +1,7 @@
 // Rows of one tree.
 const rowsOfTree = 1500;
 
-/** What a tree, or a part of it, may still show. */
+/** How much a tree, or a part of it, may still show. */
 export interface Room {
   rows: number;
   /** Rows of named schemas. Where these are used up, a fold has the number of rows and a link to the schema. */

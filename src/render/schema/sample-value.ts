@@ -31,21 +31,21 @@ export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'reques
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
   if (!isObject(schema) || progress.read++ > maxSchemas.required || depth > deepest.required) return null;
-  const { found, marks } = readOf(schemas, schema);
-  const given = writtenIn(found);
+  const { value, marks } = readOf(schemas, schema);
+  const given = writtenIn(value);
   if (given !== undefined) return given;
-  const type = typeOf(found);
+  const type = typeOf(value);
   if (type === 'null') return null;
-  if (type === 'array') return itemsOf(schemas, found, depth, progress);
-  if (type === 'string') return textSample(found);
-  if (type === 'integer' || type === 'number') return numberSample(found, type);
+  if (type === 'array') return itemsOf(schemas, value, depth, progress);
+  if (type === 'string') return textSample(value);
+  if (type === 'integer' || type === 'number') return numberSample(value, type);
   if (type === 'boolean') return true;
-  const members = { ...Object.fromEntries(membersOf(schemas, found, depth, progress)), ...marks };
+  const members = { ...Object.fromEntries(membersOf(schemas, value, depth, progress)), ...marks };
   if (Object.keys(members).length > 0 || type === 'object') return members;
   return null;
 }
 
-/** Whether there is room for what a value is valid without. */
+/** Whether there is room for optional members. */
 function hasRoom(depth: number, { read }: Progress): boolean {
   return depth < deepest.optional && read < maxSchemas.optional;
 }
@@ -54,24 +54,24 @@ function hasRoom(depth: number, { read }: Progress): boolean {
  * A schema with its first alternative that is not null. `marks`: members that tell which alternative
  * it is.
  */
-function readOf(schemas: Schemas, schema: JsonObject): { found: JsonObject; marks: JsonObject } {
+function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; marks: JsonObject } {
   const read = (one: JsonObject) => resolveSchema(schemas, one, new Set(), true).value;
-  let found = read(schema);
+  let resolved = read(schema);
   const marks: JsonObject = {};
   for (let hops = 0; hops < 4; hops++) {
-    const { oneOf, anyOf, discriminator, ...beside } = found;
+    const { oneOf, anyOf, discriminator, ...beside } = resolved;
     const chosen = [oneOf, anyOf].flatMap((list) => listOf(list).find((one) => !isNull(schemas, one)) ?? []);
     if (chosen.length === 0) break;
     const { propertyName, mapping } = objectOf(discriminator);
     const reference = textOf(objectOf(chosen[0])['$ref']);
     const name = reference.slice(reference.lastIndexOf('/') + 1);
     const value = entriesOf(mapping).find(([, target]) => target === reference || target === name)?.[0];
-    found = read({ ...beside, allOf: [...listOf(beside['allOf']), ...chosen] });
-    const own = objectOf(objectOf(found['properties'])[textOf(propertyName)]);
-    if (name !== '' && textOf(propertyName) !== '' && own['enum'] === undefined && own['const'] === undefined)
+    resolved = read({ ...beside, allOf: [...listOf(beside['allOf']), ...chosen] });
+    const property = objectOf(objectOf(resolved['properties'])[textOf(propertyName)]);
+    if (name !== '' && textOf(propertyName) !== '' && property['enum'] === undefined && property['const'] === undefined)
       marks[textOf(propertyName)] = value ?? name;
   }
-  return { found, marks };
+  return { value: resolved, marks };
 }
 
 function isNull({ document }: Schemas, schema: unknown): boolean {
@@ -112,7 +112,7 @@ function itemsOf(schemas: Schemas, schema: JsonObject, depth: number, progress: 
   const least = Math.min(Number(schema['minItems'] ?? 0) || 0, maxItems);
   if (least === 0 && (!hasRoom(depth, progress) || schema['maxItems'] === 0)) return [];
   const one = sample(schemas, schema['items'], depth + 1, progress);
-  const values = isObject(schema['items']) ? listOf(readOf(schemas, schema['items']).found['enum']) : [];
+  const values = isObject(schema['items']) ? listOf(readOf(schemas, schema['items']).value['enum']) : [];
   const others = Array.from({ length: Math.max(0, least - 1) }, (_, at) => another(one, at + 1, values));
   return [one, ...others];
 }
@@ -132,33 +132,32 @@ function membersOf(schemas: Schemas, schema: JsonObject, depth: number, progress
       ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
     ),
   );
-  const known = objectOf(schema['properties']);
+  const properties = objectOf(schema['properties']);
   const names = listOf(schema['required']).filter((name) => typeof name === 'string');
-  const needed = [...new Set(names)].filter((name) => all.has(name) || !Object.hasOwn(known, name)).slice(0, 100);
+  const needed = [...new Set(names)].filter((name) => all.has(name) || !Object.hasOwn(properties, name)).slice(0, 100);
   const wanted = !hasRoom(depth, progress) || (side === 'request' && needed.length > 0) ? [] : [...all.keys()];
   const chosen = [...new Set([...needed, ...wanted.slice(0, maxMembers[side])])];
-  // In the order of the document.
   const order = [...all.keys()].filter((name) => chosen.includes(name));
   const { additionalProperties: others } = schema;
   const missing = chosen.filter((name) => !all.has(name));
   const inherited = listOf(schema['allOf']).slice(0, maxItems);
-  const own = [...order, ...missing].map((name): [string, unknown] => {
+  const members = [...order, ...missing].map((name): [string, unknown] => {
     const one = all.get(name) ?? (isObject(others) ? others : { type: 'string' });
     return [name, sample(schemas, one, depth + 1, progress)];
   });
-  if (own.length === 0 && inherited.length === 0 && isObject(others) && hasRoom(depth, progress))
-    own.push(['key', sample(schemas, others, depth + 1, progress)]);
-  return [...inherited.flatMap((part) => entriesOf(sample(schemas, part, depth + 1, progress))), ...own];
+  if (members.length === 0 && inherited.length === 0 && isObject(others) && hasRoom(depth, progress))
+    members.push(['key', sample(schemas, others, depth + 1, progress)]);
+  return [...inherited.flatMap((part) => entriesOf(sample(schemas, part, depth + 1, progress))), ...members];
 }
 
 function textSample({ format, pattern, minLength, maxLength }: JsonObject): string {
-  const known = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
+  const sample = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
   const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0;
-  const matching = known === undefined ? patternSample(textOf(pattern)) : null;
+  const matching = sample === undefined ? patternSample(textOf(pattern)) : null;
   if (matching && matching.length >= least) return matching;
-  const text = known ?? 'string';
+  const text = sample ?? 'string';
   const long = text.padEnd(least, text);
-  return typeof maxLength === 'number' && maxLength >= 0 && known === undefined ? long.slice(0, maxLength) : long;
+  return typeof maxLength === 'number' && maxLength >= 0 && sample === undefined ? long.slice(0, maxLength) : long;
 }
 
 /** 1, or the number next to it within the limits. */
@@ -174,12 +173,12 @@ function numberSample(
     : isNumber(minimum)
       ? minimum + (exclusiveMinimum === true ? step : 0)
       : -Infinity;
-  const most = isNumber(exclusiveMaximum)
+  const upper = isNumber(exclusiveMaximum)
     ? exclusiveMaximum - step
     : isNumber(maximum)
       ? maximum - (exclusiveMaximum === true ? step : 0)
       : Infinity;
-  const near = Math.max(Math.min(multiple ?? 1, most), least);
+  const near = Math.max(Math.min(multiple ?? 1, upper), least);
   return multiple === null ? near : Math.ceil(near / multiple) * multiple;
 }
 

@@ -14,8 +14,8 @@ export interface Constraint {
  * 1`.
  */
 export function constraintsOf(schema: JsonObject): Constraint[] {
-  const found: Constraint[] = [];
-  const add = (words: string, code = '') => void found.push({ words, code: code.slice(0, 1000) });
+  const constraints: Constraint[] = [];
+  const add = (words: string, code = '') => void constraints.push({ words, code: code.slice(0, 1000) });
   const value = (key: string, words: string) => {
     if (Object.hasOwn(schema, key)) add(words, valueText(schema[key]));
   };
@@ -50,7 +50,7 @@ export function constraintsOf(schema: JsonObject): Constraint[] {
   if (needed.length > 0) add('needs', needed.join(', '));
   const xml = objectOf(schema['xml']);
   if (textOf(xml['name']) !== '') add('in XML', textOf(xml['name']));
-  return found;
+  return constraints;
 }
 
 /**
@@ -59,15 +59,15 @@ export function constraintsOf(schema: JsonObject): Constraint[] {
  */
 function addRange(schema: JsonObject, add: (words: string) => void): void {
   const least = number(schema['minimum']);
-  const most = number(schema['maximum']);
+  const max = number(schema['maximum']);
   const above = number(schema['exclusiveMinimum']);
   const below = number(schema['exclusiveMaximum']);
   const isAbove = schema['exclusiveMinimum'] === true;
   const isBelow = schema['exclusiveMaximum'] === true;
-  if (least !== null && most !== null && !isAbove && !isBelow) add(`${least} to ${most}`);
+  if (least !== null && max !== null && !isAbove && !isBelow) add(`${least} to ${max}`);
   else {
     if (least !== null) add(isAbove ? `more than ${least}` : `at least ${least}`);
-    if (most !== null) add(isBelow ? `less than ${most}` : `at most ${most}`);
+    if (max !== null) add(isBelow ? `less than ${max}` : `at most ${max}`);
   }
   if (above !== null) add(`more than ${above}`);
   if (below !== null) add(`less than ${below}`);

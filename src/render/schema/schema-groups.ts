@@ -119,7 +119,7 @@ function discriminated(schema: JsonObject): readonly [string, unknown][] | null 
   return isObject(mapping) ? entriesOf(mapping) : null;
 }
 
-/** What a base schema without alternatives of its own can be, by its discriminator. */
+/** The alternatives of a base schema that lists them only in its discriminator. */
 function mappedOptions(schema: JsonObject): SchemaRow[] {
   if (schema['oneOf'] !== undefined || schema['anyOf'] !== undefined) return [];
   return (discriminated(schema) ?? []).slice(0, maxOptions).flatMap(([value, target]) => {

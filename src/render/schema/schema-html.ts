@@ -99,9 +99,9 @@ function line(
   room.rows--;
   const view = viewWithin(page, schema, via, room);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags, ...view.flags])];
-  const own = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
+  const text = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
   return markup`<li>
-    ${nameOf(label, view)}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${own}${below(page, view, depth, room)}${extra}
+    ${nameOf(label, view)}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${text}${below(page, view, depth, room)}${extra}
   </li>`;
 }
 
@@ -249,7 +249,7 @@ function groupHtml(
     </details>`;
 }
 
-/** What is said of the items of an array, if nothing is inside them: it needs no tree of one line. */
+/** The description and limits of an array's items, if these have no members: no tree is needed. */
 function plainItems(
   page: Page,
   [row, ...others]: readonly SchemaRow[],

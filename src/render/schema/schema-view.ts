@@ -89,7 +89,7 @@ function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: Re
   return bases.slice(0, 10).flatMap((name, at) => [...(at === 0 ? [] : [' and ']), { schema: name }]);
 }
 
-/** What is in an array or a map, and in what is in it; otherwise the schema itself. */
+/** The innermost items of an array or a map; otherwise the schema itself. */
 function contentOf(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): ResolvedSchema {
   let content = resolved;
   for (let depth = 0; depth < 4; depth++) {

@@ -13,7 +13,7 @@ export interface Schemas {
    * could take hours. Below zero, schemas are shown as "not shown".
    */
   left: number;
-  /** Remembers what was read of schemas. */
+  /** Remembers schemas that were read. */
   once: Once;
 }
 
@@ -57,9 +57,10 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
     const folder = starts.find((start) => reference.startsWith(start));
     if (folder === undefined) return ids.get(reference.replace(/#$/, '')) ?? null;
     const keys = pointerKeys(reference);
-    const found = folder === '#/components/schemas/' ? objectOf(document['components'])['schemas'] : document[keys[0]!];
+    const schemas =
+      folder === '#/components/schemas/' ? objectOf(document['components'])['schemas'] : document[keys[0]!];
     const name = keys.at(-1)!;
-    return keys.length === folder.split('/').length - 1 && Object.hasOwn(objectOf(found), name) ? name : null;
+    return keys.length === folder.split('/').length - 1 && Object.hasOwn(objectOf(schemas), name) ? name : null;
   }
 }
 
@@ -79,19 +80,19 @@ const folders = new WeakMap<JsonObject, string[]>();
  * references use (Vega has `defs` and `refs`).
  */
 export function definitionFolders(document: JsonObject): string[] {
-  const known = folders.get(document);
-  if (known) return known;
+  const remembered = folders.get(document);
+  if (remembered) return remembered;
   const named = ['definitions', '$defs'];
   const others = Object.keys(document).filter(
     (key) => /^\w[\w.-]{0,50}$/.test(key) && !named.includes(key) && !keywords.has(key) && isObject(document[key]),
   );
   const text = others.length === 0 ? '' : writtenOut(document);
-  const found = others.filter((key) =>
+  const names = others.filter((key) =>
     entriesOf(document[key])
       .slice(0, 50)
       .some(([name, one]) => isObject(one) && text.includes(JSON.stringify(`#/${key}/${name}`))),
   );
-  const all = [...named, ...found.slice(0, 5)];
+  const all = [...named, ...names.slice(0, 5)];
   folders.set(document, all);
   return all;
 }

@@ -39,14 +39,14 @@ interface Form {
   isWrapped: boolean;
 }
 
-function formOf({ document }: Schemas, schema: unknown, fallback: string): Form & { found: Record<string, unknown> } {
-  const found = dereference(document, schema) ?? {};
-  const { name, prefix, namespace, attribute, wrapped, nodeType } = objectOf(found['xml']);
+function formOf({ document }: Schemas, schema: unknown, fallback: string): Form & { target: Record<string, unknown> } {
+  const target = dereference(document, schema) ?? {};
+  const { name, prefix, namespace, attribute, wrapped, nodeType } = objectOf(target['xml']);
   const local = xmlName(textOf(name) || fallback);
   const isPrefixed = textOf(prefix) !== '' && xmlName(textOf(prefix)) === prefix;
   const declared = textOf(namespace);
   return {
-    found,
+    target,
     name: isPrefixed ? `${textOf(prefix)}:${local}` : local,
     namespace: declared === '' ? '' : ` xmlns${isPrefixed ? `:${textOf(prefix)}` : ''}="${escapeXml(declared)}"`,
     isAttribute: attribute === true || nodeType === 'attribute',
@@ -63,9 +63,9 @@ function xmlName(text: string): string {
 function elements(progress: Progress, schema: unknown, name: string, value: unknown, depth: number): string[] {
   if (progress.left-- <= 0 || depth > deepest) return [];
   const indent = '  '.repeat(depth);
-  const { found, namespace, isWrapped } = formOf(progress.schemas, schema, name);
+  const { target, namespace, isWrapped } = formOf(progress.schemas, schema, name);
   if (Array.isArray(value)) {
-    const item = found['items'];
+    const item = target['items'];
     const itemName = formOf(progress.schemas, item, name).name;
     const inside = value
       .slice(0, 20)
@@ -91,11 +91,11 @@ function elements(progress: Progress, schema: unknown, name: string, value: unkn
 
 /** The properties of a schema and of those that it is made of. */
 function propertiesOf(schemas: Schemas, schema: unknown, depth = 0): Map<string, unknown> {
-  const found = dereference(schemas.document, schema) ?? {};
+  const item = dereference(schemas.document, schema) ?? {};
   const parts =
     depth > 3
       ? []
-      : [...listOf(found['allOf']), ...listOf(found['oneOf']).slice(0, 1), ...listOf(found['anyOf']).slice(0, 1)];
+      : [...listOf(item['allOf']), ...listOf(item['oneOf']).slice(0, 1), ...listOf(item['anyOf']).slice(0, 1)];
   const inherited = parts.slice(0, 12).flatMap((part) => [...propertiesOf(schemas, part, depth + 1)]);
-  return new Map([...inherited, ...entriesOf(found['properties'])]);
+  return new Map([...inherited, ...entriesOf(item['properties'])]);
 }

@@ -58,8 +58,8 @@ function bestProperties(properties, words) {
     })
     .filter(({ fitting }) => fitting > 0)
     .sort((a, b) => b.fitting - a.fitting || a.others - b.others);
-  const most = found[0]?.fitting;
-  return found.flatMap(({ property, fitting }) => (fitting === most ? [property] : [])).slice(0, maxProperties);
+  const best = found[0]?.fitting;
+  return found.flatMap(({ property, fitting }) => (fitting === best ? [property] : [])).slice(0, maxProperties);
 }
 
 /**

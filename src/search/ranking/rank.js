@@ -18,8 +18,8 @@ import { keyTerm, placeOf } from './words.js';
  */
 
 /**
- * An index, or as much of it as is at hand. `terms`: those of a place, or where there are too many to
- * look at, `wanted` alone. `parts`: where one occurs, in what the reader may read.
+ * An index, or the part of it that is loaded. `terms`: those of a place, or where there are too
+ * many to look at, `wanted` alone. `parts`: where one occurs, in what the reader may read.
  * @template S
  * @typedef {{ terms: (place: string, wanted: string) => Iterable<string>, parts: (term: string) => Part<S>[] }} Storage
  */
@@ -47,7 +47,7 @@ import { keyTerm, placeOf } from './words.js';
  * @typedef {{ record: number, score: number, isWhole: boolean }} Scored
  */
 
-/** What a verb in a query says about the method. */
+/** The HTTP methods that a verb in a query implies. */
 const methodsOf = new Map(
   Object.entries({
     create: ['post'],
@@ -157,10 +157,10 @@ function termsAlike(word, storage) {
  * The number of letters to add, remove, change or swap (Damerau), or more than `most`.
  * @param {string} a
  * @param {string} b
- * @param {number} most
+ * @param {number} max
  * @returns {number}
  */
-export function distance(a, b, most) {
+export function distance(a, b, max) {
   /** @type {number[]} */
   let before = [];
   /** @type {number[]} */
@@ -175,7 +175,7 @@ export function distance(a, b, most) {
       row.push(far);
       least = Math.min(least, far);
     }
-    if (least > most) return most + 1;
+    if (least > max) return max + 1;
     [before, above] = [above, row];
   }
   return above[b.length];

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Outlined } from './outline-json.ts';
 
 /** What is kept. Webhooks name what they are about with short texts, a few levels deep. */
-const kept = { depth: 8, items: 10, members: 500, characters: 2000, values: 50_000 };
+const limits = { depth: 8, items: 10, members: 500, characters: 2000, values: 50_000 };
 
 /** The most commas and brackets, including those in strings. They bound the number of values. */
 const maxMarks = 2_000_000;
@@ -23,15 +23,15 @@ function outline(bytes: Uint8Array): Outlined {
   }
   let values = 0;
   const small = cut(value, 1);
-  return values > kept.values ? { refused: 'too_large' } : { json: new TextEncoder().encode(JSON.stringify(small)) };
+  return values > limits.values ? { refused: 'too_large' } : { json: new TextEncoder().encode(JSON.stringify(small)) };
 
   function cut(given: unknown, depth: number): unknown {
-    if (++values > kept.values) return null;
-    if (typeof given === 'string') return given.length > kept.characters ? '' : given;
+    if (++values > limits.values) return null;
+    if (typeof given === 'string') return given.length > limits.characters ? '' : given;
     if (typeof given !== 'object' || given === null) return given;
-    if (depth > kept.depth) return null;
-    if (Array.isArray(given)) return given.slice(0, kept.items).map((item) => cut(item, depth + 1));
-    const members = Object.entries(given).slice(0, kept.members);
+    if (depth > limits.depth) return null;
+    if (Array.isArray(given)) return given.slice(0, limits.items).map((item) => cut(item, depth + 1));
+    const members = Object.entries(given).slice(0, limits.members);
     return Object.fromEntries(members.map(([name, member]) => [name, cut(member, depth + 1)]));
   }
 }

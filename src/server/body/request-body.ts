@@ -67,7 +67,7 @@ export async function readPieces(
   const pieces: Buffer[] = [];
   let sent = 0;
   let size = 0;
-  let seen = 0;
+  let bytes = 0;
   let inTurn = 0;
   let isReading = true;
   const stream: Readable = inflater === null ? request : request.pipe(inflater);
@@ -102,8 +102,8 @@ export async function readPieces(
       request.once('error', cut).once('close', () => request.complete || cut());
       tick = setInterval(() => {
         // A request that waits for its turn is not slow.
-        if (sent - seen < pace.bytes && !stream.isPaused()) reject(new RegistryError('malformed', tooSlow));
-        seen = sent;
+        if (sent - bytes < pace.bytes && !stream.isPaused()) reject(new RegistryError('malformed', tooSlow));
+        bytes = sent;
       }, pace.milliseconds);
     });
   } finally {
@@ -163,7 +163,7 @@ export function endResponse(request: IncomingMessage, response: ServerResponse, 
   if (isAskedToInvite(request)) return void response.end(body);
   response.flushHeaders();
   if (body !== undefined) response.write(body);
-  let taken = 0;
+  let bytes = 0;
   let seen = 0;
   const end = () => {
     clearInterval(tick);
@@ -171,12 +171,12 @@ export function endResponse(request: IncomingMessage, response: ServerResponse, 
     response.end();
   };
   const take = (piece: Buffer) => {
-    taken += piece.length;
-    if (taken > maxDiscardedBytes) end();
+    bytes += piece.length;
+    if (bytes > maxDiscardedBytes) end();
   };
   const tick = setInterval(() => {
-    if (taken - seen < pace.bytes) end();
-    seen = taken;
+    if (bytes - seen < pace.bytes) end();
+    seen = bytes;
   }, pace.milliseconds);
   request.on('data', take).once('end', end).once('close', end).resume();
 }

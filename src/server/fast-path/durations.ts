@@ -10,7 +10,7 @@ export interface Durations {
 interface Counts {
   labels: Record<string, string>;
   sum: number;
-  /** How many were at most as long as each bound and longer than the one before; the last ones were longer than all. */
+  /** Number of durations in each bucket: up to its bound and above the previous one; the last is above all bounds. */
   counts: number[];
 }
 

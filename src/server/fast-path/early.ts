@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** Writes the response to a request, or returns false and writes nothing. */
 export type AnswerEarly = (request: IncomingMessage, socket: Socket) => boolean;
 
-/** What Node's server keeps of a connection. Nothing of it is documented, so all of it is checked. */
+/** Fields of a connection in Node's server. They are not documented, so each one is checked. */
 interface HttpSocket extends Socket {
   parser?: {
     incoming: IncomingMessage | null;

@@ -12,8 +12,8 @@ import type { SiteAt } from '../../sites/server/site-hosts.ts';
 import { readHead } from './request-head.ts';
 
 /**
- * Responses that were sent before, as bytes that are ready to be written. A hit asks the same policy
- * as any other read, but waits for nothing: what is not in memory is not a hit.
+ * Cached responses as bytes that are ready to be written. A hit passes the same access check as any
+ * other read but never waits: what is not in memory is a miss.
  */
 export interface Hits {
   /** Writes the response and says what it was; null: nothing was written, answer as usual. */
@@ -28,12 +28,12 @@ export interface Answered {
   route: string;
 }
 
-/** What a response rests on. */
+/** What a response depends on. */
 export interface Basis {
   route: string;
   /** Who got it. */
   principal: Principal;
-  /** The resource that it shows. Null: it shows no single one, and only an anonymous reader's is kept. */
+  /** The resource that it shows. Null: it shows several, and is kept only for anonymous readers. */
   resource: Resource | null;
   /** When it began to be made. */
   moment: Moment;
@@ -128,7 +128,8 @@ export function createHits(
       if (principal.kind === 'user' || (resource === null && principal.kind !== 'anonymous')) return;
       const key = keyOf(principal, base + url!, accept, acceptEncoding);
       if (key.length > longestRequest) return;
-      // Requests for the same representation share its bytes. Each counts them, since any may be the last to keep them.
+      // Requests for the same representation share its bytes. Each entry counts them, since any of
+      // them may be the last one left.
       const responses = sent.responses?.deref() ?? { bytes: null, get: null, head: null, notModified: null };
       sent.responses = new WeakRef(responses);
       const isKept = sent.size <= largest;

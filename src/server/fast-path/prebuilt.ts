@@ -45,7 +45,7 @@ export function prebuild(
   const second = secondNow();
   const text = `${head}${dateOf(second)}${ending(keepAlive)}`;
   const isSmall = body.byteLength <= smallBody;
-  // Not cut out of Node's pool: one small response that is kept would keep all 64 KB of it.
+  // Not from Node's buffer pool: keeping one small response would keep its whole 64 KB.
   const bytes = Buffer.allocUnsafeSlow(text.length + (isSmall ? body.byteLength : 0));
   bytes.write(text, 'latin1');
   if (isSmall) bytes.set(body, text.length);
@@ -54,11 +54,11 @@ export function prebuild(
 
 const none = new Uint8Array();
 
-/** Writes a response with the date of now. */
-export function writePrebuilt(socket: Socket, made: Prebuilt): void {
+/** Writes a response with the current date. */
+export function writePrebuilt(socket: Socket, prebuilt: Prebuilt): void {
   const second = secondNow();
-  if (made.second !== second) redate(made, second);
-  const { bytes, body } = made;
+  if (prebuilt.second !== second) redate(prebuilt, second);
+  const { bytes, body } = prebuilt;
   if (body === null) socket.write(bytes);
   else {
     socket.cork();
@@ -66,18 +66,18 @@ export function writePrebuilt(socket: Socket, made: Prebuilt): void {
     socket.write(body);
     socket.uncork();
   }
-  if (socket.writableLength > 0) made.isLent = true;
+  if (socket.writableLength > 0) prebuilt.isLent = true;
 }
 
-function redate(made: Prebuilt, second: number): void {
-  if (made.isLent) {
-    const copy = Buffer.allocUnsafeSlow(made.bytes.byteLength);
-    copy.set(made.bytes);
-    made.bytes = copy;
-    made.isLent = false;
+function redate(prebuilt: Prebuilt, second: number): void {
+  if (prebuilt.isLent) {
+    const copy = Buffer.allocUnsafeSlow(prebuilt.bytes.byteLength);
+    copy.set(prebuilt.bytes);
+    prebuilt.bytes = copy;
+    prebuilt.isLent = false;
   }
-  made.bytes.write(dateOf(second), made.dateAt, 'latin1');
-  made.second = second;
+  prebuilt.bytes.write(dateOf(second), prebuilt.dateAt, 'latin1');
+  prebuilt.second = second;
 }
 
 function secondNow(): number {

@@ -1,4 +1,4 @@
-/** What an answer at once depends on. Absent fields are undefined. */
+/** The header fields that a cached response depends on. Absent fields are undefined. */
 export interface RequestHead {
   accept: string | undefined;
   acceptEncoding: string | undefined;
@@ -8,8 +8,8 @@ export interface RequestHead {
 }
 
 /**
- * Reads the fields of a request, names and values in turn. Null if one of them needs a closer look:
- * a body, a cookie, a range, another condition, an expectation, or a field that is repeated.
+ * Reads the fields of a request, names and values in turn. Null if the fast path cannot answer:
+ * there is a body, a cookie, a range, another condition, an expectation or a repeated field.
  */
 export function readHead(rawHeaders: readonly string[]): RequestHead | null {
   const head: Omit<RequestHead, 'host'> = {

@@ -32,7 +32,7 @@ export interface PendingSignIns {
 /** Seconds until a sign-in expires. */
 const lifetime = 600;
 /** Most cookies in one browser. More would make its requests too long. */
-const most = 4;
+const maxPending = 4;
 const prefix = '__Host-stele-login-';
 
 /** Pending sign-ins, each in a sealed cookie named after its start time. */
@@ -49,7 +49,7 @@ export function createPendingSignIns(
     }),
     async keep(request, response, pending) {
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
-      const surplus = Math.max(0, older.length - most + 1);
+      const surplus = Math.max(0, older.length - maxPending + 1);
       for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
       const text = await seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
       response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });

@@ -28,7 +28,7 @@ export interface ContentsIndex {
   holding(granted: Granted, digest: Digest): Promise<Contents | null>;
 }
 
-type Known = Omit<Contents, 'granted'>;
+type ContentsOf = Omit<Contents, 'granted'>;
 
 /** Bytes that a blob's digest and size take in memory, roughly. */
 const blobSize = 200;
@@ -48,9 +48,9 @@ interface Searched {
 
 /**
  * Creates an index of a registry. A client asks for a version's manifest and then for its blobs, so
- * the version that has a blob is nearly always known. Otherwise the versions of the resource are
- * looked through, newest first and for one request of the resource at a time. What a version has
- * never changes, so a later search only looks through versions that no earlier one has seen.
+ * the version that has a blob is nearly always in memory. Otherwise the versions of the resource
+ * are looked through, newest first and for one request of the resource at a time. What a version
+ * has never changes, so a later search only looks through versions that no earlier one has seen.
  */
 export function createContentsIndex(registry: Registry): ContentsIndex {
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
@@ -62,23 +62,23 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
 
   async function of(granted: GrantedVersion): Promise<Contents> {
     const { resource, version } = granted;
-    const make = async (): Promise<Known> => {
+    const make = async (): Promise<ContentsOf> => {
       const blobs = await listBlobs(registry, granted);
       const [digest, size] = blobs.at(-1)!;
       const { byteLength } = await readStoredManifest(registry, granted);
       const named = { digest: version.manifest, size: byteLength };
       return { blobs: new Map(blobs), report: reportArtifact(named, { digest, size }) };
     };
-    const kept = await registry.answers.content(
+    const contents = await registry.answers.content(
       `blobs ${version.manifest}`,
       make,
       ({ blobs }) => (blobs.size + 2) * blobSize,
     );
     const place = resourceRef(resource);
-    for (const digest of [...kept.blobs.keys(), kept.report.descriptor.digest]) {
+    for (const digest of [...contents.blobs.keys(), contents.report.descriptor.digest]) {
       holders.set(`${place} ${digest}`, version.manifest);
     }
-    return { granted, ...kept };
+    return { granted, ...contents };
   }
 
   /** What a version that is not withdrawn has, by its manifest's digest. */
@@ -88,7 +88,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
     return of(grantVersion(granted, { kind: 'digest', digest: manifest })!.granted);
   }
 
-  async function known(granted: Granted, digest: Digest): Promise<Contents | null> {
+  async function contentsFor(granted: Granted, digest: Digest): Promise<Contents | null> {
     const manifest = holders.get(`${resourceRef(granted.resource)} ${digest}`);
     return manifest === undefined ? null : ifWhole(at(granted, manifest));
   }
@@ -106,7 +106,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
 
   async function search(granted: Granted, digest: Digest): Promise<Contents | null> {
     const place = resourceRef(granted.resource);
-    const before = await known(granted, digest);
+    const before = await contentsFor(granted, digest);
     if (before !== null) return before;
     const left = candidates(granted, digest);
     const seen = searched.get(place) ?? { manifests: new Set(), digests: new Set() };
@@ -120,7 +120,6 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
       }
       return null;
     } finally {
-      // Its size has changed.
       searched.delete(place);
       searched.set(place, seen);
     }
@@ -129,7 +128,7 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
   return {
     of,
     async holding(granted, digest) {
-      const version = await known(granted, digest);
+      const version = await contentsFor(granted, digest);
       if (version !== null || candidates(granted, digest).length === 0) return version;
       const place = resourceRef(granted.resource);
       const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });

@@ -1,7 +1,7 @@
 import type { Store } from 'express-rate-limit';
 import type { Count } from './counts.ts';
 
-/** Counts requests for `express-rate-limit`. Nothing is ever taken back. */
+/** Counts requests for `express-rate-limit`. Counts are never decremented. */
 export function createRateWindows(count: Count): Store {
   return {
     localKeys: true,

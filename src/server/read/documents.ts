@@ -17,7 +17,7 @@ import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
 import type { Site } from '../../site/site.ts';
 import type { ReadRequest } from './read-request.ts';
-import { prepare, sendPrepared, type Prepared } from './send-document.ts';
+import { prepare, sendPrepared, type PreparedDocument } from './send-document.ts';
 
 /** Sends a version's document in the format and coding that fit the request best. */
 export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address: ResourceAddress) => Promise<void>;
@@ -25,7 +25,7 @@ export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address:
 export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
 
 interface Ready {
-  prepared: Prepared;
+  prepared: PreparedDocument;
   representation: Representation;
 }
 
@@ -58,8 +58,8 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
       });
       return { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
     };
-    const found = await answers.answer(name, [], prepareNow, () => preparedSize);
-    const { prepared, representation } = found;
+    const cached = await answers.answer(name, [], prepareNow, () => preparedSize);
+    const { prepared, representation } = cached;
     let bytes: Uint8Array | null = null;
     await sendPrepared(request, response, prepared, async () => {
       bytes = await openRepresentation(context.registry, granted, representation);
@@ -80,7 +80,7 @@ function prepareDocument(
   { mediaType }: Offer,
   { coding, digest, size }: Representation,
   sharable: Fields,
-): Prepared {
+): PreparedDocument {
   const pinned = links.to(coordinateOf(resource), { label: version.label });
   const encoding = coding === 'identity' ? {} : { 'Content-Encoding': coding };
   return prepare(

@@ -10,7 +10,7 @@ import { messagePage } from '../../site/pages/message-pages.ts';
 import { relatedTo, type Related } from '../../site/pages/related.ts';
 import { partPage } from '../../site/pages/part-page.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
-import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
+import { resourcePage, type ResourcePage } from '../../site/pages/resource-page.ts';
 import type { Site } from '../../site/site.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
@@ -39,12 +39,12 @@ interface About {
   part?: string | undefined;
 }
 
-/** `isWhole`: nothing is missing that a later try may find. */
+/** `isWhole`: nothing is missing that a later attempt may add. */
 interface Page extends PageBytes {
   isWhole: boolean;
 }
 
-/** A page that was made, or is in the cache. `until`: when to render it again, by the monotonic clock. */
+/** A rendered page, in memory or in the cache. `until`: when to render it again, by the monotonic clock. */
 interface KeptPage extends Page {
   until: number;
 }
@@ -61,7 +61,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const { resource, version, generation } = granted;
     const of = `${nameOf(resource)} ${generation} ${version.label}`;
     const name = `page ${of} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
-    const make = async (): Promise<Made> => {
+    const make = async (): Promise<ResourcePage> => {
       if (part !== undefined) return partPage(site, granted, part);
       return related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
     };
@@ -81,7 +81,11 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
    * Small pages stay in memory. Large ones stay in the cache; if they vanish from it, the page is
    * rendered again and must have the same bytes.
    */
-  async function keepLarge(first: PageBytes, make: () => Promise<Made>, forget: () => void): Promise<PageBytes> {
+  async function keepLarge(
+    first: PageBytes,
+    make: () => Promise<ResourcePage>,
+    forget: () => void,
+  ): Promise<PageBytes> {
     if (first.size < worthKeeping) return first;
     const pageBytes = (digest: Digest, open: () => Promise<Uint8Array>) => keptPage(registry, digest, open);
     await pageBytes(first.digest, first.open);
@@ -130,7 +134,6 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const headers = { 'Content-Location': where, ...about, ...sharing };
     // A ruleset's page shows resources of all organizations.
     const isOwn = resource.type !== 'rulesets' && (related?.organizations ?? []).every((org) => org === resource.org);
-    // Large ones are in the cache.
     const isKept = isForAll && read.principal.kind === 'anonymous' && page.isWhole && page.size < worthKeeping;
     const keep = (sent: Sent, bytes: Uint8Array): void => {
       if (isKept && isOwn) read.keep?.(resource, sent, bytes);

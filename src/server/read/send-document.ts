@@ -4,7 +4,7 @@ import { chooseRange, evaluateConditions, type ByteRange } from './conditions.ts
 import { flatten, type Fields } from '../headers.ts';
 
 /** A response without its bytes. It contains nothing of the request, so that it can be cached. */
-export interface Prepared {
+export interface PreparedDocument {
   /** Strong ETag with its quotes. */
   etag: string;
   /** Size of the whole content, in bytes. */
@@ -22,9 +22,9 @@ export interface Prepared {
  * `content`.
  */
 export function prepare(
-  { etag, size, ranges }: Pick<Prepared, 'etag' | 'size' | 'ranges'>,
+  { etag, size, ranges }: Pick<PreparedDocument, 'etag' | 'size' | 'ranges'>,
   { common, content }: { common: Fields; content: Fields },
-): Prepared {
+): PreparedDocument {
   const tagged = { ETag: etag, ...common };
   // The length is last, because a range replaces it.
   const full = { ...tagged, ...content, 'Accept-Ranges': ranges ? 'bytes' : 'none', 'Content-Length': String(size) };
@@ -39,7 +39,7 @@ export function prepare(
 export async function sendPrepared(
   request: IncomingMessage,
   response: ServerResponse,
-  prepared: Prepared,
+  prepared: PreparedDocument,
   open: () => Promise<Uint8Array>,
 ): Promise<void> {
   const { headers, method } = request;
@@ -64,7 +64,12 @@ export async function sendPrepared(
   else sendRange(response, prepared, bytes, range);
 }
 
-function sendRange(response: ServerResponse, { full, size }: Prepared, bytes: Uint8Array, range: ByteRange): void {
+function sendRange(
+  response: ServerResponse,
+  { full, size }: PreparedDocument,
+  bytes: Uint8Array,
+  range: ByteRange,
+): void {
   const { first, last } = range;
   const headers = full.slice(0, -2);
   headers.push('Content-Range', `bytes ${first}-${last}/${size}`, 'Content-Length', String(last - first + 1));

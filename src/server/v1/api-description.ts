@@ -60,11 +60,11 @@ export function readDescription(): Description {
   return { document, operations };
 }
 
-let own: Description | null = null;
+let description: Description | null = null;
 
 /** Returns the description. It is read once in a process. */
 export function ownDescription(): Description {
-  return (own ??= readDescription());
+  return (description ??= readDescription());
 }
 
 function readOperation(document: Schema, path: string, item: PathItem, method: string): Operation {

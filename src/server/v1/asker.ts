@@ -47,13 +47,13 @@ function organizationOf(principal: Exclude<Principal, { kind: 'anonymous' }>, na
       { extra: { organization: principal.org } },
     );
   }
-  const own = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
-  if (named === undefined && own.length === 1) return own[0]!;
+  const organizations = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
+  if (named === undefined && organizations.length === 1) return organizations[0]!;
   if (named === undefined || !isSlug(named)) {
     throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
   }
   // The same for an organization that does not exist.
-  if (principal.kind === 'user' && !own.includes(named)) {
+  if (principal.kind === 'user' && !organizations.includes(named)) {
     throw new RegistryError('forbidden', `You have no rights in the organization ${named}.`);
   }
   return named;

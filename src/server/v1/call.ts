@@ -17,14 +17,14 @@ export interface Asker {
   org: string;
   /** Network address, recorded with what is changed. */
   address: string | null;
-  /** Known only to whoever may see the answer again: encrypts it for repetitions. */
+  /** Known only to the caller: encrypts the stored answer for repetitions. */
   secret: string;
   /** Method and target, the same in every repetition. */
   subject: string;
   ifMatch: string | undefined;
   /** The media types that are preferred. Absent: JSON. */
   accept?: string | undefined;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client no longer waits. */
   closed: () => AbortSignal;
 }
 

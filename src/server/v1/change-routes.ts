@@ -32,13 +32,13 @@ export const listChanges: Handler = async (call) => {
     }
   }
   const { own, keys, at = '' } = page.position;
-  // Of one length, which would tell how many changes there are.
+  // Padded to one length, since the length would reveal the number of changes.
   const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24)];
   const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
   return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
 };
 
-/** A cursor is good for the key that got it: it counts changes that others may not see. */
+/** A cursor is valid only for the key that got it, since it counts changes that others may not see. */
 function purposeOf({ principal, org }: Call): string {
   return `changes ${org} ${principal.id}`;
 }

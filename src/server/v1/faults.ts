@@ -49,8 +49,8 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
   const branches = (error.schema as Schema[]).map((branch) => resolveReference(document, branch) as Schema);
   const meant = branches.flatMap((branch, index) => (isMeant(branch, error.data) ? [index] : []));
   const explained = meant.map((index) => {
-    const found = alternatives.validate(error.parentSchema as Schema, error.keyword, index, error.data);
-    return explainErrors(found, alternatives, pointer);
+    const fault = alternatives.validate(error.parentSchema as Schema, error.keyword, index, error.data);
+    return explainErrors(fault, alternatives, pointer);
   });
   const [fewest] = explained.toSorted((a, b) => a.length - b.length);
   if (fewest !== undefined && fewest.length > 0) return fewest;
@@ -104,9 +104,9 @@ function typesOf({ type }: Schema): string[] {
 
 function explainError({ keyword, params, message, parentSchema, data }: ErrorObject, pointer: string): Fault {
   const { format, properties } = parentSchema as { format?: string; properties?: object };
-  const known =
+  const names =
     typeof data === 'string' && format !== undefined && Object.hasOwn(formats, format) ? formats[format]! : null;
-  if (known !== null) return { pointer, detail: known.explain(data as string) };
+  if (names !== null) return { pointer, detail: names.explain(data as string) };
   if (keyword === 'type') return { pointer, detail: `must be ${anyOf(typesOf(parentSchema as Schema))}` };
   if (keyword === 'required') return at(pointer, params['missingProperty'] as string, 'is missing');
   if (keyword === 'additionalProperties') {

@@ -42,11 +42,11 @@ export const createOne: Handler = async (call) => {
 };
 
 export const getOne: Handler = async ({ registry, org, path }) => {
-  const found = await registry.refs.read<Key>(keyRef(path['key']!));
-  if (found?.value.org !== org) throw new RegistryError('not_found', nothingHere);
-  const lastUsedAt = await readKeyUse(registry, found.value.id);
-  const etag = etagOf(found.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
-  return { status: 200, headers: { ETag: etag }, body: keyRecord(found.value, lastUsedAt) };
+  const stored = await registry.refs.read<Key>(keyRef(path['key']!));
+  if (stored?.value.org !== org) throw new RegistryError('not_found', nothingHere);
+  const lastUsedAt = await readKeyUse(registry, stored.value.id);
+  const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+  return { status: 200, headers: { ETag: etag }, body: keyRecord(stored.value, lastUsedAt) };
 };
 
 export const updateOne: Handler = async (call) => {

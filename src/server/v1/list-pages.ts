@@ -17,7 +17,7 @@ export function positionOf<P>({ operation, query }: Call, isPosition: (value: un
     const [id, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown];
     if (id === operation.id && isPosition(position)) return position;
   } catch {
-    // The error is below.
+    // Not a cursor: the error follows.
   }
   throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
     extra: { errors: [{ parameter: 'cursor', detail: 'belongs to another list' }] },

@@ -92,9 +92,8 @@ export function allowedMethods({ operations }: Route): string {
 export function noRoute(routes: readonly Route[], path: string): string {
   const shown = path.slice(0, 200);
   const segments = shown.split('/');
-  // A placeholder matches any segment.
-  const known = routes.map((route) =>
+  const candidates = routes.map((route) =>
     route.segments.map((wanted, index) => (wanted.startsWith('{') ? (segments[index] ?? wanted) : wanted)).join('/'),
   );
-  return `The route ${shown} does not exist.${closest(shown, known)} /v1/openapi.json describes every route.`;
+  return `The route ${shown} does not exist.${closest(shown, candidates)} /v1/openapi.json describes every route.`;
 }

@@ -102,7 +102,7 @@ export const getLimits: Handler = async ({ registry, principal, org }) => {
     request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
     rate: { window, key, organization, address, failures },
     quotas: quotasOf(registry, org),
-    // What there is besides what one may read, and how strong the walls are, is for those who may do everything.
+    // Totals and the strength of the sandbox are shown to administrators only.
     ...(isAllowed(principal, 'admin', { org }) && {
       usage: await usageOf(registry, org),
       ...(await sandboxOf(registry)),

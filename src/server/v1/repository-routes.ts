@@ -55,13 +55,13 @@ export const followOne: Handler = async (call) => {
 
 export const getRepository: Handler = async (call) => {
   const { registry, org, path } = call;
-  const found = await findFollowed(call, path['repository']!);
-  const documents = (await registry.refs.read<Repository>(repositoryRef(org, found.id)))?.value.documents ?? {};
-  const rejected = found.rejected.map(async (each) => {
+  const repository = await findFollowed(call, path['repository']!);
+  const documents = (await registry.refs.read<Repository>(repositoryRef(org, repository.id)))?.value.documents ?? {};
+  const rejected = repository.rejected.map(async (each) => {
     const digest = documents[each.path]?.report ?? null;
     return digest === null ? each : { ...each, report: await readReport(call, digest) };
   });
-  return { status: 200, body: { ...found, rejected: await Promise.all(rejected) } };
+  return { status: 200, body: { ...repository, rejected: await Promise.all(rejected) } };
 };
 
 export const unfollowOne: Handler = async ({ registry, org, path, author }) => {
@@ -121,10 +121,10 @@ function followed({ registry, context, org }: Call): Promise<FollowedRepository[
 }
 
 async function findFollowed(call: Call, id: string): Promise<FollowedRepository> {
-  const known = await call.registry.refs.read<Repository>(repositoryRef(call.org, id));
-  const found = known && (await followed(call)).find((each) => each.id === id);
-  if (!found) throw new RegistryError('not_found', nothingHere);
-  return found;
+  const stored = await call.registry.refs.read<Repository>(repositoryRef(call.org, id));
+  const repository = stored && (await followed(call)).find((each) => each.id === id);
+  if (!repository) throw new RegistryError('not_found', nothingHere);
+  return repository;
 }
 
 /** A run with all its documents, for who may read the whole organization. */

@@ -16,20 +16,20 @@ function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
  */
 export async function findForCall(call: Call): Promise<ResourceCall> {
   const coordinate: Coordinate = { org: call.org, type: call.type!, slug: slugOf(call)! };
-  const found = await findReadable(call.registry, call.principal, coordinate);
-  if (found === null) throw new RegistryError('not_found', nothingHere);
-  return { ...call, type: coordinate.type, coordinate, found };
+  const resource = await findReadable(call.registry, call.principal, coordinate);
+  if (resource === null) throw new RegistryError('not_found', nothingHere);
+  return { ...call, type: coordinate.type, coordinate, found: resource };
 }
 
 /** As `findForCall` and `requireScope`, but for a resource that is not there, if the asker may make it. */
 export async function findToPublish(call: Call): Promise<PublishCall> {
   const { principal, org, type } = call;
   const coordinate: Coordinate = { org, type: type!, slug: slugOf(call)! };
-  const found = await findReadable(call.registry, principal, coordinate);
-  const isAllowedTo = isAllowed(principal, 'publish', { org, resource: found?.value ?? coordinate });
-  if (!isAllowedTo && found === null) throw new RegistryError('not_found', nothingHere);
+  const resource = await findReadable(call.registry, principal, coordinate);
+  const isAllowedTo = isAllowed(principal, 'publish', { org, resource: resource?.value ?? coordinate });
+  if (!isAllowedTo && resource === null) throw new RegistryError('not_found', nothingHere);
   if (!isAllowedTo) throw lacksScopeFor('publish', coordinate);
-  return { ...call, type: coordinate.type, coordinate, found };
+  return { ...call, type: coordinate.type, coordinate, found: resource };
 }
 
 /** Throws `forbidden` unless the asker has the scope for the resource. */

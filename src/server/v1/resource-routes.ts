@@ -28,9 +28,9 @@ export const listResources: Handler = async (call) => {
   const after = positionOf(call, isText);
   async function* matching() {
     const isDeleted = call.query['deleted'] === true;
-    for await (const found of readableResources(registry, principal, org, type!, after, isDeleted)) {
-      if (isDeleted && !isRestorable(found.value, registry.now())) continue;
-      if (matchesQuery(call, found.value.name, found.value.slug)) yield found;
+    for await (const resource of readableResources(registry, principal, org, type!, after, isDeleted)) {
+      if (isDeleted && !isRestorable(resource.value, registry.now())) continue;
+      if (matchesQuery(call, resource.value.name, resource.value.slug)) yield resource;
     }
   }
   return sendPage(
@@ -50,15 +50,15 @@ export const createOne: Handler = async (call) => {
   requireAttachable(call, given.ruleset);
   await resolveRuleset(registry, org, given.ruleset ?? null);
   await createResource(registry, coordinate, given, author);
-  const found = await registry.refs.read<Resource>(resourceRef(coordinate));
-  if (found === null)
+  const stored = await registry.refs.read<Resource>(resourceRef(coordinate));
+  if (stored === null)
     throw new RegistryError(
       'outcome_unknown',
       'The resource was created but cannot be read back. Read it again later.',
     );
   const location = `${context.url}/v1/${coordinate.type}/${slug}`;
-  const headers = { Location: location, ETag: etagOf(found.generation) };
-  return { status: 201, headers, body: resourceRecord(context.url, found) };
+  const headers = { Location: location, ETag: etagOf(stored.generation) };
+  return { status: 201, headers, body: resourceRecord(context.url, stored) };
 };
 
 export const getOne: ResourceHandler = async ({ found, context }) => {
@@ -81,8 +81,8 @@ export const undeleteOne: Handler = async (call) => {
   const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
   if ((await readReadable(registry, principal, coordinate)) === null) throw new RegistryError('not_found', nothingHere);
   requireScopeToMake(call, 'admin', coordinate);
-  const found = await restoreResource(registry, coordinate, author);
-  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+  const restored = await restoreResource(registry, coordinate, author);
+  return { status: 200, headers: { ETag: etagOf(restored.generation) }, body: resourceRecord(context.url, restored) };
 };
 
 export const deleteOne: ResourceHandler = async (call) => {

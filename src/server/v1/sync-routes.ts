@@ -104,9 +104,9 @@ function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
 /** A run as described in the API, with only its own documents. */
 async function describe({ registry, principal }: Call, { isOwn }: Synced, run: Run): Promise<object> {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
-  const own = run.documents.filter((document) => isOwn(document, run));
+  const shown = run.documents.filter((document) => isOwn(document, run));
   const documents = await Promise.all(
-    own.map(async (document: RunDocument) => ({
+    shown.map(async (document: RunDocument) => ({
       path: document.path,
       outcome: document.outcome,
       version: document.label,

@@ -23,15 +23,15 @@ export interface Validator {
 }
 
 const small = 65_536;
-const kept = 20;
+const maxFaults = 20;
 
 const validators = new WeakMap<Description, Validator>();
 
 /** Returns the validator of a description. It is made once, because compiling the schemas takes long. */
 export function validatorOf(description: Description): Validator {
-  const known = validators.get(description) ?? createValidator(description);
-  validators.set(description, known);
-  return known;
+  const validator = validators.get(description) ?? createValidator(description);
+  validators.set(description, validator);
+  return validator;
 }
 
 function createValidator(description: Description): Validator {
@@ -48,12 +48,12 @@ function createValidator(description: Description): Validator {
 
   function compile(ajv: Ajv2020, pointer: string): ValidateFunction {
     const key = `${ajv === all ? 'all' : 'first'} ${pointer}`;
-    const known = compiled.get(key);
-    if (known) return known;
+    const compiledBefore = compiled.get(key);
+    if (compiledBefore) return compiledBefore;
     const uri = pointer.split('/').map(encodeURIComponent).join('/');
-    const made = ajv.compile({ $ref: `management#${uri}` });
-    compiled.set(key, made);
-    return made;
+    const validate = ajv.compile({ $ref: `management#${uri}` });
+    compiled.set(key, validate);
+    return validate;
   }
 
   function alternativesOf(ajv: Ajv2020): Alternatives {
@@ -69,10 +69,10 @@ function createValidator(description: Description): Validator {
   function readParameter(operation: string, parameter: Parameter, text: string): { value: unknown; faults: Fault[] } {
     const value = readText(parameter.schema['type'], text);
     const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
-    const known = compiled.get(key);
+    const cached = compiled.get(key);
     const reference = parameter.schema['$ref'];
     const schema = typeof reference === 'string' ? { $ref: `management${reference}` } : parameter.schema;
-    const validate = known ?? all.compile(schema);
+    const validate = cached ?? all.compile(schema);
     compiled.set(key, validate);
     if (validate(value)) return { value, faults: [] };
     const faults = explainErrors(validate.errors ?? [], alternativesOf(all)).map(({ detail }) => ({
@@ -156,6 +156,6 @@ function faulty(what: string, faults: readonly Fault[]): RegistryError {
   const [first] = faults;
   const place = first!.parameter ?? (first!.pointer || 'the body');
   return new RegistryError('malformed', `${what}: ${place} ${first!.detail.replace(/[^?]$/, '$&.')}`, {
-    extra: { errors: faults.slice(0, kept) },
+    extra: { errors: faults.slice(0, maxFaults) },
   });
 }

@@ -48,7 +48,7 @@ export const updateVersion: ResourceHandler = async (call) => {
   return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
 };
 
-/** What changing the status of a version would say, and whom it would touch. */
+/** The answer that changing a version's status would give, and whom the change would affect. */
 async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {
   const { found, context, coordinate, path, registry } = call;
   guardOf(call)(found);

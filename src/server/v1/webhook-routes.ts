@@ -39,10 +39,10 @@ export const createOne: Handler = async (call) => {
   const { registry, org, author, context } = call;
   const given = bodyOf<NewWebhook>(call);
   const resources = coveredBy(call, given.resources);
-  const made = await createWebhook(registry, org, { ...given, resources }, author);
-  const { headers, body } = await describe(call, made.webhook);
-  const location = `${context.url}/v1/webhooks/${made.webhook.value.id}`;
-  return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: made.secret } };
+  const webhook = await createWebhook(registry, org, { ...given, resources }, author);
+  const { headers, body } = await describe(call, webhook.webhook);
+  const location = `${context.url}/v1/webhooks/${webhook.webhook.value.id}`;
+  return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: webhook.secret } };
 };
 
 export const getOne: Handler = async (call) => describe(call, await findCovered(call));
@@ -115,15 +115,15 @@ function coveredBy(call: Call, given: string[] | null | undefined): string[] | n
  * resources that the key does not cover.
  */
 async function findCovered(call: Call): Promise<Generation<Webhook>> {
-  const found = await findWebhook(call.registry, call.org, call.path['webhook']!);
-  if (found === null || !isCovered(call, found.value)) throw new RegistryError('not_found', nothingHere);
-  return found;
+  const webhook = await findWebhook(call.registry, call.org, call.path['webhook']!);
+  if (webhook === null || !isCovered(call, webhook.value)) throw new RegistryError('not_found', nothingHere);
+  return webhook;
 }
 
 /** Whether the asker covers all resources of the endpoint: each glob must be one of theirs. */
 function isCovered({ principal, org }: Call, { resources }: Pick<Webhook, 'resources'>): boolean {
-  const own = partOf(principal, org, 'admin');
-  return own === null || (resources !== null && resources.every((glob) => own.includes(glob)));
+  const part = partOf(principal, org, 'admin');
+  return part === null || (resources !== null && resources.every((glob) => part.includes(glob)));
 }
 
 async function describe(

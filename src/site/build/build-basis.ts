@@ -9,12 +9,12 @@ const program = ['../../', '../../../templates/', '../../../content/'].map((path
 
 /**
  * Identifies the program and its templates (`own`: the operator's templates, or null). Files from
- * another one are built again. Nobody else waits here, and a thread for each of a thousand small files
- * costs more than reading them.
+ * another one are built again. Reads synchronously: nobody else waits, and a thread for each of a
+ * thousand small files costs more than reading it.
  */
-export function programDigest(own: string | null): Digest {
+export function programDigest(packageVersion: string | null): Digest {
   const digests: Digest[] = [];
-  for (const folder of own === null ? program : [...program, own]) {
+  for (const folder of packageVersion === null ? program : [...program, packageVersion]) {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     for (const name of names.sort()) digests.push(digestOf(name.slice(folder.length)), digestOf(readFileSync(name)));

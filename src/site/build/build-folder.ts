@@ -51,7 +51,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const isTie = (entry: (typeof all)[number]) =>
     entry.name === worktreeFile && entry.parentPath === target && entry.isFile();
   const isTools = ({ name, parentPath }: (typeof all)[number]) =>
-    toolFolders.some((own) => (name === own && parentPath === target) || isWithin(join(target, own), parentPath));
+    toolFolders.some((tool) => (name === tool && parentPath === target) || isWithin(join(target, tool), parentPath));
   const entries = all.filter((entry) => !isTie(entry) && !isTools(entry));
   if (entries.length === 0) return null;
   const manifest = await readBuildManifest(target);
@@ -59,12 +59,12 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     const message = `${target} contains files that are not from a build. Choose a folder that is empty or does not exist.`;
     throw new RegistryError('conflict', message);
   }
-  const said = new Set(Object.values(manifest.units).flatMap(pathsOf));
+  const paths = new Set(Object.values(manifest.units).flatMap(pathsOf));
   const there = new Set<string>();
   for (const entry of entries) {
     if (entry.isDirectory()) continue;
     const path = `${entry.parentPath.slice(target.length)}/${entry.name}`.split(sep).join('/').slice(1);
-    if (!entry.isFile() || (path !== manifestName && !said.has(path))) {
+    if (!entry.isFile() || (path !== manifestName && !paths.has(path))) {
       const message = `${target} contains ${path}, which is not from a build and would be removed. Move it away.`;
       throw new RegistryError('conflict', message);
     }
@@ -77,7 +77,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
 /** What ties a git worktree to its repository: a file, which the next build keeps. In a clone it is a folder. */
 const worktreeFile = '.git';
 
-/** What the tools of hosts keep beside what they deploy. The next build keeps it, too. */
+/** Folders that the hosts' tools keep beside what they deploy. The next build keeps them, too. */
 const toolFolders = ['.netlify', '.wrangler'];
 
 function isWithin(folder: string, path: string): boolean {
@@ -103,7 +103,7 @@ async function begin(target: string): Promise<Beginnings> {
 
   return {
     async write(path, bytes) {
-      // Nothing else waits meanwhile, and a thread for each small file costs more than the file.
+      // Synchronous: nothing else waits, and a thread for each small file costs more than the file.
       const place = await placeFor(path);
       try {
         writeFileSync(place, bytes, { flag: 'wx' });
@@ -112,8 +112,8 @@ async function begin(target: string): Promise<Beginnings> {
       }
     },
     async keep(path) {
-      const kept = await share(join(target, path), await placeFor(path)).catch(ignoringAbsence);
-      return kept !== null;
+      const file = await share(join(target, path), await placeFor(path)).catch(ignoringAbsence);
+      return file !== null;
     },
     async repeat(from, to) {
       await share(join(folder, from), await placeFor(to)).catch(explain);

@@ -1,7 +1,7 @@
 import type { Coding } from '../../model/artifact.ts';
 import { digestOf, isDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Answered, Answers, Asked } from '../answers.ts';
+import type { Answered, Answers, PageRequest } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
 import { codingEndings, imageItems, partItems, shardItem, type Item, type Unit } from './build-items.ts';
@@ -62,28 +62,28 @@ function changed(path: string): RegistryError {
   return new RegistryError('conflict', `${path} of the previous build disappeared during this build. Run it again.`);
 }
 
-async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
+async function makeItem(making: Making, item: Item, earlier: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
   const files: BuiltFile[] = [];
   let isSame = false;
   for (const coding of ['identity', ...(item.isCoded ? making.codings : [])] as Coding[]) {
     const path = coding === 'identity' ? item.file : `${item.file}${codingEndings[coding]}`;
-    const former = known.get(path);
-    // Of a file that is what it was, the codings are too.
-    const kept: BuiltFile | null =
+    const former = earlier.get(path);
+    // If a file is unchanged, so are its codings.
+    const unchanged: BuiltFile | null =
       isSame && former !== undefined && (await making.beginnings.keep(path)) ? former : null;
-    const file: BuiltFile | null = kept ?? (await makeFile(making, item, coding, path, former));
+    const file: BuiltFile | null = unchanged ?? (await makeFile(making, item, coding, path, former));
     if (coding === 'identity') isSame = file !== null && file === former;
     if (file !== null) files.push(file);
   }
-  if (item.isParted) files.push(...(await makeParts(making, item, known)));
+  if (item.isParted) files.push(...(await makeParts(making, item, earlier)));
   if (item.isList) files.push(...(await makePages(making, item)));
   if (item.isIndex)
-    for (const each of await shardItems(making, item)) files.push(...(await makeItem(making, each, known)));
+    for (const each of await shardItems(making, item)) files.push(...(await makeItem(making, each, earlier)));
   return files;
 }
 
 /** The parts of a long document that its page links to, and the images on all of them. */
-async function makeParts(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
+async function makeParts(making: Making, item: Item, earlier: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
   const askText = async (path: string) => Buffer.from((await ask(making, { path }, item)).body).toString();
   const page = await askText(item.ask);
   const parts = partItems(item.ask, page);
@@ -93,7 +93,7 @@ async function makeParts(making: Making, item: Item, known: ReadonlyMap<string, 
   for (const path of [item.ask, ...parts.map((part) => part.ask)])
     for (const image of imageItems(pinned, path === item.ask ? page : await askText(path)))
       images.set(image.file, image);
-  for (const each of [...parts, ...images.values()]) files.push(...(await makeItem(making, each, known)));
+  for (const each of [...parts, ...images.values()]) files.push(...(await makeItem(making, each, earlier)));
   return files;
 }
 
@@ -129,7 +129,7 @@ async function makeFile(
     await beginnings.write(path, bytes);
     return { path, size: bytes.byteLength };
   }
-  const asked: Asked = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
+  const asked: PageRequest = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
   if (isDocument && former?.digest !== undefined) {
     const { headers: fields } = await ask(making, { ...asked, method: 'HEAD' }, item);
     if (fields['etag'] === `"${former.digest}"` && (await beginnings.keep(path))) {
@@ -168,21 +168,21 @@ async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
 /**
  * Sends a request, and retries while the registry is not ready. Throws for an unexpected status.
  */
-async function ask({ answers, signal }: Making, asked: Asked, { status = 200 }: Item): Promise<Answered> {
+async function ask({ answers, signal }: Making, asked: PageRequest, { status = 200 }: Item): Promise<Answered> {
   for (let waited = 0; ; waited += 1) {
     signal.throwIfAborted();
     const answer = await answers.ask(asked);
     if (answer.status === status) return answer;
-    // Damage in the store is a 503 too, and does not pass.
+    // Damage in the store is a 503 too, but waiting does not help.
     const mayPass = answer.status === 503 && answer.headers['retry-after'] !== undefined;
     if (!mayPass || waited >= patience) throw unexpected(asked, answer);
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
 }
 
-function unexpected({ path }: Asked, { status, body }: Answered): RegistryError {
-  const said = Buffer.from(body).toString().slice(0, 500);
-  return new RegistryError('unavailable', `The registry returned ${status} for ${path}: ${said}`);
+function unexpected({ path }: PageRequest, { status, body }: Answered): RegistryError {
+  const text = Buffer.from(body).toString().slice(0, 500);
+  return new RegistryError('unavailable', `The registry returned ${status} for ${path}: ${text}`);
 }
 
 /** Repeats the documents and pages of one base under another. */

@@ -75,7 +75,7 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
 
 /** Null if something in it is no longer public. Then nothing was changed. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
-  // Who may frame what is up to the web server of a build.
+  // The web server of a build decides which sites may frame its pages.
   const site = createSite(snapshot.registry, options.url, { hasEmbeds: false });
   const basis = basisOf(site, options);
   const old = options.isFresh ? null : folder.old;

@@ -73,7 +73,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
 
 /** Error responses: a page for people if there is one, a problem document for programs. */
 export function errorLines({ headers, problems, url }: RulesTable): string[] {
-  const own: Field[] = ['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name): Field[] => {
+  const fields: Field[] = ['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name): Field[] => {
     const value = headers['absent']?.[name];
     return value === undefined ? [] : [[name, quoteForCaddy(value)]];
   });
@@ -94,7 +94,7 @@ export function errorLines({ headers, problems, url }: RulesTable): string[] {
     '\troute {',
     '\t# They are about what was asked for, not about the file that says why it is not sent.',
     ...['Range', 'If-Range', 'If-None-Match'].map((name) => `\t\trequest_header -${name}`),
-    ...deferred('*', [...own, ['-Etag', ''], ['-Last-Modified', '']]).map((line) => `\t${line}`),
+    ...deferred('*', [...fields, ['-Etag', ''], ['-Last-Modified', '']]).map((line) => `\t${line}`),
     '\t\theader Content-Type application/problem+json',
     `\t\theader Content-Security-Policy ${policy('json')}`,
     ...answers,

@@ -2,7 +2,7 @@ import type { Fields } from './build-manifest.ts';
 import type { RulesTable } from './rules-table.ts';
 
 /** The most lines that Cloudflare Pages reads of each file. Netlify has no limit. */
-const most = { redirects: 2000 };
+const limits = { redirects: 2000 };
 
 /**
  * `_redirects` and `_headers`, which Netlify and Cloudflare Pages read in the root of a build. See
@@ -22,7 +22,7 @@ function redirectLines({ base, ranges, aliases, moved }: RulesTable): string {
   // These hosts find `guide/start.html` and `guide/index.html` by themselves.
   const others = moved.filter(([from]) => !/(?:\/|\/index|\.html)$/.test(from));
   rows.push(...others.map(([from, to]) => `${base}${from} ${base}${to} 301`));
-  return ['# Written by `stele build`.', ...rows.slice(0, most.redirects), ''].join('\n');
+  return ['# Written by `stele build`.', ...rows.slice(0, limits.redirects), ''].join('\n');
 }
 
 /**

@@ -22,7 +22,7 @@ export function kindMaps(contentType: (kind: string) => string, unpublished: rea
     ]),
     '# The cursor names the file of a page of a list.',
     map('$arg_cursor', '$stele_page', [['~^(?<stele_c>[A-Za-z0-9_-]+)$', '.$stele_c']]),
-    '# Which kind of file answers.',
+    '# The kind of file that answers.',
     map('$stele_path $arg_format $stele_wants', '$stele_kind_by_name', [
       ...unpublished.flatMap((path): Row[] =>
         ['  text/html', '/index.html  text/html'].map((end) => [`${path}${end}`, 'users']),

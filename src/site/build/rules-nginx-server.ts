@@ -20,7 +20,7 @@ export function serverRules(table: RulesTable): string {
   const { base, problems } = table;
   const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
   const variables = fieldNames(table).map((name): [string, string] => [name, variableOf(name)]);
-  const known: [string, string][] = [
+  const rules: [string, string][] = [
     ['Content-Location', '$stele_location'],
     ['Content-Security-Policy', '$stele_policy'],
     ['Cache-Control', '$stele_cache'],
@@ -35,7 +35,7 @@ export function serverRules(table: RulesTable): string {
     ['Content-Encoding', '$stele_encoding'],
     ['Repr-Digest', '$stele_digest'],
     ['Link', '$stele_link'],
-    ...known,
+    ...rules,
   ];
   const headers = (fields: readonly (readonly [string, string])[]) =>
     fields.map(([name, value]) => `  add_header ${name} ${value};`);
@@ -72,7 +72,7 @@ export function serverRules(table: RulesTable): string {
     '}',
     'location @stele_known {',
     ...plain(0),
-    ...headers(known),
+    ...headers(rules),
     '  rewrite ^ $stele_file$stele_coded break;',
     '}',
     'location @stele_part {',
@@ -120,13 +120,13 @@ function absence(table: RulesTable, kind: string, file: string): string[] {
 
 function refusal(table: RulesTable, { code, status, title, meaning }: ProblemKind): string[] {
   const body = JSON.stringify({ type: `${table.url}/problems/${code}`, title, status, detail: meaning });
-  const own = more[code];
+  const fields = more[code];
   return [
     `location @stele_${code} {`,
     '  types { }',
     '  default_type "";',
     ...refusalHeaders(table, 'application/problem+json', '$stele_data_policy'),
-    ...(own === undefined ? [] : [`  add_header ${own[0]} ${own[1]} always;`]),
+    ...(fields === undefined ? [] : [`  add_header ${fields[0]} ${fields[1]} always;`]),
     `  return ${status} ${quoteForNginx(literal(body))};`,
     '}',
   ];

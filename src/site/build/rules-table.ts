@@ -9,7 +9,7 @@ import type { ProblemKind } from '../pages/message-pages.ts';
 import type { Site } from '../site.ts';
 
 /** The result of a build, for the generators of rules. */
-export interface Written {
+export interface RuleFile {
   site: Site;
   snapshot: PublicSnapshot;
   /** The codings of each file besides the plain one. */
@@ -49,8 +49,8 @@ export interface RulesTable {
   url: string;
   /** Problem documents by code. */
   problems: readonly ProblemKind[];
-  headers: Written['headers'];
-  codings: Written['codings'];
+  headers: RuleFile['headers'];
+  codings: RuleFile['codings'];
   versions: VersionRules[];
   /** Further paths of versions: latest, and the digest. */
   aliases: [string, string][];
@@ -65,7 +65,7 @@ export interface RulesTable {
 }
 
 /** Creates the table. */
-export function rulesTable({ site, snapshot, codings, headers, units, problems, moved }: Written): RulesTable {
+export function rulesTable({ site, snapshot, codings, headers, units, problems, moved }: RuleFile): RulesTable {
   const table: RulesTable = {
     base: new URL(site.url).pathname.replace(/\/$/, ''),
     url: site.url,

@@ -3,13 +3,13 @@ import { edgeRules, type EdgeHost } from './rules-edge.ts';
 import { fileRules } from './rules-files.ts';
 import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
-import { rulesTable, type Written } from './rules-table.ts';
+import { rulesTable, type RuleFile } from './rules-table.ts';
 
 /**
  * The rules for each supported web server, by file. `host`: with an edge function for it. `isLean`:
  * only that, because nothing else opens packs.
  */
-export function rulesFor(written: Written, host: EdgeHost | null, isLean: boolean): Record<string, string> {
+export function rulesFor(written: RuleFile, host: EdgeHost | null, isLean: boolean): Record<string, string> {
   const table = rulesTable(written);
   const edge = host === null ? {} : edgeRules(table, host, isLean);
   if (isLean) return edge;

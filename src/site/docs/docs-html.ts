@@ -14,7 +14,7 @@ export interface DocHeading {
  */
 export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: DocHeading[] } {
   const headings: DocHeading[] = [];
-  const taken = new Map<string, number>();
+  const ids = new Map<string, number>();
   const renderer = new MarkdownIt('default', { html: false, linkify: false });
 
   renderer.core.ruler.push('stele', ({ tokens }) => {
@@ -22,7 +22,7 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
       if (token.type === 'heading_open') {
         const content = tokens[at + 1]!.children ?? [];
         const text = content.map((child) => child.content).join('');
-        const id = unique(idOf(text), taken);
+        const id = unique(idOf(text), ids);
         token.attrSet('id', id);
         headings.push({ id, text, level: Number(token.tag.slice(1)) });
       }
@@ -52,8 +52,8 @@ function idOf(text: string): string {
 }
 
 /** The second heading with the same text gets `text-1`. */
-function unique(id: string, taken: Map<string, number>): string {
-  const count = taken.get(id) ?? 0;
-  taken.set(id, count + 1);
+function unique(id: string, ids: Map<string, number>): string {
+  const count = ids.get(id) ?? 0;
+  ids.set(id, count + 1);
   return count === 0 ? id : `${id}-${count}`;
 }

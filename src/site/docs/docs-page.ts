@@ -18,9 +18,9 @@ interface Rendered {
   headings: DocHeading[];
 }
 
-/** Creates the documentation with these facts filled in. Rendered once, on first use. */
+/** Creates the documentation with these facts filled in. Pages are rendered once, on first use. */
 export function createDocs(site: Site, facts: DocFacts): Docs {
-  const kept = { html: new Map<string, string>(), markdown: new Map<string, string>() };
+  const cache = { html: new Map<string, string>(), markdown: new Map<string, string>() };
   let rendered: Map<string, Rendered> | null = null;
 
   // Each page shows the list of all pages and their headings.
@@ -35,10 +35,10 @@ export function createDocs(site: Site, facts: DocFacts): Docs {
   }
 
   function keep(form: 'html' | 'markdown', name: string, make: (found: Rendered) => string): string | null {
-    const found = all().get(name);
-    if (found === undefined) return null;
-    const text = kept[form].get(name) ?? make(found);
-    kept[form].set(name, text);
+    const doc = all().get(name);
+    if (doc === undefined) return null;
+    const text = cache[form].get(name) ?? make(doc);
+    cache[form].set(name, text);
     return text;
   }
 

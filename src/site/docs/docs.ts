@@ -28,8 +28,8 @@ export function readDocs(folder: string = ours): DocPage[] {
 
 function readPage(name: string, text: string): { page: DocPage; order: number } {
   const [, head, markdown] = /^---\n(.*?)\n---\n(.*)$/s.exec(text.replaceAll('\r\n', '\n')) ?? [];
-  const said: unknown = head === undefined ? null : parse(head);
-  const { title, order, description } = (said ?? {}) as Record<string, unknown>;
+  const meta: unknown = head === undefined ? null : parse(head);
+  const { title, order, description } = (meta ?? {}) as Record<string, unknown>;
   if (typeof title !== 'string' || typeof order !== 'number' || typeof description !== 'string')
     throw new TypeError(`${name}.md needs front matter with title, description and order.`);
   return { page: { name, title, description, markdown: markdown!.trimStart() }, order };

@@ -113,9 +113,9 @@ interface Places {
 /** The changes by verdict, and by operation within each. */
 function sectionsOf({ changes, counts }: Comparison, places: Places): object[] {
   return verdicts.flatMap((verdict) => {
-    const found = changes.filter((change) => change.verdict === verdict);
+    const group = changes.filter((change) => change.verdict === verdict);
     if (counts[verdict] === 0) return [];
-    const groups = Map.groupBy(found, groupOf);
+    const groups = Map.groupBy(group, groupOf);
     return [
       {
         ...verdictTags[verdict],
@@ -146,7 +146,7 @@ function describe(change: Change, places: Places): object {
   // "GET /pets was removed" says it all.
   const hasValues = only === null ? before !== null : !message.startsWith(only);
   const place = pointers.after ?? pointers.before;
-  // What was added was nowhere before: that pointer is of what it was added to.
+  // An addition has no old place: the old pointer names the part that it was added to.
   const isMoved = pointers.before !== null && place !== pointers.before && !place!.startsWith(`${pointers.before}/`);
   const named = reach < 2 ? [] : operations.map((name) => ({ name, ...linksOf(name, places) }));
   return {

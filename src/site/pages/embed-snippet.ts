@@ -10,7 +10,7 @@ export function embedOrigins(config: Pick<Config, 'organizations' | 'embedOrigin
   return organizationIn(config, org)?.embedOrigins ?? config.embedOrigins;
 }
 
-/** What readers of the page of a version may copy to embed it. Null: nobody is allowed to frame it. */
+/** The HTML that readers of a version's page may copy to embed it. Null: nobody may frame it. */
 export function embedSnippet(site: Site, { resource, version }: GrantedVersion): string | null {
   const { links, registry } = site;
   if (!site.hasEmbeds || resource.visibility !== 'public') return null;

@@ -1,8 +1,8 @@
 import type { Pages } from '../../model/anchor.ts';
 
 /**
- * Makes links to anchors lead to the page of a long document that has them. `current`: the part
- * that the links are on; null: the overview. `hrefOf`: the page of a part, or of the overview.
+ * Points links to anchors at the page of a long document that has them. `current`: the part that
+ * the links are on; null: the overview. `hrefOf`: the page of a part, or of the overview.
  */
 export function linkParts(
   html: string,

@@ -154,8 +154,8 @@ export async function publishedSites(
   principal: Principal,
   org?: string,
 ): Promise<DocumentationSite[]> {
-  const found = await listReadableSites(registry, principal, org);
-  return found.map(({ value }) => value).filter((each) => currentOf(each) !== null);
+  const sites = await listReadableSites(registry, principal, org);
+  return sites.map(({ value }) => value).filter((each) => currentOf(each) !== null);
 }
 
 function siteRows(site: Site, sites: readonly DocumentationSite[]): object[] {

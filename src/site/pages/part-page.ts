@@ -6,7 +6,7 @@ import type { GrantedVersion } from '../../registry/read.ts';
 import { crumbsWithin } from './crumbs.ts';
 import { linkParts } from './link-parts.ts';
 import { canonicalOf } from '../links.ts';
-import { imageHref, partHref, versionsOf, type Made } from './resource-page.ts';
+import { imageHref, partHref, versionsOf, type ResourcePage } from './resource-page.ts';
 import { showImages } from './show-images.ts';
 import type { Site } from '../site.ts';
 
@@ -14,7 +14,7 @@ import type { Site } from '../site.ts';
  * A page of a long document: a tag with its operations, schemas, or the whole as one page. Throws
  * `not_found` if the document has no such part.
  */
-export async function partPage(site: Site, granted: GrantedVersion, name: string): Promise<Made> {
+export async function partPage(site: Site, granted: GrantedVersion, name: string): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const rendered = await renderedOf(registry, granted);

@@ -16,7 +16,7 @@ export interface Related {
   areFindingsShown: boolean;
   /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
   users: object[] | null;
-  /** The organizations whose resources decide all this. */
+  /** The organizations whose resources this depends on. */
   organizations: string[];
 }
 
@@ -40,7 +40,7 @@ function isSameForAll({ visibility, type }: Resource): boolean {
   return visibility === 'public' && type !== 'rulesets';
 }
 
-/** What does not depend on the version. */
+/** The part that does not depend on the version. */
 export async function relatedResources(
   site: Site,
   resource: Resource,

@@ -5,7 +5,7 @@ import { visible } from '../../model/visible.ts';
 import { readManifest, openBlob, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
 
-/** The lines of a file around a problem, with a mark. Null: they are not at hand. */
+/** The lines of a file around a problem, with a mark. Null: the file was not read. */
 export type FrameOf = (problem: Problem) => string | null;
 
 /** Files whose lines are shown, and the most bytes of one: a page reads them whenever it is made. */

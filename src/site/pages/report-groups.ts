@@ -18,16 +18,16 @@ export function describeReport(
     groups.set(key, [...(groups.get(key) ?? []), problem]);
   }
   let left = shown;
-  const described = [...groups.values()].map((found) => {
-    const first = found.slice(0, left);
+  const described = [...groups.values()].map((group) => {
+    const first = group.slice(0, left);
     left -= first.length;
     return {
-      rule: found[0]!.rule,
-      severity: found[0]!.severity,
-      href: httpsUrl(found[0]!.documentationUrl),
-      count: found.length,
+      rule: group[0]!.rule,
+      severity: group[0]!.severity,
+      href: httpsUrl(group[0]!.documentationUrl),
+      count: group.length,
       first: first.map((problem) => ({ ...place(problem, pages), frame: frameOf(problem) })),
-      folded: found.slice(first.length).map((problem) => place(problem, pages)),
+      folded: group.slice(first.length).map((problem) => place(problem, pages)),
     };
   });
   const total = counts.error + counts.warning + counts.info;

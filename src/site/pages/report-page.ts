@@ -14,7 +14,7 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
   const { resource, version } = granted;
   const { provenance } = await readConfig(registry, granted);
   const coordinate = coordinateOf(resource);
-  const own = links.to(coordinate, { label: version.label });
+  const address = links.to(coordinate, { label: version.label });
   const pages = provenance.job ? null : commitLinks(provenance.repository, provenance.commit);
   const frameOf = await readFrames(registry, granted, report.problems.slice(0, shown));
   return site.page('report', {
@@ -22,7 +22,7 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
     title: `Checks of ${resource.name} ${version.label}`,
     crumbs: crumbsWithin(site, resource, 'Checks', version.label),
     hidden: true,
-    resource: { name: resource.name, coordinate: nameOf(resource), href: own },
+    resource: { name: resource.name, coordinate: nameOf(resource), href: address },
     label: version.label,
     report: describeReport(report, pages, frameOf),
     hiddenCount: report.hidden ?? 0,

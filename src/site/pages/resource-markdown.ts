@@ -1,11 +1,11 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { renderedMarkdown } from '../../registry/derived.ts';
 import { readConfig, type GrantedVersion } from '../../registry/read.ts';
-import type { Made } from './resource-page.ts';
+import type { ResourcePage } from './resource-page.ts';
 import type { Site } from '../site.ts';
 
 /** The page of a version as Markdown, for programs and language models. */
-export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<Made> {
+export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);

@@ -32,7 +32,7 @@ const versionsShown = { first: 6, all: 500 };
  * A page or its Markdown. `isWhole`: false if a part could not be rendered, for example because a
  * sandbox died.
  */
-export interface Made {
+export interface ResourcePage {
   text: string;
   isWhole: boolean;
 }
@@ -51,7 +51,7 @@ export async function resourcePage(
   granted: GrantedVersion,
   related: Related,
   preview: PreviewOf | null = null,
-): Promise<Made> {
+): Promise<ResourcePage> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);

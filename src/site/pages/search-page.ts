@@ -32,8 +32,8 @@ export function searchPage(site: Site, { text, type, org, items, next, complete,
     type,
     org,
     types: resourceTypes.map((each) => ({ value: each, text: types[each].many })),
-    results: items.map((found) => {
-      const result = searchResult(site, found);
+    results: items.map((match) => {
+      const result = searchResult(site, match);
       return { ...result, description: excerpt(result.description) };
     }),
     next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,

@@ -60,8 +60,8 @@ export interface Suggestion extends SearchMatch {
 }
 
 /** The best parts and resources, whichever they belong to, best first. */
-export function suggestionsOf({ links }: Pick<Site, 'links'>, found: readonly Found[], most: number): Suggestion[] {
-  return found
+export function suggestionsOf({ links }: Pick<Site, 'links'>, results: readonly Found[], max: number): Suggestion[] {
+  return results
     .flatMap(({ indexed, own, matches }) => {
       const { coordinate, title, description } = indexed;
       const of = { title, coordinate: nameOf(coordinate) };
@@ -78,6 +78,6 @@ export function suggestionsOf({ links }: Pick<Site, 'links'>, found: readonly Fo
       return own > 0 ? [itself, ...parts] : parts;
     })
     .sort((a, b) => b.score - a.score)
-    .slice(0, most)
+    .slice(0, max)
     .map(({ kind, name, summary, title, coordinate, url }) => ({ kind, name, summary, title, coordinate, url }));
 }

@@ -17,13 +17,13 @@ export function showImages(
   }: { hrefOf: ((name: string) => string) | null; hosts?: readonly string[] },
 ): string {
   // Text is escaped, so these are elements, with the attributes in the order in which they were written.
-  const own = html.includes('<img src="image:')
+  const shown = html.includes('<img src="image:')
     ? html.replace(/<img src="image:([0-9a-f]{16}\.[a-z]+)" alt="([^"]*)"/g, (_, name: string, words: string) =>
         hrefOf === null ? `<img alt="${words}"` : `<img src="${hrefOf(name)}" alt="${words}"`,
       )
     : html;
-  if (hosts.length === 0 || !own.includes('class="image"')) return own;
-  return own.replace(
+  if (hosts.length === 0 || !shown.includes('class="image"')) return shown;
+  return shown.replace(
     /<a href="([^"]*)" class="image" rel="[^"]*">([^<]*)<\/a>|<span class="image" title="([^"]*)">([^<]*)<\/span>/g,
     (element, link: string | undefined, words: string, title: string, inLink: string) => {
       const address = link ?? title;

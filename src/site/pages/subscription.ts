@@ -3,7 +3,7 @@ import { docPath } from '../docs/docs.ts';
 import { feedPath } from '../feeds.ts';
 import type { Site } from '../site.ts';
 
-/** How to hear of new versions: the feeds of a public resource, and webhooks. */
+/** How to follow new versions: the feeds of a public resource, and webhooks. */
 export interface Subscription {
   /** Null for a private resource: feeds have only what is public. */
   atom: string | null;

@@ -43,14 +43,14 @@ export async function previewFolder(
     withProgress('Rendering', async () => {
       const { previewDrafts, previewSite } = await import('../registry/site-preview.ts');
       const { sortFiles } = await import('../registry/replace-drafts.ts');
-      const { kept, problems } = sortFiles(read?.files ?? [], limits.fileBytes);
-      const bytes = new Map(kept.map((file) => [file.path, file.bytes]));
+      const { accepted, problems } = sortFiles(read?.files ?? [], limits.fileBytes);
+      const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
       const request = { site, reader, by: 'operator:cli' };
       const { token, expiresAt, rendered, report } = await (read === null
         ? previewDrafts(registry, request)
         : previewSite(registry, {
             ...request,
-            files: kept.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
+            files: accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
             read: async (paths) => paths.map((path) => bytes.get(path)!),
             origin: null,
           }));

@@ -80,15 +80,15 @@ export async function checkHere(
   const { settingsOf } = await import('../model/documentation-site.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
-  const { kept, problems } = sortFiles(files, registry.config.limits.fileBytes);
-  const bytes = new Map(kept.map((file) => [file.path, file.bytes]));
+  const { accepted, problems } = sortFiles(files, registry.config.limits.fileBytes);
+  const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
   const { report, rendered } = await makeDeployment(registry, {
     org: site.org,
     settings: stored === null ? none : settingsOf(stored),
     blockOn: stored?.blockOn ?? 'error',
     previous: null,
     reader,
-    files: kept.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
+    files: accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
     read: async (paths) => paths.map((path) => bytes.get(path)!),
   });
   const outcome = isBlocking(report) ? 'rejected' : 'checked';

@@ -47,12 +47,12 @@ export function sitesCommand(): Command {
     .option('--registry <url>', remoteHelp)
     .action(async (name: string, folder: string | undefined, _options: unknown, command: Command) => {
       const { registry, json } = command.optsWithGlobals<SitesOptions>();
-      const made = await previewFolder(command, requireSite(name), folder, registry);
-      if (json) return printJson(made);
-      const problems = formatReport(made.report);
+      const preview = await previewFolder(command, requireSite(name), folder, registry);
+      if (json) return printJson(preview);
+      const problems = formatReport(preview.report);
       if (problems !== '') complain(problems);
-      print(made.url);
-      complain(`Nothing is published. The preview expires on ${made.expiresAt.slice(0, 10)}.`);
+      print(preview.url);
+      complain(`Nothing is published. The preview expires on ${preview.expiresAt.slice(0, 10)}.`);
     });
   sites
     .command('list')

@@ -91,14 +91,14 @@ export async function submitEditor(request: ConsoleRequest, typed: Typed): Promi
         : now === null
           ? 'Somebody deleted this page while you were editing. Yours is below: save again to bring the page back with it.'
           : 'Somebody changed this page while you were editing. Yours is below: look at theirs first, then save again to replace it.';
-    const found: CheckResult = {
+    const result: CheckResult = {
       error: text,
       faults: faultsIn(error, [pathField, textField]),
       // Their text, to be compared with one's own.
       ...(now !== null && { preview: theirs(now.text) }),
       status: typed['do']?.[0] === 'check' ? 200 : problemTypes[error.code].status,
     };
-    send(request, typed, found, isOutdated && !isNew ? (now?.etag ?? absent) : etag);
+    send(request, typed, result, isOutdated && !isNew ? (now?.etag ?? absent) : etag);
   }
 }
 
@@ -137,7 +137,7 @@ async function previewOf({ context, org }: ConsoleRequest, path: string, bytes: 
   return { report, preview: `<h1>${escapeHtml(page.facts.title)}</h1>${html.join('')}` };
 }
 
-function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult, etag: string | null): void {
+function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult, etag: string | null): void {
   const file = request.query.get('file');
   const form = {
     typed,
@@ -156,5 +156,5 @@ function send(request: ConsoleRequest, typed: Typed | null, found: CheckResult, 
     },
     etag: etag === '' ? null : etag,
   };
-  sendCheckedForm(request, file === null ? [pathField, textField] : [textField], form, found);
+  sendCheckedForm(request, file === null ? [pathField, textField] : [textField], form, result);
 }

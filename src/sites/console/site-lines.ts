@@ -34,12 +34,12 @@ export function readNavigation(text: string): ReadText {
   return { value: items.length === 0 ? null : items.map(withoutEmpty) };
 }
 
-function entryOf(said: string): NavigationItem | null {
-  if (isPagePath(said)) return { page: said };
+function entryOf(line: string): NavigationItem | null {
+  if (isPagePath(line)) return { page: line };
   // The last one: titles may have brackets, and addresses parentheses.
-  const at = said.startsWith('[') && said.endsWith(')') ? said.lastIndexOf('](') : -1;
-  if (at === -1) return { title: said };
-  const [title, target] = [said.slice(1, at), said.slice(at + 2, -1)];
+  const at = line.startsWith('[') && line.endsWith(')') ? line.lastIndexOf('](') : -1;
+  if (at === -1) return { title: line };
+  const [title, target] = [line.slice(1, at), line.slice(at + 2, -1)];
   const name = title.trim() === '' ? {} : { title: title.trim() };
   if (target === '') return name;
   if (/^https?:\S*$/i.test(target)) return { ...name, href: target };

@@ -32,8 +32,8 @@ export async function showSitePublish(
 export async function submitSitePublish(request: ConsoleRequest, typed: Typed): Promise<void> {
   assertMayInSite(request, 'publish');
   const isCheck = typed['do']?.[0] === 'check';
-  const found = await deploy(request, isCheck, typed['once']?.[0] ?? '');
-  if (isCheck || found.error) return sendPublish(request, found);
+  const result = await deploy(request, isCheck, typed['once']?.[0] ?? '');
+  if (isCheck || result.error) return sendPublish(request, result);
   request.response.redirect(303, `${here(request, '/sites/:site')}?done=${encodeURIComponent(sitePublishPath)}`);
 }
 
@@ -52,7 +52,7 @@ async function deploy(request: ConsoleRequest, dryRun: boolean, once = ''): Prom
   }
 }
 
-function sendPublish(request: ConsoleRequest, found: CheckResult): void {
+function sendPublish(request: ConsoleRequest, result: CheckResult): void {
   const form = {
     typed: null,
     title: `Publish @${request.org}/sites/${request.params['site']}`,
@@ -62,7 +62,7 @@ function sendPublish(request: ConsoleRequest, found: CheckResult): void {
     check: 'Check again',
     cancel: here(request, '/sites/:site'),
   };
-  sendCheckedForm(request, [], form, found);
+  sendCheckedForm(request, [], form, result);
 }
 
 const uploadFields: readonly Field[] = [
@@ -108,7 +108,7 @@ export async function submitUpload(request: ConsoleRequest, typed: Typed, form: 
   }
 }
 
-function sendUpload(request: ConsoleRequest, typed: Typed | null, found: CheckResult): void {
+function sendUpload(request: ConsoleRequest, typed: Typed | null, result: CheckResult): void {
   const form = {
     typed,
     title: 'Upload a file',
@@ -118,5 +118,5 @@ function sendUpload(request: ConsoleRequest, typed: Typed | null, found: CheckRe
     isLive: false,
     cancel: here(request, '/sites/:site'),
   };
-  sendCheckedForm(request, uploadFields, form, found);
+  sendCheckedForm(request, uploadFields, form, result);
 }

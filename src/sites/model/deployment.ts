@@ -8,7 +8,7 @@ export interface DeployedPage extends Place {
   /** Identifies the bytes of its file: a digest, or the id of a blob. */
   source: string;
   facts: PageFacts;
-  /** What was found when it was rendered. Absent: nothing. */
+  /** Problems that rendering found. Absent: none. */
   problems?: Problem[];
 }
 
@@ -41,7 +41,7 @@ export interface DeploymentContents {
   files: Readonly<Record<string, DeployedFile>>;
   /** By coordinate as written. Those that the publisher could not read are missing. */
   embeds: Readonly<Record<string, EmbeddedVersion>>;
-  /** What was found when it was published. */
+  /** The report of its publication. */
   report: Digest;
 }
 

@@ -23,7 +23,7 @@ export interface SiteVersion {
   site?: string;
 }
 
-/** What the publisher decides about a site. A deployment keeps it as it was. */
+/** The settings of a site. A deployment keeps those that it was published with. */
 export interface SiteSettings {
   title: string;
   description: string;
@@ -131,10 +131,10 @@ export function parseSite(text: string): SiteName | null {
  */
 export function isMadeFor(
   { id, createdAt }: Pick<DocumentationSite, 'id' | 'createdAt'>,
-  made: { site?: string; at: string },
+  record: { site?: string; at: string },
 ): boolean {
-  if (made.site !== undefined) return made.site === id;
-  return id === undefined ? made.at >= createdAt : made.at > createdAt;
+  if (record.site !== undefined) return record.site === id;
+  return id === undefined ? record.at >= createdAt : record.at > createdAt;
 }
 
 /** The deployments of a site, oldest first. */

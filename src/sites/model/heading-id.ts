@@ -6,7 +6,7 @@ export interface HeadingIds {
 
 /** Creates the ids of one page. `reserved`: ids that other parts of the page have. */
 export function createHeadingIds(reserved: Iterable<string> = []): HeadingIds {
-  const taken = new Map([...reserved].map((id) => [id, 1]));
+  const counts = new Map([...reserved].map((id) => [id, 1]));
   return {
     idOf(text) {
       const wanted =
@@ -15,11 +15,11 @@ export function createHeadingIds(reserved: Iterable<string> = []): HeadingIds {
           .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
           .trim()
           .replaceAll(/\s/gu, '-') || 'section';
-      for (let count = taken.get(wanted) ?? 0; ; count++) {
+      for (let count = counts.get(wanted) ?? 0; ; count++) {
         const id = count === 0 ? wanted : `${wanted}-${count}`;
-        taken.set(wanted, count + 1);
-        if (count > 0 && taken.has(id)) continue;
-        taken.set(id, taken.get(id) ?? 1);
+        counts.set(wanted, count + 1);
+        if (count > 0 && counts.has(id)) continue;
+        counts.set(id, counts.get(id) ?? 1);
         return id;
       }
     },

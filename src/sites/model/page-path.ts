@@ -1,5 +1,5 @@
 /** The largest number of segments of a path, and of characters in all. */
-const most = { segments: 10, characters: 300 };
+const limits = { segments: 10, characters: 300 };
 
 const segmentGrammar = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/;
 
@@ -41,11 +41,11 @@ export const ownFiles = ['llms.txt', 'sitemap.xml', 'robots.txt', 'feed.atom', '
  * digits first, and an extension that sites know. No folder looks like a file.
  */
 export function isFilePath(path: string): boolean {
-  if (path.length > most.characters) return false;
+  if (path.length > limits.characters) return false;
   const segments = path.split('/');
   const name = segments.pop()!;
   return (
-    segments.length < most.segments &&
+    segments.length < limits.segments &&
     segments.every((segment) => isSegment(segment) && mediaTypeOf(segment) === null) &&
     isSegment(name) &&
     mediaTypeOf(name) !== null &&

@@ -38,7 +38,7 @@ export interface PageLink {
   line: number;
 }
 
-/** What is known of a page without its content. */
+/** The facts about a page besides its content. */
 export interface PageFacts {
   title: string;
   description: string;

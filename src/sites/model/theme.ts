@@ -62,7 +62,7 @@ export function faintIn(theme: Theme): { name: (typeof themeColours)[number]; co
   });
 }
 
-/** The colours of a theme that are none, each with what is wrong. */
+/** The invalid colours of a theme, each with what is wrong. */
 export function faultsIn(theme: Theme): { name: string; fault: string }[] {
   return themeColours.flatMap((name) =>
     theme[name] === undefined || isColour(theme[name])

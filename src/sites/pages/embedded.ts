@@ -29,7 +29,7 @@ export interface Embedded {
   } | null;
   /** Whether everybody may see it as it is here. */
   isPublic: boolean;
-  /** Of what purges it from shared caches. That of nothing names nothing. */
+  /** The key that purges it from shared caches. Without anything shown, it names no resource. */
   key: string;
 }
 
@@ -37,7 +37,7 @@ const nothing: Embedded = { shown: null, isPublic: true, key: everywhereKey };
 
 /**
  * The reference that a page embeds, at the version that its deployment recorded, with the rights of
- * the reader: who may read the site need not be one who may read the API.
+ * the reader, who may read the site but perhaps not the API.
  */
 export async function showEmbed(
   site: Site,

@@ -3,8 +3,8 @@ import { findPage, type GrantedSite } from '../registry/read-site.ts';
 import { followRedirects, redirectAnchor } from '../registry/redirects.ts';
 
 /**
- * Where a path leads that is no page's own: a redirect of the site, or a page written another way,
- * such as `guide/index.html`. Null: nowhere.
+ * Where a path that is not the address of a page leads: by a redirect of the site, or to a page
+ * written another way, such as `guide/index.html`. Null: nowhere.
  */
 export function otherAddress(granted: GrantedSite, path: string): string | null {
   const { redirects } = granted.contents.settings;

@@ -56,8 +56,9 @@ function robots({ site }: GrantedSite, { url }: Placed): string {
 }
 
 /**
- * The deployments of a site, newest first (RFC 4287). Those that Stele made by itself are left out, and not counted:
- * they would tell when an API that the site embeds was published, which not every reader may know.
+ * The deployments of a site, newest first (RFC 4287). Those that Stele made by itself are left out,
+ * and not counted: they would reveal when an embedded API was published, which not every reader may
+ * know.
  */
 function feed({ site, contents }: GrantedSite, { url }: Placed): string {
   const { title } = contents.settings;

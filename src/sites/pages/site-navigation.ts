@@ -2,7 +2,7 @@ import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import type { NavigationItem } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
 
-/** An entry of a site's navigation, with what the pages say filled in. */
+/** An entry of a site's navigation, completed from the pages. */
 export interface NavigationEntry {
   title: string;
   /** Path of its page. */
@@ -12,7 +12,7 @@ export interface NavigationEntry {
   items: NavigationEntry[];
 }
 
-/** What the pages of a deployment need of its navigation. */
+/** The navigation of a deployment, prepared for its pages. */
 interface Navigation {
   entries: NavigationEntry[];
   /** The pages in order, each once. */
@@ -28,7 +28,7 @@ interface Navigation {
 /** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
 const fewPages = 150;
 
-const made = new WeakMap<DeploymentContents, Map<string, Navigation>>();
+const navigations = new WeakMap<DeploymentContents, Map<string, Navigation>>();
 
 /** The folder of the version that a page belongs to. Empty: it belongs to no version. */
 export function versionFolder({ settings }: DeploymentContents, path: string): string {
@@ -37,8 +37,8 @@ export function versionFolder({ settings }: DeploymentContents, path: string): s
 
 /** The navigation of the pages of one version: as the site says, else the tree of its pages. Made once. */
 function navigationOf(contents: DeploymentContents, folder: string): Navigation {
-  const all = made.get(contents) ?? new Map<string, Navigation>();
-  made.set(contents, all);
+  const all = navigations.get(contents) ?? new Map<string, Navigation>();
+  navigations.set(contents, all);
   const cached = all.get(folder);
   if (cached !== undefined) return cached;
   const { settings } = contents;

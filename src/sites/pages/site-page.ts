@@ -20,7 +20,7 @@ export interface SitePage {
 
 const styles = ['docs.css', 'documentation.css'];
 
-/** The frame around what a page says: header, navigation, contents, neighbours. */
+/** A page with its frame: header, navigation, contents, neighbours. */
 export async function sitePage(
   site: Site,
   granted: GrantedSite,
@@ -79,7 +79,7 @@ export async function sitePage(
   return { text, ...sharingOf(granted, embeds, hasOthers ? [everywhereKey] : []) };
 }
 
-/** The page for an address of a site at which nothing is. It names no embed, and is the same for every reader. */
+/** The "not found" page of a site. It names no embed, and is the same for every reader. */
 export async function absentPage(site: Site, granted: GrantedSite, placed: Placed): Promise<string> {
   return barePage(site, granted, placed, {
     heading: 'Page not found',
@@ -167,7 +167,7 @@ export async function siteMarkdown(
   };
 }
 
-/** What search looks through: the version that the page is of, and the folders of all versions. */
+/** The scope of a search: the version of the page, and the folders of all versions. */
 function withinOf({ contents }: GrantedSite, path: string): { folder: string; folders: string } | null {
   const folders = contents.settings.versions.flatMap(({ folder }) => folder ?? []);
   return folders.length === 0 ? null : { folder: versionFolder(contents, path), folders: JSON.stringify(folders) };
@@ -223,8 +223,8 @@ async function versionsOf(
   const readable = new Set<string>();
   for (const { site: slug } of versions) {
     if (slug === undefined) continue;
-    const found = await findReadableSite(registrySite.registry, seenBy, { org: site.org, slug });
-    if (found !== null && found.value.current !== null) readable.add(slug);
+    const documentation = await findReadableSite(registrySite.registry, seenBy, { org: site.org, slug });
+    if (documentation !== null && documentation.value.current !== null) readable.add(slug);
   }
   const current = versions.find(({ folder }) => folder !== undefined && path.startsWith(folder));
   const rest = current?.folder === undefined ? null : path.slice(current.folder.length);

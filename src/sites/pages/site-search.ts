@@ -18,7 +18,7 @@ const maxText = 4_000_000;
 /** The index as JSON. Made once for each deployment, then cached. */
 export async function siteIndex(registry: Registry, granted: GrantedSite): Promise<string> {
   const { deployment, site } = granted;
-  // As a text: taking a large index apart for each reader would hold up all others.
+  // As a text: parsing a large index for each reader would block all others.
   const make = async () => JSON.stringify(await makeIndex(registry, granted));
   return (await derive(registry, 'site-search-text', site.org, hexOf(deployment.manifest), make))!;
 }

@@ -17,7 +17,7 @@ export interface Bundled {
   objects: Uint8Array[];
 }
 
-/** Puts pieces together, several in one object. */
+/** Joins pieces into objects, several in each. */
 export function bundle(pieces: readonly Uint8Array[]): Bundled {
   const groups: Uint8Array[][] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ import { isPagePath } from '../model/page-path.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
 import { followRedirects, pageOf } from './redirects.ts';
 
-/** What is checked together, because a page alone does not tell. */
+/** The input of checks that need all pages at once. */
 export interface Checked {
   settings: SiteSettings;
   pages: Readonly<Record<string, DeployedPage>>;
@@ -24,7 +24,7 @@ export function factsIn(pages: Checked['pages']): number {
   return count;
 }
 
-/** What all pages of a site may have together. Whoever opens one of them reads a list of all. */
+/** The limit for all pages of a site together. Opening one page reads a list of all. */
 const maxFacts = 200_000;
 
 /** The problem of a site with too many headings, links and embedded references, or null. */

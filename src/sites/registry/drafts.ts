@@ -65,7 +65,7 @@ export async function putDraft(
     const file: DraftFile = { ...places[0]!, digest: digestOf(bytes), mediaType: kind.mediaType, page };
     const updated = await registry.refs.update<Draft>(draftRef(site, path), (current) => {
       const draft = fileOf(record, current);
-      // A deleted file is as absent as one that never was.
+      // A deleted file looks as if it had never existed.
       guard(draft ? current! : { generation: 0 });
       const isSame = draft?.digest === file.digest && JSON.stringify(draft.page) === JSON.stringify(page);
       return isSame ? null : { value: draftOf(record, file), change: { ...author, action: `save ${path}` } };

@@ -34,7 +34,7 @@ async function followSite(registry: Registry, site: DocumentationSite): Promise<
   const moved: string[] = [];
   for (const [coordinate, { manifest, follows }] of Object.entries(contents.embeds)) {
     if (!follows) continue;
-    // What cannot be read now stays as it is: readers see nothing of it.
+    // An embed that cannot be read now stays as it is: readers do not see it.
     const resolved = await resolveEmbed(registry, reader, coordinate);
     if (resolved === null || resolved.embedded.manifest === manifest) continue;
     embeds[coordinate] = resolved.embedded;

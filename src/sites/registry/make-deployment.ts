@@ -90,13 +90,13 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
         else pieces.push({ bytes, keep: (kept) => void (others[path] = { ...deployed, ...kept }) });
       }
     }
-    const made = await compiler.renderPages(
+    const output = await compiler.renderPages(
       sources.map(({ path, bytes }) => ({ path, bytes })),
       config.limits,
       { org: input.org },
     );
-    rendered += made.length;
-    for (const [index, { path, page, problems: parts }] of made.entries()) {
+    rendered += output.length;
+    for (const [index, { path, page, problems: parts }] of output.entries()) {
       if (page === null) {
         problems.push(...parts);
         continue;

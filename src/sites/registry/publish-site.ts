@@ -169,8 +169,8 @@ function nextLabel(site: DocumentationSite): string {
 }
 
 /**
- * Publishes what is served with other versions of what its pages embed. False if something else was
- * published meanwhile.
+ * Publishes the served deployment again with newer versions of its embeds. False if something else
+ * was published meanwhile.
  */
 export async function publishEmbeds(
   registry: Registry,

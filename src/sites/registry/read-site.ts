@@ -19,8 +19,8 @@ import { readContents } from './deployment-contents.ts';
 declare const proof: unique symbol;
 
 /**
- * A published site that its reader may read. Only this file makes one, and what opens pages and
- * files asks for it.
+ * A published site that its reader may read. Only this file creates one, and the functions that
+ * open pages and files require it.
  */
 export interface GrantedSite {
   readonly [proof]: true;
@@ -66,7 +66,7 @@ async function grantDeployment(
   return { site, deployment, contents } as unknown as GrantedSite;
 }
 
-/** Bytes of a fact of a deployment in memory, roughly. */
+/** Bytes that each fact of a deployment takes in memory, roughly. */
 const factSize = 200;
 
 function bytesIn({ pages, files }: DeploymentContents): number {

@@ -8,7 +8,7 @@ interface Goals {
   anchors: ReadonlyMap<string, string>;
 }
 
-const known = new WeakMap<Redirects, Goals>();
+const remembered = new WeakMap<Redirects, Goals>();
 
 /** Where redirects lead from a page in the end; the page itself if none is for it, null for a loop. */
 export function followRedirects(redirects: Redirects, page: string): string | null {
@@ -28,7 +28,7 @@ export function pageOf(route: string): string {
 
 /** Worked out once: a site may have thousands of redirects, and every link that is broken asks for them. */
 function goalsOf(redirects: Redirects): Goals {
-  const before = known.get(redirects);
+  const before = remembered.get(redirects);
   if (before !== undefined) return before;
   const next = new Map(Object.entries(redirects).map(([from, to]) => [pageOf(from), pageOf(to)]));
   const anchors = new Map(
@@ -49,6 +49,6 @@ function goalsOf(redirects: Redirects): Goals {
     for (const page of way) goals.set(page, end);
   }
   const compiled = { goals, anchors };
-  known.set(redirects, compiled);
+  remembered.set(redirects, compiled);
   return compiled;
 }

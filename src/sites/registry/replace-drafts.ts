@@ -15,7 +15,7 @@ export interface NewFile {
   bytes: Uint8Array;
 }
 
-/** What became of files that were to be all files of a site. */
+/** The result of replacing all files of a site. */
 export interface Replaced {
   /** The files that the site has now. */
   files: ReadonlyMap<string, DraftFile>;
@@ -33,9 +33,9 @@ const atOnce = 200;
 export function sortFiles(
   files: readonly NewFile[],
   maxBytes: number,
-): { kept: (NewFile & { mediaType: string })[]; problems: Problem[] } {
+): { accepted: (NewFile & { mediaType: string })[]; problems: Problem[] } {
   const problems: Problem[] = [];
-  const kept = files.flatMap((file) => {
+  const accepted = files.flatMap((file) => {
     const { path, bytes } = file;
     const kind = kindOfFile(path, bytes);
     const fault =
@@ -50,7 +50,7 @@ export function sortFiles(
     }
     return [{ ...file, mediaType: kind.mediaType }];
   });
-  return { kept, problems };
+  return { accepted, problems };
 }
 
 /**
@@ -65,29 +65,29 @@ export async function replaceDrafts(
   author: Author,
 ): Promise<Replaced> {
   const { value: record } = await findEditable(registry, site);
-  const { kept, problems } = sortFiles(given, registry.config.limits.fileBytes);
+  const { accepted, problems } = sortFiles(given, registry.config.limits.fileBytes);
   const before = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
-  const digests = kept.map(({ bytes }) => digestOf(bytes));
-  const isKnown = (index: number) => before.get(kept[index]!.path)?.digest === digests[index];
-  const fresh = kept.flatMap((file, index) => (isKnown(index) ? [] : [{ ...file, digest: digests[index]! }]));
+  const digests = accepted.map(({ bytes }) => digestOf(bytes));
+  const isKnown = (index: number) => before.get(accepted[index]!.path)?.digest === digests[index];
+  const fresh = accepted.flatMap((file, index) => (isKnown(index) ? [] : [{ ...file, digest: digests[index]! }]));
   registry.compiler.expectPages?.(
     fresh.filter(({ path }) => isPagePath(path)),
     registry.config.limits,
   );
   return withRoom(registry, site.org, async (take) => {
     const sizeOf = (files: Iterable<{ size: number }>) => [...files].reduce((sum, { size }) => sum + size, 0);
-    const more = sizeOf(kept.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());
-    take({ drafts: Math.max(0, kept.length - before.size), bytes: Math.max(0, more) });
+    const more = sizeOf(accepted.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());
+    take({ drafts: Math.max(0, accepted.length - before.size), bytes: Math.max(0, more) });
     const { places, objects } = bundle(fresh.map(({ bytes }) => bytes));
     const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
     const mendPurged = await watchPurges(registry);
     await store();
-    const files = new Map(kept.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
+    const files = new Map(accepted.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
     const writes: [path: string, file: DraftFile | null][] = fresh.map(({ path, digest, mediaType }, index) => [
       path,
       { ...places[index]!, digest, mediaType, page: null },
     ]);
-    const names = new Set(kept.map(({ path }) => path));
+    const names = new Set(accepted.map(({ path }) => path));
     const gone = [...before.keys()].filter((path) => !names.has(path));
     for (const path of gone) writes.push([path, null]);
     for (let start = 0; start < writes.length; start += atOnce) {

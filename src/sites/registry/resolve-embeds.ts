@@ -51,7 +51,7 @@ function createFindAnchor({ operations }: Pick<Outline, 'operations'>): (wanted:
   return (wanted) => byId.get(wanted) ?? byName.get(wanted.replace(/\s+/g, ' ').toLowerCase()) ?? null;
 }
 
-/** Those of some operations that an API does not have. None if that cannot be found out. */
+/** The operations among these that an API does not have. None if the API cannot be read. */
 export async function absentOperations(
   registry: Registry,
   granted: GrantedVersion,

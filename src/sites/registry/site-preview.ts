@@ -98,9 +98,9 @@ export async function previewSite(registry: Registry, request: PreviewSite): Pro
     manifest: deployment.built.digest,
     parts,
   };
-  const kept = await storeSitePreview(registry, preview, previewDays);
+  const saved = await storeSitePreview(registry, preview, previewDays);
   await trimPreviews(registry, site.org);
-  return { ...kept, rendered, report };
+  return { ...saved, rendered, report };
 }
 
 /** A state of a site that can be stored as a preview. */
@@ -183,10 +183,10 @@ export async function openSitePreview(
   principal: Principal,
   token: string,
 ): Promise<OpenedSitePreview | null> {
-  const found = await findPreview(registry, token);
-  const stored = found && (parseJson(found.bytes) as Partial<Stored> | undefined);
+  const preview = await findPreview(registry, token);
+  const stored = preview && (parseJson(preview.bytes) as Partial<Stored> | undefined);
   // That of a document has no site.
-  if (!found || !stored?.site) return null;
+  if (!preview || !stored?.site) return null;
   const { site, deployment, parts, fresh } = stored as Stored;
   const partKeys = new Set(parts);
   const view: Registry = {
@@ -196,7 +196,7 @@ export async function openSitePreview(
     objects: {
       ...registry.objects,
       async get(digest, pack) {
-        const bytes = partKeys.has(digest) ? await found.part(digest) : null;
+        const bytes = partKeys.has(digest) ? await preview.part(digest) : null;
         if (bytes === null) return registry.objects.get(digest, pack);
         if (digestOf(bytes) !== digest)
           throw new RegistryError('corrupt', `Object ${digest} of a preview does not match its digest.`);
@@ -205,7 +205,7 @@ export async function openSitePreview(
     },
   };
   const granted = await grantPreview(view, principal, site, deployment);
-  return granted && { registry: view, granted, expiresAt: found.expiresAt };
+  return granted && { registry: view, granted, expiresAt: preview.expiresAt };
 }
 
 /**

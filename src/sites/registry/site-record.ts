@@ -21,10 +21,10 @@ import { assertRestorable, updateLive, type Guard } from '../../registry/change-
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 
-/** What somebody may say about a site. Absent members stay as they are, or get their default. */
+/** Settings to change on a site. Absent members stay as they are, or get their default. */
 export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; blockOn?: BlockOn };
 
-const most = { items: 2_000, depth: 6, redirects: 5_000 };
+const limits = { items: 2_000, depth: 6, redirects: 5_000 };
 
 /** What is wrong with a member of the settings: as it follows the member's name. */
 interface Fault {
@@ -60,9 +60,9 @@ function assertSettings({ theme = {}, navigation, redirects, versions }: Partial
 function navigationFaults(navigation: readonly NavigationItem[]): string[] {
   let count = 0;
   const walk = (items: readonly NavigationItem[], depth: number): string[] => {
-    if (depth > most.depth) return [`is more than ${most.depth} levels deep.`];
+    if (depth > limits.depth) return [`is more than ${limits.depth} levels deep.`];
     for (const item of items) {
-      if (++count > most.items) return [`has more than ${most.items} entries.`];
+      if (++count > limits.items) return [`has more than ${limits.items} entries.`];
       if (item.page !== undefined && !isPagePath(item.page))
         return [
           `names ${JSON.stringify(item.page.slice(0, 100))}, which is not the path of a page such as guide/intro.md.`,
@@ -81,7 +81,7 @@ function navigationFaults(navigation: readonly NavigationItem[]): string[] {
 /** A redirect leads from a path of the site to a path of it, so that nobody is sent elsewhere. */
 function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(redirects);
-  if (entries.length > most.redirects) return [`must have at most ${most.redirects} entries.`];
+  if (entries.length > limits.redirects) return [`must have at most ${limits.redirects} entries.`];
   return entries.flatMap(([from, to]) =>
     [from, to.split('#', 1)[0]!].every(isRoute)
       ? []

@@ -16,7 +16,7 @@ export interface FrontMatter {
 
 /** A page's front matter, what is wrong with it, and where its Markdown begins. */
 export interface Read {
-  said: FrontMatter;
+  meta: FrontMatter;
   faults: { text: string; line: number }[];
   body: string;
   /** Number of lines before the body. */
@@ -32,31 +32,31 @@ const none: FrontMatter = { title: null, description: '', order: null, hidden: f
  */
 export function readFrontMatter(text: string): Read {
   const [whole, head] = /^---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|$)/.exec(text.slice(0, longest)) ?? [];
-  if (whole === undefined) return { said: none, faults: [], body: text, lines: 0 };
+  if (whole === undefined) return { meta: none, faults: [], body: text, lines: 0 };
   const read = { body: text.slice(whole.length), lines: whole.split('\n').length - 1 };
   const document = parseDocument(head!, { uniqueKeys: true, merge: false, schema: 'core' });
   const [error] = document.errors;
   if (error !== undefined) {
     const line = 1 + (error.linePos?.[0].line ?? 1);
-    return { ...read, said: none, faults: [{ text: error.message.split('\n')[0]!, line }] };
+    return { ...read, meta: none, faults: [{ text: error.message.split('\n')[0]!, line }] };
   }
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
   } catch {
-    return { ...read, said: none, faults: [{ text: 'Aliases are not allowed here.', line: 1 }] };
+    return { ...read, meta: none, faults: [{ text: 'Aliases are not allowed here.', line: 1 }] };
   }
-  if (value === null || value === undefined) return { ...read, said: none, faults: [] };
+  if (value === null || value === undefined) return { ...read, meta: none, faults: [] };
   if (typeof value !== 'object' || Array.isArray(value))
     return {
       ...read,
-      said: none,
+      meta: none,
       faults: [{ text: 'It must be names with values, such as title: Payments.', line: 1 }],
     };
   return { ...read, ...membersOf(value as Record<string, unknown>) };
 }
 
-function membersOf(value: Record<string, unknown>): Pick<Read, 'said' | 'faults'> {
+function membersOf(value: Record<string, unknown>): Pick<Read, 'meta' | 'faults'> {
   const faults: Read['faults'] = [];
   function take<T>(name: string, is: (member: unknown) => member is T, what: string): T | null {
     const member = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -72,7 +72,7 @@ function membersOf(value: Record<string, unknown>): Pick<Read, 'said' | 'faults'
   const isFlag = (member: unknown): member is boolean => typeof member === 'boolean';
   const isCoordinate = (member: unknown): member is string => isText(member) && parseCoordinate(member) !== null;
   const title = take('title', isLine, 'a text');
-  const said: FrontMatter = {
+  const meta: FrontMatter = {
     title: title === null ? null : shorten(String(title), 200),
     description: shorten(take('description', isText, 'a text') ?? '', 300),
     order: take('order', isNumber, 'a number'),
@@ -80,5 +80,5 @@ function membersOf(value: Record<string, unknown>): Pick<Read, 'said' | 'faults'
     api: take('api', isCoordinate, 'a coordinate such as "@acme/apis/payments"'),
     operation: take('operation', isText, 'an operation such as "GET /payments" or its id'),
   };
-  return { said, faults };
+  return { meta, faults };
 }

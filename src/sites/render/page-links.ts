@@ -1,7 +1,7 @@
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
 import type { PageLink } from '../model/source-page.ts';
 
-/** Where a link of a page leads. `href` is what the HTML says; null: the link becomes plain text. */
+/** Where a link of a page leads. `href`: as written into the HTML; null: the link becomes plain text. */
 export type Target =
   | { kind: 'outside'; href: string }
   | { kind: 'inside'; href: string | null; link: Pick<PageLink, 'to' | 'anchor'> }

@@ -19,7 +19,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Characters of a page's text that search reads. */
 const maxText = 40_000;
 
-/** What one page may have of each. Each costs work whenever the page is shown, searched or checked. */
+/** Limits of one page. Each item costs work whenever the page is shown, searched or checked. */
 const maxOf = { headings: 2000, links: 10_000, embeds: 50 };
 
 /**
@@ -39,7 +39,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   } catch {
     return { path, page: null, problems: [problemAtFile('encoding', path, 'The page is not UTF-8.')] };
   }
-  const { said, faults, body, lines } = readFrontMatter(text);
+  const { meta, faults, body, lines } = readFrontMatter(text);
   const problems = faults.map((fault) =>
     problemAt(path, fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error'),
   );
@@ -50,11 +50,11 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     links: [],
     unsafe: [],
     deep: [],
-    ids: createHeadingIds(hasEmbed(said, body) ? referenceIds : []),
+    ids: createHeadingIds(hasEmbed(meta, body) ? referenceIds : []),
     highlight,
   };
   const tokens = markdown.parse(body, page);
-  const title = takeTitle(tokens, page, said);
+  const title = takeTitle(tokens, page, meta);
   for (const { written, line } of page.unsafe)
     problems.push(
       problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
@@ -75,9 +75,9 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const split = splitAtEmbeds(tokens, body, lines);
   const embeds = [
     ...split.embeds,
-    ...(said.api === null ? [] : [{ coordinate: said.api, operation: said.operation, line: 1 }]),
+    ...(meta.api === null ? [] : [{ coordinate: meta.api, operation: meta.operation, line: 1 }]),
   ];
-  if (said.api !== null)
+  if (meta.api !== null)
     for (const parts of [split.parts, split.markdown]) (parts as unknown[]).push(parts === split.parts ? [] : '');
   const whole = embeds.filter(({ operation }) => operation === null);
   for (const { line } of whole.slice(1))
@@ -92,9 +92,9 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     );
   const facts: PageFacts = {
     title,
-    description: said.description,
-    order: said.order,
-    hidden: said.hidden,
+    description: meta.description,
+    order: meta.order,
+    hidden: meta.hidden,
     headings: page.headings,
     links: page.links,
     embeds,

@@ -47,7 +47,7 @@ export async function sendOf(
 ): Promise<void> {
   const { context, principal } = read;
   const { site, contents } = granted;
-  // Nobody is to find a preview, so no list leads to its pages.
+  // Previews must not be found, so no list links to their pages.
   if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
   if (path === null) return redirect(read, granted, placed, placed.base);
   if (path === 'theme.css') return sendText(read, granted, placed, themeCss(contents), 'text/css; charset=utf-8');
@@ -76,10 +76,10 @@ export async function sendOf(
     return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, { query, folder }));
   }
   const page = pageAt(path);
-  const found = findPage(granted, page);
-  if (found !== null && routeOf(page) === path) {
-    const made = await sitePage(context.site, granted, placed, principal, page, found);
-    return sendMade(read, placed, made, 'text/html; charset=utf-8', site.visibility === 'public');
+  const deployed = findPage(granted, page);
+  if (deployed !== null && routeOf(page) === path) {
+    const html = await sitePage(context.site, granted, placed, principal, page, deployed);
+    return sendMade(read, placed, html, 'text/html; charset=utf-8', site.visibility === 'public');
   }
   const target = otherAddress(granted, path);
   if (target === null) throw new RegistryError('not_found', nothingHere);
@@ -136,7 +136,7 @@ async function sendText(
   );
 }
 
-/** Sends a made text. What a page embeds may be for some readers only: then no shared cache may give it to others. */
+/** Sends a generated text. If it embeds what only some readers may see, no shared cache may keep it. */
 async function sendMade(
   { context, request, response }: ReadRequest,
   placed: Placed,
@@ -178,7 +178,7 @@ async function sendFile(
   );
 }
 
-/** The address of a preview is a secret: nobody lists it, and no link tells of it. */
+/** The address of a preview is a secret: it is not listed, and no referrer reveals it. */
 function previewHeaders({ expires }: Placed): Fields {
   return expires === undefined ? {} : { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
 }

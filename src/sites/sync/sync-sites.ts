@@ -13,7 +13,7 @@ import type { Snapshot } from '../../source/snapshot.ts';
 import type { Syncing } from '../../sync/syncing.ts';
 import { filesIn, findSites, settingsIn, type FoundSite } from './found-sites.ts';
 
-/** What became of the sites of a commit. `lost`: why one could not be read; it is then tried again. */
+/** The result of syncing the sites of a commit. `lost`: why one could not be read; it is then tried again. */
 export interface SyncedSites {
   documents: RunDocument[];
   /** What to record about them. */

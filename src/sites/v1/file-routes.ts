@@ -71,12 +71,12 @@ function pathOf({ path }: SiteCall, name: 'page' | 'file'): string {
 }
 
 async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
-  const found = await findDraft(call.registry, call.site, pathOf(call, name));
-  if (found === null) throw new RegistryError('not_found', nothingHere);
-  return found;
+  const draft = await findDraft(call.registry, call.site, pathOf(call, name));
+  if (draft === null) throw new RegistryError('not_found', nothingHere);
+  return draft;
 }
 
-async function answerPage(call: SiteCall, found: FoundDraft): Promise<Answer> {
-  const body = { ...fileRecord(found), ...(await readDraftPage(call.registry, found)) };
-  return { status: 200, headers: { ETag: etagOf(found.generation.generation) }, body };
+async function answerPage(call: SiteCall, draft: FoundDraft): Promise<Answer> {
+  const body = { ...fileRecord(draft), ...(await readDraftPage(call.registry, draft)) };
+  return { status: 200, headers: { ETag: etagOf(draft.generation.generation) }, body };
 }

@@ -25,9 +25,9 @@ export type SiteHandler = (call: SiteCall) => Promise<Answer>;
 /** The call about the site in its path. Throws `not_found` if it does not exist or the key may not read it. */
 export async function findSiteForCall(call: Call): Promise<SiteCall> {
   const site = { org: call.org, slug: call.path['site']! };
-  const found = await findReadableSite(call.registry, call.principal, site);
-  if (found === null) throw new RegistryError('not_found', nothingHere);
-  return { ...call, site, found };
+  const stored = await findReadableSite(call.registry, call.principal, site);
+  if (stored === null) throw new RegistryError('not_found', nothingHere);
+  return { ...call, site, found: stored };
 }
 
 /** Throws `forbidden` unless the key has the scope for the site. */
@@ -94,8 +94,8 @@ export const undeleteSite: Handler = async (call) => {
   const site = { org, slug: path['site']! };
   if ((await readReadableSite(registry, principal, site)) === null) throw new RegistryError('not_found', nothingHere);
   requireSiteScope({ principal, site }, 'admin');
-  const found = await restoreSite(registry, site, author);
-  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: siteRecord(context.url, found) };
+  const restored = await restoreSite(registry, site, author);
+  return { status: 200, headers: { ETag: etagOf(restored.generation) }, body: siteRecord(context.url, restored) };
 };
 
 export const deploySite: SiteHandler = async (call) => {
@@ -129,8 +129,8 @@ export const deploySite: SiteHandler = async (call) => {
 
 export const previewDraft: SiteHandler = async (call) => {
   const { registry, site, principal, author, context } = call;
-  const made = await previewDrafts(registry, { site, reader: principal, by: author.actor });
-  const { token, expiresAt, rendered, report } = made;
+  const preview = await previewDrafts(registry, { site, reader: principal, by: author.actor });
+  const { token, expiresAt, rendered, report } = preview;
   return { status: 201, body: { url: `${context.url}/previews/${token}/`, expiresAt, rendered, report } };
 };
 

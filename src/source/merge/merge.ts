@@ -59,7 +59,7 @@ export async function mergeCommits(
       return await sideOf(target);
     } catch (error) {
       if (!isRegistryError(error, 'unreachable')) throw error;
-      await bringHistory(bringing, ours, { searchPath: mirrors.searchPath, most: Number.MAX_SAFE_INTEGER - 1 });
+      await bringHistory(bringing, ours, { searchPath: mirrors.searchPath, max: Number.MAX_SAFE_INTEGER - 1 });
       return sideOf(target);
     }
   }
@@ -110,13 +110,13 @@ export async function mergeCommits(
       if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, maxPaths) };
       const raw = outputOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
       const changes = parseChanges(raw);
-      const known = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
-      const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !known.has(entry.id) ? [entry.id] : []));
+      const blobs = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
+      const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !blobs.has(entry.id) ? [entry.id] : []));
       const contents = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
       if ([...contents.values()].reduce((sum, { length }) => sum + length, 0) > maxMergedBytes)
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
       const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
-      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, made: contents };
+      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, contents };
       return {
         outcome: 'merged',
         snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }),

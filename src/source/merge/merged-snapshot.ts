@@ -1,4 +1,4 @@
-import { findPath, type Found, type ListTree } from '../lookup.ts';
+import { findPath, type LookupResult, type ListTree } from '../lookup.ts';
 import { fileTooLarge, lfsPointer } from '../refusal.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from '../snapshot.ts';
 import type { TreeEntry } from '../objects/tree.ts';
@@ -12,26 +12,29 @@ export interface Merged {
   /** The merged tree, ordered by path. */
   entries: readonly SnapshotEntry[];
   /** Contents that neither side has: files that both changed. By blob id. */
-  made: ReadonlyMap<string, Uint8Array>;
+  contents: ReadonlyMap<string, Uint8Array>;
   /** Bytes per file. */
   fileBytes: number;
 }
 
 /**
- * The files of a merge that nobody made: a snapshot that reads each file from the side that has it.
- * Its origin and date are those of the commit that would be merged.
+ * The files of a merge that is not committed: a snapshot that reads each file from the side that
+ * has it. Its origin and date are those of the commit that would be merged.
  */
-export async function createMergedSnapshot({ ours, theirs, entries, made, fileBytes }: Merged): Promise<Snapshot> {
+export async function createMergedSnapshot({ ours, theirs, entries, contents, fileBytes }: Merged): Promise<Snapshot> {
   const list = listerOf(entries);
   const places = new Map<string, { side: Snapshot; path: string }>();
   for (const side of [ours, theirs]) {
     for (const { path, kind, id } of await side.entries()) if (kind === 'file') places.set(id, { side, path });
   }
 
-  async function readFrom(side: Snapshot, found: readonly Extract<Found, { found: true }>[]): Promise<SnapshotFile[]> {
-    const wanted = found.flatMap((each) => {
+  async function readFrom(
+    side: Snapshot,
+    lookups: readonly Extract<LookupResult, { found: true }>[],
+  ): Promise<SnapshotFile[]> {
+    const wanted = lookups.flatMap((each) => {
       const place = places.get(each.blob);
-      return place?.side === side && !made.has(each.blob) ? [{ ...each, from: place.path }] : [];
+      return place?.side === side && !contents.has(each.blob) ? [{ ...each, from: place.path }] : [];
     });
     if (wanted.length === 0) return [];
     const files = await side.read(wanted.map(({ from }) => from));
@@ -44,7 +47,7 @@ export async function createMergedSnapshot({ ours, theirs, entries, made, fileBy
     note: theirs.note ?? null,
     entries: async () => [...entries],
     async read(paths) {
-      const looked: Found[] = [];
+      const looked: LookupResult[] = [];
       for (const path of paths) looked.push(await findPath('', path, list));
       const present = looked.flatMap((each) => (each.found ? [each] : []));
       const files = [...(await readFrom(ours, present)), ...(await readFrom(theirs, present))];
@@ -52,7 +55,7 @@ export async function createMergedSnapshot({ ours, theirs, entries, made, fileBy
       return looked.map((each) => {
         if (!each.found) return each;
         const { path, blob } = each;
-        const bytes = made.get(blob);
+        const bytes = contents.get(blob);
         if (bytes === undefined) return read.get(path)!;
         if (bytes.byteLength > fileBytes) return fileTooLarge(path, bytes.byteLength, fileBytes);
         return lfsPointer(path, bytes) ?? { path, found: true, bytes, blob };

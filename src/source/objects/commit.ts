@@ -37,12 +37,12 @@ function parseNote(bytes: Buffer, end: number): CommitNote | null {
   return author === '' || author.includes('@') || subject === '' ? null : { author, subject };
 }
 
-function oneLine(text: string, most: number): string {
+function oneLine(text: string, max: number): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .toWellFormed();
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
 }
 
 /** The ids of a commit object's parents. */

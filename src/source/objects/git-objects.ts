@@ -77,20 +77,20 @@ export function createObjects(): Objects {
     },
     async read(ids, options, maxBytes = maxObjectBytes) {
       const keyOf = (id: string) => `${options.folder} ${id}`;
-      const found = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
-      const absent = [...found].flatMap(([id, bytes]) => (bytes === undefined ? [id] : []));
+      const byId = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
+      const absent = [...byId].flatMap(([id, bytes]) => (bytes === undefined ? [id] : []));
       const question = { ids: absent, wants: 'contents', maxBytes, signal: options.signal } as const;
       const objects = absent.length === 0 ? [] : await (await processFor(options, false)).ask(question);
       for (const { id, type, bytes } of objects) {
         if (objectId(type, bytes!) !== id) throw new Error(`Object ${id} is damaged.`);
-        found.set(id, bytes!);
+        byId.set(id, bytes!);
         if (bytes!.byteLength > maxContent) continue;
-        // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
+        // Copies the bytes: otherwise one object would keep git's whole output, or Node's 64 KB pool, in memory.
         const copy = Buffer.allocUnsafeSlow(bytes!.byteLength);
         copy.set(bytes!);
         contents.set(keyOf(id), copy);
       }
-      const all = [...found].map(([id, bytes]) => {
+      const all = [...byId].map(([id, bytes]) => {
         if (bytes === undefined) throw new Error(`The mirror lost object ${id}.`);
         return [id, bytes] as const;
       });

@@ -65,7 +65,7 @@ export function startObjectProcess(at: { folder: string; searchPath: string }, o
     child.stdin.end();
   }
 
-  /** While nothing is asked, git keeps this process from ending no more. */
+  /** While nothing is asked, the git process does not keep this process alive. */
   function rest(): void {
     for (const handle of [child, child.stdin, child.stdout, child.stderr] as Socket[]) handle.unref();
     if (!isOver) timer = setTimeout(end, idle).unref();
@@ -109,7 +109,6 @@ export function startObjectProcess(at: { folder: string; searchPath: string }, o
       if (ids.length === 0) return Promise.resolve([]);
       const abandon = (): void => {
         abandoned++;
-        // Others that wait get their answers.
         if (abandoned === open) kill();
       };
       signal.addEventListener('abort', abandon, { once: true });

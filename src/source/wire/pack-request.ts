@@ -34,7 +34,6 @@ export function receivePack(server: GitServer, request: PackRequest): AsyncItera
   const agent = createAgent(server);
   signal.addEventListener('abort', () => agent.destroy(), { once: true });
   const answer = sendToServer(message, agent, server);
-  // It is read later.
   answer.catch(() => undefined);
   return packIn(answer, request.maxBytes);
 }

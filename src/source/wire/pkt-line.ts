@@ -11,7 +11,7 @@ export const marks = { flush: '0000', delimiter: '0001' } as const;
 
 const markOf = ['flush', 'delimiter', 'end'] as const;
 
-/** The lines of a stream (gitprotocol-common(5)). Fails for what is none, and for one that is cut off. */
+/** The lines of a stream (gitprotocol-common(5)). Fails for anything else, and for a line that is cut off. */
 export async function* readPackets(chunks: AsyncIterable<Buffer>): AsyncGenerator<Packet> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {

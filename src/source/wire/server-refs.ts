@@ -53,8 +53,8 @@ async function send(
   server: GitServer,
   advertised: Advertised,
 ): Promise<GitHttpResponse> {
-  const known = method === 'GET' ? advertised.get(server.url) : undefined;
-  const bytes = known ?? (await ask({ url, method, headers, body: Buffer.concat(await Array.fromAsync(body ?? [])) }));
+  const refs = method === 'GET' ? advertised.get(server.url) : undefined;
+  const bytes = refs ?? (await ask({ url, method, headers, body: Buffer.concat(await Array.fromAsync(body ?? [])) }));
   if (method === 'GET' && speaksVersion2(bytes)) advertised.set(server.url, bytes);
   const type = `application/x-git-upload-pack-${method === 'GET' ? 'advertisement' : 'result'}`;
   const answered = { url, method, statusCode: 200, statusMessage: 'OK' };

@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts';
 export interface CopyListener {
   /** `bytes` were copied under a key. */
   copied(key: string, bytes: number): void;
-  /** What stands under a key is not as it was written, and was not copied. */
+  /** The bytes under a key are damaged and were not copied. */
   damaged(key: string, detail: string): void;
 }
 
@@ -13,8 +13,9 @@ export interface CopyListener {
 const atOnce = 16;
 
 /**
- * Copies what one bucket has under a prefix and the other has not. `faultOf` says what is wrong with
- * the bytes of a key, or null; `isLeftOut` which keys are not copied. Takes keys as they are listed, so the memory does not grow with them.
+ * Copies what one bucket has under a prefix and the other has not. `faultOf` says what is wrong
+ * with the bytes of a key, or null; `isLeftOut` which keys are not copied. Copies keys while they
+ * are listed, so memory does not grow with their number.
  */
 export async function copyKeys(
   from: Bucket,

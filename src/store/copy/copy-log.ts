@@ -67,7 +67,7 @@ export async function copyLog(
   }
   let count = 0;
   let previous: SealedEntry['digest'] | null | undefined;
-  // The last ones again: of them, a copy that was stopped may lack some.
+  // Copies the last ones again: a copy that was stopped may lack some of them.
   for (let first = Math.max(1, reached - atOnce + 1); first <= tip; first += atOnce) {
     const numbers = Array.from({ length: Math.min(atOnce, tip - first + 1) }, (_, index) => first + index);
     const read = await Promise.all(numbers.map((number) => from.get(entryKey(log, number))));
@@ -84,7 +84,6 @@ export async function copyLog(
     }
     const copy = async ({ key, bytes, mayBeThere }: (typeof sound)[number]): Promise<boolean> =>
       !(mayBeThere && (await isThere(into, key, bytes))) && copyEntry(into, key, bytes, listener);
-    // `fromAsync` copies one after the other.
     const copied = isOpen ? await Array.fromAsync(sound, copy) : await Promise.all(sound.map(copy));
     count += copied.filter(Boolean).length;
     if (isOver) return count;

@@ -26,7 +26,7 @@ export interface Copied {
   records: number;
   /** The newest entry of each log of the copy. Kept elsewhere, they show later that none was lost. */
   heads: Head[];
-  /** What is not as it was written, and was not copied. `key`: of the bucket. */
+  /** What is damaged and was not copied. `key`: of the bucket. */
   damages: { key: string; detail: string }[];
 }
 
@@ -48,7 +48,7 @@ export interface CopyOptions {
 
 /** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
 const lasting = ['sessions', 'tokens'];
-/** Who works on what means nothing in a copy. Heads are copied last: none tells of an entry that the copy lacks. */
+/** Leases mean nothing in a copy. Heads are copied last, so that none names an entry that the copy lacks. */
 const notCopied = ['leases', 'heads'];
 
 /**
@@ -76,8 +76,8 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   });
   const record = listener(() => void copied.records++);
   const kinds = expiringKinds().map(({ kind }) => kind);
-  const kept = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
-  for (const prefix of [...kept.map((kind) => `work/${kind}/`), 'previews/']) {
+  const copiedKinds = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
+  for (const prefix of [...copiedKinds.map((kind) => `work/${kind}/`), 'previews/']) {
     await deleteOthers(from, into, prefix);
     await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
   }
@@ -89,7 +89,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
       copied.objects++;
       copied.bytes += bytes;
     });
-    // What is needed and was quarantined is read from there. First, because a reader brings it back.
+    // Needed bytes may be in quarantine. It is copied first, because a reader may bring them back.
     await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object, rewrite?.isLeftOut);
     await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
     await copyKeys(from, into, 'objects/sha256/', faultOfObject, object, rewrite?.isLeftOut);
@@ -104,7 +104,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     else await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
   }
   copied.heads = await readHeads(into);
-  // Those of the old log have other digests.
+  // Heads of the old log have other digests.
   if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
   await addHeads(into, copied.heads);
   await finishCopy(into);

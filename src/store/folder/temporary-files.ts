@@ -6,7 +6,7 @@ import { ignoring, type Files } from './files.ts';
 /**
  * Temporary files of this process, so that another bucket on the same folder does not delete them.
  */
-const own = new Set<string>();
+const ownFiles = new Set<string>();
 /** Age in milliseconds at which any temporary file is deleted. None is needed for a minute. */
 const stale = 60 * 60 * 1000;
 const pattern = /^([0-9a-f]{12})\.(\d+)\.[0-9a-f-]{36}$/;
@@ -25,13 +25,13 @@ export function createTemporaryFiles(files: Files, folder: string): TemporaryFil
   return {
     async use(work) {
       const name = `${spaceName()}.${process.pid}.${randomUUID()}`;
-      own.add(name);
+      ownFiles.add(name);
       try {
         return await work(join(folder, name));
       } finally {
         // If this fails, the next start deletes the file.
         await files.unlink(join(folder, name)).catch(() => undefined);
-        own.delete(name);
+        ownFiles.delete(name);
       }
     },
   };
@@ -44,7 +44,7 @@ export function createTemporaryFiles(files: Files, folder: string): TemporaryFil
 export async function sweepTemporaryFiles(files: Files, folder: string, now: number): Promise<void> {
   const entries = await files.readdir(folder, { withFileTypes: true });
   for (const entry of entries) {
-    if (!entry.isFile() || own.has(entry.name)) continue;
+    if (!entry.isFile() || ownFiles.has(entry.name)) continue;
     const path = join(folder, entry.name);
     if (isLeft(entry.name) || (await ageOf(files, path, now)) > stale) await files.unlink(path).catch(() => undefined);
   }

@@ -100,7 +100,7 @@ export function followLog(
   }
 
   async function follow(): Promise<void> {
-    // Where the bucket cannot be listed, reading it says so.
+    // If the bucket cannot be listed, reading it reports why.
     const looked = look().catch(() => undefined);
     if (lost !== null) await looked;
     damage = await readOn();
@@ -118,13 +118,13 @@ export function followLog(
       if (following && time - following.startedAt < maxAge) return following.answer;
       const answer = follow();
       following = { startedAt: time, answer };
-      // A damaged entry is not read again for each reader. What could not be read is.
+      // A damaged entry is not read again for each reader; after a failed read it is.
       answer.catch((error: unknown) => {
         if (following?.answer === answer && !isRegistryError(error, 'corrupt')) following = null;
       });
       return answer;
     },
-    // The answer to an append may have taken long, and others may have appended meanwhile.
+    // The append may have taken long, and others may have appended meanwhile.
     wasAtEnd: (time) => void (checkedAt = Math.max(checkedAt, time)),
     expect(sequence) {
       end = Math.max(end, sequence);

@@ -56,11 +56,11 @@ export function headIn(key: string, record: unknown): Head | null {
 export async function putHead(
   bucket: Bucket,
   { log, sequence, digest }: Head,
-  made: Pick<Generation<unknown>, 'writeId' | 'at'>,
+  head: Pick<Generation<unknown>, 'writeId' | 'at'>,
 ): Promise<string> {
   const record: Generation<Omit<Head, 'sequence'>> = {
     generation: sequence,
-    ...made,
+    ...head,
     actor: 'operator:store',
     origin: null,
     action: 'note head',
@@ -94,10 +94,10 @@ export function createHeads(
 
   async function load(): Promise<void> {
     for await (const key of listHeadKeys(bucket)) {
-      const found = parseHeadKey(key);
-      if (found === null) continue;
-      note(found);
-      stored.set(found.log, [...(stored.get(found.log) ?? []), key]);
+      const head = parseHeadKey(key);
+      if (head === null) continue;
+      note(head);
+      stored.set(head.log, [...(stored.get(head.log) ?? []), key]);
     }
   }
 

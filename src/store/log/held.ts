@@ -14,7 +14,7 @@ export interface HeldItem {
 }
 
 /** A record as it is now. Never changed: a later state is another object. */
-export interface Held {
+export interface HeldRecord {
   /** Sequence number of the entry that changed it last. */
   sequence: number;
   /** Its newest generation; `value` lacks the list's items. */
@@ -24,7 +24,7 @@ export interface Held {
   items: readonly HeldItem[];
 }
 
-const whole = new WeakMap<Held, Generation<unknown>>();
+const whole = new WeakMap<HeldRecord, Generation<unknown>>();
 
 /** Kept beside the items, so that a change of one of many does not touch the others. */
 const values = new WeakMap<readonly HeldItem[], readonly unknown[]>();
@@ -36,7 +36,7 @@ function valuesOf(items: readonly HeldItem[]): readonly unknown[] {
 }
 
 /** The newest generation with its whole value. */
-export function generationOf(held: Held): Generation<unknown> {
+export function generationOf(held: HeldRecord): Generation<unknown> {
   if (held.list === null) return held.bare;
   let value = whole.get(held);
   if (value === undefined) {
@@ -48,15 +48,15 @@ export function generationOf(held: Held): Generation<unknown> {
 
 /** The state after a change of a record and of its items, in the entry with this number and time. */
 export function afterChange(
-  held: Held | null,
-  made: RecordChange,
+  held: HeldRecord | null,
+  change: RecordChange,
   items: readonly ItemChange[],
   { sequence, at }: { sequence: number; at: string },
-): Held {
+): HeldRecord {
   return {
     sequence,
-    bare: generationIn(made, at),
-    list: made.list ?? null,
+    bare: generationIn(change, at),
+    list: change.list ?? null,
     items: withItems(held?.items ?? [], items, sequence),
   };
 }
@@ -74,7 +74,7 @@ function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], s
     const index = positionOf(all, order);
     return [index, all[index]?.order === order ? 1 : 0] as const;
   };
-  // Copies once, in one step: there may be many, and mostly one is added.
+  // Copies the list once: it may be long, and usually one item is added.
   const [at, replaced] = place(items, first!);
   const next = items.toSpliced(at, replaced, first!);
   const nextValues = valuesOf(items).toSpliced(at, replaced, first!.value);
@@ -101,13 +101,13 @@ export function positionOf(items: readonly { order: string }[], order: string): 
 
 /** The changes that lead from a state to a value, items first. Items are compared by identity before they are compared by value. */
 export function changesTo(
-  held: Held | null,
+  held: HeldRecord | null,
   name: string,
   value: unknown,
-  made: Omit<RecordChange, 'name' | 'generation' | 'last' | 'value' | 'list'>,
+  details: Omit<RecordChange, 'name' | 'generation' | 'last' | 'value' | 'list'>,
 ): Change[] {
   const generation = (held?.bare.generation ?? 0) + 1;
-  const change = { name, generation, last: held?.sequence ?? null, ...made };
+  const change = { name, generation, last: held?.sequence ?? null, ...details };
   const list = listIn(name);
   if (list === null) return [{ ...change, value }];
   const { [list.field]: items, ...rest } = value as Record<string, unknown>;

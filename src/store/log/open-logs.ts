@@ -8,12 +8,12 @@ export interface OpenLog {
   changes: number;
 }
 
-/** The logs in memory. What was used least recently leaves, when they take more than `memory` bytes. */
+/** The logs in memory. Above `memory` bytes, the least recently used leaves first. */
 export interface OpenLogs {
   /** The log, which counts as used now. Opens it if it is not in memory. */
   use(id: string): OpenLog;
   /** The log, if it is open. */
-  atHand(id: string): Partition | null;
+  openedLog(id: string): Partition | null;
   /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
   measure(id: string, used: OpenLog): void;
   /** Bytes of all logs, roughly. */
@@ -28,15 +28,15 @@ export function createOpenLogs(openLog: (id: string) => Promise<Partition>, memo
   let total = 0;
 
   function begin(id: string): OpenLog {
-    const made: OpenLog = { partition: openLog(id), opened: null, changes: 0 };
-    made.partition.then(
+    const entry: OpenLog = { partition: openLog(id), opened: null, changes: 0 };
+    entry.partition.then(
       (opened) => {
-        made.opened = opened;
-        measure(id, made);
+        entry.opened = opened;
+        measure(id, entry);
       },
-      () => void (open.get(id) === made && open.delete(id)),
+      () => void (open.get(id) === entry && open.delete(id)),
     );
-    return made;
+    return entry;
   }
 
   function measure(id: string, used: OpenLog): void {
@@ -65,7 +65,7 @@ export function createOpenLogs(openLog: (id: string) => Promise<Partition>, memo
 
   return {
     use,
-    atHand: (id) => open.get(id)?.opened ?? null,
+    openedLog: (id) => open.get(id)?.opened ?? null,
     measure,
     bytes: () => total,
   };

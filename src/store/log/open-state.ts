@@ -29,7 +29,7 @@ export async function openState(
   return { state, newest };
 }
 
-/** Makes, in frames, what the first list of all records would make in one go. */
+/** Prepares the lists in frames, so that the first list of all records does not block. */
 export async function prepareLists(state: State): Promise<void> {
   const pace = createPacer();
   for (const [name, held] of state.records()) {

@@ -182,7 +182,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 
   /** How far a log was read, if that is new enough; else null. */
   function tipOf(id: string): number | null {
-    const opened = open.atHand(id);
+    const opened = open.openedLog(id);
     if (opened === null || !opened.isFresh(maxAge)) return null;
     if (id !== shared) use(id);
     return opened.sequence();
@@ -190,7 +190,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 
   /** The names of all logs, without waiting; null: not known. */
   function knownLogs(): string[] | null {
-    return tipOf(shared) === null ? null : [shared, ...namesOf(open.atHand(shared)!)];
+    return tipOf(shared) === null ? null : [shared, ...namesOf(open.openedLog(shared)!)];
   }
 
   /** The registry's log, and those that it or a head names, whether they are there or not. */
@@ -261,7 +261,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 
     heads(organization) {
       return [shared, `@${organization}`].flatMap((log) => {
-        const { sequence = 0, digest = null } = open.atHand(log)?.head() ?? {};
+        const { sequence = 0, digest = null } = open.openedLog(log)?.head() ?? {};
         return digest === null ? [] : [{ log, sequence, digest }];
       });
     },
@@ -294,6 +294,6 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 }
 
 /** The organizations' logs, which the registry's own names. */
-function namesOf(own: Partition): string[] {
-  return own.names(`${organizations}/`).map((name) => name.slice(organizations.length + 1));
+function namesOf(partition: Partition): string[] {
+  return partition.names(`${organizations}/`).map((name) => name.slice(organizations.length + 1));
 }

@@ -7,7 +7,7 @@ import type { Decide, Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
-import { changesTo, generationOf, type Held } from './held.ts';
+import { changesTo, generationOf, type HeldRecord } from './held.ts';
 import { followLog, type LogDamage } from './follow-log.ts';
 import { historyOf, type PastGeneration } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
@@ -88,10 +88,10 @@ interface Draft {
   /** Each change as JSON. */
   texts: string[];
   /** The records that the changes lead to. */
-  records: Map<string, Held>;
+  records: Map<string, HeldRecord>;
   /** Those whose answer depends on the entry, with what answers them. */
   depending: { waiting: Waiting; settle: () => void }[];
-  /** Those for whom the entry has no room. */
+  /** Changes for which the entry has no room. */
   left: Waiting[];
 }
 
@@ -232,7 +232,7 @@ export async function openPartition(
     const key = entryKey(partition, sequence);
     const startedAt = monotonic();
     if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
-    // A reader may have met it in the bucket already.
+    // A reader may have read it from the bucket already.
     if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
     follower.wasAtEnd(startedAt);
     appended(partition, { sequence, digest });

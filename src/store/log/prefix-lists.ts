@@ -17,8 +17,8 @@ interface List {
 }
 
 /**
- * Creates the lists of a state. A list is read whole once, and later only what changed of it. Callers use a handful of
- * prefixes, and each is kept.
+ * Creates the lists of a state. A list is read once and then only updated. Callers use a handful of
+ * prefixes, and each list is kept.
  */
 export function createPrefixLists(state: State): PrefixLists {
   const lists = new Map<string, List>();

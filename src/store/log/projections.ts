@@ -1,19 +1,19 @@
 import { isItem } from './entry.ts';
-import { positionOf, type Held, type HeldItem } from './held.ts';
+import { positionOf, type HeldRecord, type HeldItem } from './held.ts';
 import type { State } from './state.ts';
 
 /**
- * Something that is made of a log's records and kept up to date with them, such as a sum. `change`
- * takes each change of a record, whose value lacks the items of its list, or of an item. `before` is
- * undefined for a new one. It is called once for each record when it is first asked for, and then
- * only for what changes.
+ * A value that is computed from a log's records and kept up to date with them, such as a sum.
+ * `change` takes each change of a record, whose value lacks the items of its list, or of an item.
+ * `before` is undefined for a new one. It is called once for each record when it is first asked
+ * for, and then only for what changes.
  */
 export interface Projection<V> {
   create(): V;
   change(view: V, name: string, before: unknown, after: unknown): void;
 }
 
-/** What was made of a state's records. */
+/** Values that were computed from a state's records. */
 export interface Projections {
   /** As the state is now. It changes with the state: read it at once. */
   projected<V>(projection: Projection<V>): V;
@@ -50,7 +50,7 @@ export function createProjections(state: State): Projections {
   };
 }
 
-function itemAt(held: Held | null | undefined, order: string): HeldItem | undefined {
+function itemAt(held: HeldRecord | null | undefined, order: string): HeldItem | undefined {
   const item = held?.items[positionOf(held.items, order)];
   return item?.order === order ? item : undefined;
 }

@@ -23,11 +23,11 @@ export async function repairLog(
       continue;
     }
     const key = entryKey(log, sequence);
-    const known = from && (await read(from, log, sequence));
+    const copy = from && (await read(from, log, sequence));
     const next = sequence < newest ? await read(bucket, log, sequence + 1) : null;
-    const fits = known !== null && follows(previous, known) && (next === null || next.previous === known.digest);
+    const fits = copy !== null && follows(previous, copy) && (next === null || next.previous === copy.digest);
     if (!fits) {
-      report(key, false, known === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
+      report(key, false, copy === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
       previous = entry;
       continue;
     }
@@ -35,7 +35,7 @@ export async function repairLog(
     await bucket.delete(key);
     const isOurs = (await bucket.putIfAbsent(key, bytes)) === 'created';
     report(key, isOurs, isOurs ? 'Replaced from the copy.' : 'A server wrote another entry. Stop all servers first.');
-    previous = isOurs ? known : null;
+    previous = isOurs ? copy : null;
   }
   if (isShort && end === newest) report(entryKey(log, end + 1), false, lostFor(log, end));
 }

@@ -1,6 +1,6 @@
 import type { Digest } from '../../model/digest.ts';
 import { isItem, type Change, type ItemChange, type SealedEntry } from './entry.ts';
-import { afterChange, positionOf, type Held } from './held.ts';
+import { afterChange, positionOf, type HeldRecord } from './held.ts';
 
 /** What the entries of a log lead to: its records as they are now. */
 export interface State {
@@ -11,22 +11,22 @@ export interface State {
   readonly index: Digest | null;
   /** Bytes that the records as they are now take, roughly. */
   readonly size: number;
-  get(name: string): Held | null;
+  get(name: string): HeldRecord | null;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
   /** Applies the next entry. `bytes`: its length. */
   apply(entry: SealedEntry, bytes: number): void;
   /** Applies the next entry, whose records are known already. */
-  adopt(records: ReadonlyMap<string, Held>, entry: SealedEntry, bytes: number): void;
+  adopt(records: ReadonlyMap<string, HeldRecord>, entry: SealedEntry, bytes: number): void;
   /** Calls the listener with each entry that is applied from now on, and its records before it. */
-  listen(listener: (entry: SealedEntry, before: ReadonlyMap<string, Held | null>) => void): void;
+  listen(listener: (entry: SealedEntry, before: ReadonlyMap<string, HeldRecord | null>) => void): void;
   /** Every record with its name. */
-  records(): [string, Held][];
+  records(): [string, HeldRecord][];
 }
 
 /** What a state begins with: the records of a checkpoint. */
 export interface StateStart {
-  records: Map<string, Held>;
+  records: Map<string, HeldRecord>;
   sequence: number;
   digest: Digest | null;
   index: Digest | null;
@@ -42,7 +42,7 @@ export function createState(start: StateStart): State {
   /** All names in order; null until they are asked for. */
   let sorted: { order: string }[] | null = null;
 
-  function put(name: string, held: Held): void {
+  function put(name: string, held: HeldRecord): void {
     if (!records.has(name)) insert(name);
     records.set(name, held);
   }
@@ -67,7 +67,7 @@ export function createState(start: StateStart): State {
     }
   }
 
-  function advance(changed: ReadonlyMap<string, Held>, entry: SealedEntry, bytes: number): void {
+  function advance(changed: ReadonlyMap<string, HeldRecord>, entry: SealedEntry, bytes: number): void {
     const before = new Map([...changed.keys()].map((name) => [name, records.get(name) ?? null]));
     for (const [name, held] of changed) put(name, held);
     ({ sequence, digest } = entry);
@@ -98,7 +98,7 @@ export function createState(start: StateStart): State {
       return names;
     },
     apply(entry, bytes) {
-      const current = (name: string): Held | null => records.get(name) ?? null;
+      const current = (name: string): HeldRecord | null => records.get(name) ?? null;
       advance(recordsAfter(entry.changes, entry, current), entry, bytes);
     },
     adopt: advance,
@@ -111,9 +111,9 @@ export function createState(start: StateStart): State {
 export function recordsAfter(
   changes: readonly Change[],
   at: { sequence: number; at: string },
-  current: (name: string) => Held | null,
-): Map<string, Held> {
-  const changed = new Map<string, Held>();
+  current: (name: string) => HeldRecord | null,
+): Map<string, HeldRecord> {
+  const changed = new Map<string, HeldRecord>();
   let items: ItemChange[] = [];
   for (const change of changes) {
     if (isItem(change)) items.push(change);

@@ -6,7 +6,7 @@ import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
-import type { Held, HeldItem } from './held.ts';
+import type { HeldRecord, HeldItem } from './held.ts';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -116,13 +116,13 @@ export function createPacer(): (bytes: number) => Promise<void> {
 }
 
 /** A record in a checkpoint. Items are arrays to keep checkpoints small: name, order, sequence, value. */
-type Kept = [name: string, record: Omit<Held, 'items'>, items: [string, string, number, unknown][]];
+type SummaryRow = [name: string, record: Omit<HeldRecord, 'items'>, items: [string, string, number, unknown][]];
 
 /**
  * Writes the records of a checkpoint in frames. Gives the event loop back after each: the records
  * may be many.
  */
-export async function writeFrames(objects: Objects, records: Iterable<[string, Held]>): Promise<Piece[]> {
+export async function writeFrames(objects: Objects, records: Iterable<[string, HeldRecord]>): Promise<Piece[]> {
   const frames: Piece[] = [];
   let lines: string[] = [];
   let size = 0;
@@ -146,22 +146,22 @@ export async function writeFrames(objects: Objects, records: Iterable<[string, H
 }
 
 /** Reads what `writeFrames` wrote. */
-export async function readFrames(objects: Objects, frames: readonly Piece[]): Promise<Map<string, Held>> {
-  const records = new Map<string, Held>();
+export async function readFrames(objects: Objects, frames: readonly Piece[]): Promise<Map<string, HeldRecord>> {
+  const records = new Map<string, HeldRecord>();
   for (let from = 0; from < frames.length; from += atOnce) {
     const some = frames.slice(from, from + atOnce);
     const texts = await Promise.all(
       some.map(async ({ digest }) => (await decompress(await readPiece(objects, digest))).toString()),
     );
     for (const text of texts) {
-      for (const line of text.split('\n')) add(records, JSON.parse(line) as Kept);
+      for (const line of text.split('\n')) add(records, JSON.parse(line) as SummaryRow);
       await new Promise(setImmediate);
     }
   }
   return records;
 }
 
-function add(records: Map<string, Held>, [name, record, kept]: Kept): void {
+function add(records: Map<string, HeldRecord>, [name, record, kept]: SummaryRow): void {
   const items = kept.map(([own, order, sequence, value]): HeldItem => ({ name: own, order, sequence, value }));
   const before = records.get(name)?.items ?? [];
   records.set(name, { ...record, items: before.length === 0 ? items : [...before, ...items] });

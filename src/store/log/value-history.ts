@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Bucket } from '../bucket.ts';
 import { corrupt, type Generation } from '../generations.ts';
 import { decodeEntry, entryKey, isItem, type ItemChange, type RecordChange, type SealedEntry } from './entry.ts';
-import { generationIn, generationOf, positionOf, type Held, type HeldItem } from './held.ts';
+import { generationIn, generationOf, positionOf, type HeldRecord, type HeldItem } from './held.ts';
 
 /** A generation, and the number of its entry in the log. */
 export type PastGeneration<T> = Generation<T> & { sequence: number };
@@ -15,10 +15,10 @@ export async function* historyOf(
   bucket: Bucket,
   partition: string,
   name: string,
-  newest: Held,
+  newest: HeldRecord,
 ): AsyncGenerator<PastGeneration<unknown>> {
   const read = createReader(bucket, partition);
-  for (let held: Held | null = newest; held !== null; held = await before(read, name, held)) {
+  for (let held: HeldRecord | null = newest; held !== null; held = await before(read, name, held)) {
     yield { ...generationOf(held), sequence: held.sequence };
   }
 }
@@ -40,7 +40,7 @@ function createReader(bucket: Bucket, partition: string): Read {
 }
 
 /** The record as it was one generation earlier; null before the first. */
-async function before(read: Read, name: string, held: Held): Promise<Held | null> {
+async function before(read: Read, name: string, held: HeldRecord): Promise<HeldRecord | null> {
   const { generation } = held.bare;
   const { changes } = await read(held.sequence);
   const { last } = recordIn(changes, name, generation, held.sequence);

@@ -44,7 +44,7 @@ export function createTurns({ attempts, pause, total }: Patience): () => Promise
   };
 }
 
-/** Repeats what can be repeated without harm, until it succeeds or a retry cannot help. */
+/** Repeats idempotent work until it succeeds or a retry cannot help. */
 export async function repeating<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
   const next = createTurns(patience);
   for (;;) {

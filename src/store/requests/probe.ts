@@ -42,7 +42,7 @@ export async function assertRefused(objects: S3Objects, key: string): Promise<vo
   throw lie('it wrote a key that was there already');
 }
 
-function lie(seen: string): RegistryError {
-  const message = `This S3 store cannot be used: ${seen}. Stele needs writes with If-None-Match (a conditional PUT) that hold for all writers. Use a store that has them, such as Amazon S3, Ceph or MinIO.`;
+function lie(detail: string): RegistryError {
+  const message = `This S3 store cannot be used: ${detail}. Stele needs writes with If-None-Match (a conditional PUT) that hold for all writers. Use a store that has them, such as Amazon S3, Ceph or MinIO.`;
   return new RegistryError('unavailable', message);
 }

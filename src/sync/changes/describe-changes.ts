@@ -31,14 +31,14 @@ export function comparisonTitle({
 }
 
 /** A comparison as Markdown, the worst first. `most`: changes named of each verdict. */
-export function comparisonMarkdown(comparison: Comparison, most: number): string {
+export function comparisonMarkdown(comparison: Comparison, max: number): string {
   const { changes, counts, reason, verdict } = comparison;
   if (reason !== null) return `The changes cannot be judged. ${plain(reason)}`;
   if (verdict === 'none') return 'Nothing changed.';
   const sections = verdicts.flatMap((each) => {
     if (counts[each] === 0) return [];
     const ofVerdict = changes.filter((change) => change.verdict === each);
-    const merged = mergeAlike(ofVerdict).slice(0, most);
+    const merged = mergeAlike(ofVerdict).slice(0, max);
     const rest = counts[each] - ofVerdict.filter(({ message }) => merged.some((one) => one.message === message)).length;
     const lines = [...merged.map(describeChange), ...(rest > 0 ? [`- … and ${rest} more`] : [])];
     return [[`**${headings[each]}: ${counts[each]}**`, '', ...lines].join('\n')];

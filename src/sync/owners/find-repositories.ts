@@ -55,18 +55,18 @@ interface Sorted {
   skipped: Map<string, SkipReason>;
 }
 
-/** Sorts what an owner has by its filter. What the configuration lists itself is left to it. */
+/** Sorts an owner's repositories by its filter. Those that the configuration lists itself are left out. */
 function sort(
   { config }: Registry,
   org: string,
   owner: OwnerConfig,
   host: Host,
-  found: readonly FoundRepository[],
+  repositories: readonly FoundRepository[],
 ): Sorted {
   const listed = new Set(config.organizations[org]!.repositories.map(({ url }) => host.nameOf(url)));
   const prefix = ownerPrefix(owner.owner);
   const sorted: Sorted = { wanted: [], skipped: new Map() };
-  for (const repository of found) {
+  for (const repository of repositories) {
     const { name } = repository;
     // A host may answer with a repository of somebody else.
     if (!name.startsWith(prefix)) continue;
@@ -85,7 +85,7 @@ async function followAll(
   wanted: readonly FoundRepository[],
 ): Promise<string[]> {
   const { defaults } = registry.config.organizations[org]!;
-  const own = ownerId(owner.host, owner.pattern);
+  const owners = ownerId(owner.host, owner.pattern);
   const followed = await listRepositories(registry);
   const news: string[] = [];
   const isRenamed = ({ url, id }: FoundRepository) => {
@@ -106,13 +106,13 @@ async function followAll(
       visibility: owner.visibility ?? defaults.visibility ?? 'private',
       validation: owner.validation ?? defaults.validation ?? 'strict',
       versions: versionsOf(owner),
-      owner: own,
+      owner: owners,
       gone: null,
     };
     const id = repositoryId(url, given.branch);
     const recorded = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     // Two patterns may match the same repository. The first that found it keeps it.
-    if (recorded?.owner !== undefined && recorded.owner !== own && isConfigured(registry, org, recorded.owner))
+    if (recorded?.owner !== undefined && recorded.owner !== owners && isConfigured(registry, org, recorded.owner))
       continue;
     await follow(registry, org, given);
     const former = isRenamed(repository);
@@ -149,13 +149,13 @@ async function leaveOthers(
   { wanted, skipped }: Sorted,
   listed: readonly FoundRepository[],
 ): Promise<void> {
-  const own = ownerId(owner.host, owner.pattern);
+  const owners = ownerId(owner.host, owner.pattern);
   const ids = new Set(wanted.map(({ url }) => repositoryId(url, owner.branch ?? null)));
-  const mine = (await listRepositories(registry)).filter((each) => each.org === org && each.owner === own);
+  const mine = (await listRepositories(registry)).filter((each) => each.org === org && each.owner === owners);
   for (const repository of mine) {
     if (ids.has(repositoryId(repository.url, repository.branch))) continue;
     const name = host.nameOf(repository.url) ?? '';
-    const now = listed.find((found) => repository.hostId !== undefined && hostIdOf(host, found) === repository.hostId);
+    const now = listed.find((match) => repository.hostId !== undefined && hostIdOf(host, match) === repository.hostId);
     const reason = skipped.get(now?.name ?? name) ?? null;
     const why = reason === null ? await whereIs(registry, host, repository, name) : reasons[reason];
     await leave(registry, repository, `${why} Published versions stay.`);
@@ -171,7 +171,7 @@ const reasons: Record<SkipReason | 'missing', string> = {
     'Its owner on the git host no longer has the repository: it was deleted, renamed or moved, or the credential cannot see it.',
 };
 
-/** Why an owner's list has a repository no longer: it asks the host where it is. */
+/** Why a repository left its owner's list: asks the host where it is now. */
 async function whereIs(registry: Registry, host: Host, repository: Repository, name: string): Promise<string> {
   const id = idOn(host, repository);
   const { credential } = repository;
@@ -186,12 +186,12 @@ async function whereIs(registry: Registry, host: Host, repository: Repository, n
   return `The repository is ${listed.name} on its host now. It was published from under its former name; connect its resources to ${listed.url} to go on with them there.`;
 }
 
-async function record(registry: Registry, org: string, owner: OwnerConfig, found: Partial<Owner>): Promise<void> {
+async function record(registry: Registry, org: string, owner: OwnerConfig, result: Partial<Owner>): Promise<void> {
   const { host, pattern } = owner;
   const fresh = { org, host, pattern, listedAt: null, isComplete: true, followed: 0, skipped: {} };
   await registry.refs.update<Owner>(ownerRef(org, ownerId(host, pattern)), (current) => {
     const base = { ...fresh, ...current?.value };
-    const value = { ...base, ...found, lookedAt: registry.now().toISOString() } as Owner;
+    const value = { ...base, ...result, lookedAt: registry.now().toISOString() } as Owner;
     return { value, change: { actor, origin: null, action: `look ${value.state}` } };
   });
 }

@@ -22,7 +22,8 @@ export interface Owners {
   lookDue(): Promise<void>;
   /**
    * Looks soon at the owners that a repository with this name belongs to, at most once a minute.
-   * Does nothing for repositories that the last look left out, unless `isAbout` it itself.
+   * Does nothing for repositories that the last look left out, unless the hook `isAbout` the
+   * repository itself.
    */
   hint(host: Host, name: string, isAbout: boolean): Promise<void>;
   /** Whether a repository with this name is of an owner that the organization follows. */

@@ -56,7 +56,7 @@ async function assertSameHistory(
   { url, credential }: Repository,
   signal: AbortSignal,
 ): Promise<void> {
-  // As if it had been missing: it must not even have been rewritten.
+  // Judged as if it had been missing: its history must not even have been rewritten.
   const renamed: Repository = { ...former, url, credential, state: 'detached' };
   const tip = await registry.source.tip(await remoteOf(registry, renamed), signal);
   if (!tip.found) throw new RegistryError('conflict', tip.detail);
@@ -75,7 +75,7 @@ function continued(former: Repository, successor: Repository, formerId: string):
   const tags = { ...former.tags, ...successor.tags };
   const both = { formerId, hookSecrets, tags };
   const trusted = trustedCommit(successor);
-  // It was synced under its new name, and what the former one had was a conflict. Everything is read again.
+  // It was synced under its new name, where resources of the former one were conflicts. Everything is read again.
   if (trusted !== null) return { ...successor, ...both, commit: null, trusted };
   const { commit, documents, sites, diverged, syncedAt } = former;
   const isReadAlike = former.discover === successor.discover && former.versions === successor.versions;

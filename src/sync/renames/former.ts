@@ -22,10 +22,10 @@ export async function currentId(registry: Registry, org: string, id: string): Pr
 }
 
 /**
- * Before the first sync of a repository: if the organization followed it under another name, it goes
- * on from there. Asks the host for its id only where another repository of that host is known by
- * one. What cannot be found out now is found by a later look (`Renames`). Resolves to the record as
- * it is then.
+ * Before the first sync of a repository: if the organization followed it under another name, it
+ * goes on from there. Asks the host for its id only where another repository of that host is known
+ * by one. If the host does not answer now, a later look (`Renames`) finds out. Resolves to the
+ * record as it is then.
  */
 export async function goOnFromFormer(
   registry: Registry,
@@ -81,7 +81,7 @@ async function learnId(
   return hostId;
 }
 
-/** Records what a host calls a repository that is where it was. */
+/** Records the host's id of a repository that was not moved. */
 export async function noteId(registry: Registry, { org, url, branch }: Repository, hostId: string): Promise<void> {
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
     if (current === null || current.value.renamed !== undefined) return null;

@@ -22,11 +22,11 @@ export function isSameOwner(one: string, other: string): boolean {
  * The URL of a followed repository under the name that it has now: by ssh if it is followed by ssh,
  * and with `.git` if it has that. Null when it cannot be made.
  */
-export function renamedUrl(host: Host, url: string, found: FoundRepository): string | null {
+export function renamedUrl(host: Host, url: string, listed: FoundRepository): string | null {
   const name = host.nameOf(url);
-  if (/^https?:/i.test(url)) return /\.git\/?$/i.test(url) ? found.url : found.url.replace(/\.git$/, '');
+  if (/^https?:/i.test(url)) return /\.git\/?$/i.test(url) ? listed.url : listed.url.replace(/\.git$/, '');
   const at = name === null ? -1 : url.toLowerCase().lastIndexOf(name);
   if (at < 0) return null;
-  const renamed = url.slice(0, at) + found.name + url.slice(at + name!.length);
-  return host.nameOf(renamed) === found.name ? renamed : null;
+  const renamed = url.slice(0, at) + listed.name + url.slice(at + name!.length);
+  return host.nameOf(renamed) === listed.name ? renamed : null;
 }

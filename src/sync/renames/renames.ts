@@ -53,7 +53,7 @@ export function createRenames(
     const id = idOn(host, repository);
     const listed = await host.findRepository({ name, credential }, id);
     const hostId = listed === null ? undefined : hostIdOf(host, listed);
-    // A host that finds by names alone may have another one there, of which the guard judges.
+    // A host that knows only names may have another repository there, which the guard judges.
     if (listed === null || hostId === undefined || (id !== null && listed.id !== id)) return;
     if (listed.name === name) return noteId(registry, repository, hostId);
     await noteId(registry, repository, hostId);
@@ -68,20 +68,20 @@ export function createRenames(
     repository: Repository & { hostId: string },
     host: Host,
     name: string,
-    found: FoundRepository,
+    listed: FoundRepository,
   ): Promise<Repository | null> {
     const { org, branch } = repository;
-    const url = renamedUrl(host, repository.url, found);
+    const url = renamedUrl(host, repository.url, listed);
     if (url === null) return null;
     const ref = repositoryRef(org, repositoryId(url, branch));
     const recorded = (await registry.refs.readFresh<Repository>(ref))?.value;
     if (recorded !== undefined && recorded.renamed === undefined) return recorded;
-    if (owners.covers(host, org, found.name)) {
-      await owners.hint(host, found.name, true);
+    if (owners.covers(host, org, listed.name)) {
+      await owners.hint(host, listed.name, true);
       return null;
     }
-    if (!isSameOwner(name, found.name)) {
-      await detach(repository, host, found);
+    if (!isSameOwner(name, listed.name)) {
+      await detach(repository, host, listed);
       return null;
     }
     const { credential, discover, visibility, validation, versions, hostId } = repository;

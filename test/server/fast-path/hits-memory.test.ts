@@ -9,19 +9,19 @@ import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { createHits } from '../../../src/server/fast-path/hits.ts';
 import { prebuild } from '../../../src/server/fast-path/prebuilt.ts';
-import { prepare, type Prepared } from '../../../src/server/read/send-document.ts';
+import { prepare, type PreparedDocument } from '../../../src/server/read/send-document.ts';
 import { bytesOf } from '../../../src/server/send-page.ts';
 
 const resource = { org: 'acme', type: 'apis', slug: 'pay' } as Resource;
 const moment = { logs: [], tip: 0 };
 /** As large as 1/16 of all hits. */
-const prepared = (): Prepared =>
+const prepared = (): PreparedDocument =>
   prepare({ etag: '"a"', size: 4 * 1024 * 1024, ranges: false }, { common: {}, content: {} });
 
 function openHits() {
   const kept = createAnswerCache({ tip: () => 0, follow: async () => 0 }, { limit: 64 * 1024 * 1024 });
   const hits = createHits({} as Registry, { kept, keepAlive: 5000, base: '' });
-  const keep = (url: string, sent: Prepared, bytes: Uint8Array | null) =>
+  const keep = (url: string, sent: PreparedDocument, bytes: Uint8Array | null) =>
     hits.keep(
       { url, headers: {} } as IncomingMessage,
       { route: '/@{org}', principal: anonymous, resource, moment },

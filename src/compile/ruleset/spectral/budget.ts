@@ -26,8 +26,8 @@ export class TooMuchWork extends Error {
  */
 const maxWork = 40_000_000;
 
-export function createBudget(most = maxWork): Budget {
-  let left = most;
+export function createBudget(limit = maxWork): Budget {
+  let left = limit;
   return {
     spend(units) {
       left -= units;

@@ -24,7 +24,6 @@ const owaspUrls = ['', '@2.0.1'].map((version) => `https://unpkg.com/${owaspPack
  */
 export const builtInRulesets: ReadonlyMap<string, Ruleset> = new Map([
   ['spectral:oas', oas],
-  // vacuum's set contains Spectral's.
   ['vacuum:oas', oas],
   ...[owaspPackage, ...owaspUrls].map((name): [string, Ruleset] => [name, owasp]),
   ['spectral:asyncapi', named('asyncapi2', asyncapiNames())],

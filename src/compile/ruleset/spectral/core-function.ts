@@ -8,7 +8,7 @@ export interface Failure {
   keys?: readonly (string | number)[];
 }
 
-/** What a function can use besides the value. */
+/** The context of a check besides the value. */
 export interface Context {
   graph: Graph;
   formats: Formats;
@@ -24,7 +24,7 @@ export type Check = (value: unknown, context: Context) => Failure[];
 /** Prepares a function with its options, which were checked against their schema. */
 export type CoreFunction = (options: Readonly<Record<string, unknown>>, tools: Tools) => Check;
 
-/** What functions share within one run. */
+/** Tools that functions share within one run. */
 export interface Tools {
   /** Prepares a pattern. Matching spends work. */
   pattern(written: string): Matches;

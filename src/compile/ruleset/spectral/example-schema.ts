@@ -2,7 +2,7 @@ import { isObject } from '../../../model/json.ts';
 import { setMember } from '../../text/text.ts';
 import type { Graph } from './graph.ts';
 
-/** Who sees an example: what is only written or only read may be missing in the other direction. */
+/** The direction of an example: write-only and read-only members may be missing in the other one. */
 export type Direction = 'request' | 'response' | 'any';
 
 /** Keywords whose values are schemas, lists of schemas, and maps of schemas. */
@@ -35,8 +35,8 @@ export function createExampleSchemas(graph: Graph, direction: Direction): Exampl
   const open: object[] = [];
 
   function nameOf(schema: object): string {
-    const known = names.get(schema);
-    if (known !== undefined) return known;
+    const existing = names.get(schema);
+    if (existing !== undefined) return existing;
     const name = `/example/${direction}/${names.size}`;
     names.set(schema, name);
     open.push(schema);
@@ -83,10 +83,10 @@ export function createExampleSchemas(graph: Graph, direction: Direction): Exampl
   return {
     nameOf,
     take() {
-      const taken: [string, Record<string, unknown>][] = [];
+      const members: [string, Record<string, unknown>][] = [];
       for (let schema = open.shift(); schema !== undefined; schema = open.shift())
-        taken.push([names.get(schema)!, define(schema as Record<string, unknown>)]);
-      return taken;
+        members.push([names.get(schema)!, define(schema as Record<string, unknown>)]);
+      return members;
     },
   };
 }

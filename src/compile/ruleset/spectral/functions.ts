@@ -7,7 +7,7 @@ import { caseCheck } from './casing.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';
 
-/** Prepares what functions share. Without a budget, for checking a ruleset alone. */
+/** Creates the tools that functions share. Without a budget: for checking only the ruleset. */
 export function createTools(budget?: Budget): Tools {
   const patterns = new Map<string, Matches>();
   return {

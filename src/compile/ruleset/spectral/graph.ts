@@ -137,12 +137,12 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
       unfilled.push(node);
       return copy;
     };
-    const made = copyOf(value);
+    const clone = copyOf(value);
     for (let node = unfilled.pop(); node !== undefined; node = unfilled.pop()) {
       const copy = copies.get(node) as Record<string, unknown>;
       for (const [key, child] of Object.entries(node)) setMember(copy, key, copyOf(child));
     }
-    return made;
+    return clone;
   }
 
   function follow(value: unknown): unknown {
@@ -156,8 +156,8 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
     child(parent, key, value) {
       const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
       if (target !== undefined) return target;
-      const known = typeof value === 'object' && value !== null ? targets.get(value) : undefined;
-      return { value, place: known ?? { file: parent.file, parent, key } };
+      const node = typeof value === 'object' && value !== null ? targets.get(value) : undefined;
+      return { value, place: node ?? { file: parent.file, parent, key } };
     },
     isTarget: (value) => targets.has(value),
     resolved,

@@ -73,11 +73,7 @@ export function lintWithSpectral(
     if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {
-      addRule(
-        matchers[kind],
-        { rule, graph: graphs[kind], formats, problems, found: counts, budget, overridden },
-        tools,
-      );
+      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, counts, budget, overridden }, tools);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push(failedRule(entry, name, rule.name, error.message));
@@ -94,11 +90,11 @@ export function lintWithSpectral(
 }
 
 /** Reports that findings of a severity were left out, with that severity. */
-function cutFindings(entry: KindInput['entry'], ruleset: string, found: Record<Severity, number>): Problem[] {
+function cutFindings(entry: KindInput['entry'], ruleset: string, counts: Record<Severity, number>): Problem[] {
   return (['error', 'warning', 'info'] as const)
-    .filter((severity) => found[severity] > maxFindings)
+    .filter((severity) => counts[severity] > maxFindings)
     .map((severity) => {
-      const message = `The ruleset ${ruleset} has ${found[severity]} findings of severity ${severity} in this document. Stele keeps only the first ${maxFindings}. Make its rules more specific.`;
+      const message = `The ruleset ${ruleset} has ${counts[severity]} findings of severity ${severity} in this document. Stele keeps only the first ${maxFindings}. Make its rules more specific.`;
       return problemAt(entry, '', 'ruleset-findings-cut', message, { severity });
     });
 }
@@ -118,7 +114,7 @@ interface RuleRun {
   formats: Formats;
   problems: Problem[];
   /** The number of findings of each severity, including those not kept in `problems`. */
-  found: Record<Severity, number>;
+  counts: Record<Severity, number>;
   budget: Budget;
   overridden: Overridden;
 }
@@ -168,7 +164,7 @@ function checkOf(step: Record<string, unknown>, tools: Tools): Check {
 }
 
 function report(run: RuleRun, target: Target, failure: Failure): void {
-  const { rule, graph, problems, found, overridden, budget } = run;
+  const { rule, graph, problems, counts, overridden, budget } = run;
   budget.spend(findingWork);
   const { node, missing } = walk(graph, target.node, failure.keys ?? []);
   const { file } = node.place;
@@ -178,7 +174,7 @@ function report(run: RuleRun, target: Target, failure: Failure): void {
   if (level === null) return;
   const severity = severities[level];
   // Each severity by itself, so that many hints do not hide an error.
-  if (++found[severity] > maxFindings) return;
+  if (++counts[severity] > maxFindings) return;
   const values = {
     property: failure.keys === undefined ? target.property : (missing ?? keysOf(node.place).at(-1) ?? ''),
     error: failure.message,

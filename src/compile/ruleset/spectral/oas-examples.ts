@@ -92,7 +92,7 @@ function createValidator({ graph, formats }: { graph: Graph; formats: Formats },
   const follow: Follow = ({ $ref }) => ({ schema: definitions.get($ref.slice(0, -1)), file: '' });
   const reader = createFitsSurely({
     dialect: isRecent ? '2020' : 'draft4',
-    // What is read is what is written for ajv: without what it does not know, closed objects and directions.
+    // Reads schemas as they are written for ajv: without unknown keywords, closed objects and directions.
     isOpen: true,
     context: null,
     follow,
@@ -116,8 +116,8 @@ function createValidator({ graph, formats }: { graph: Graph; formats: Formats },
       return reader.understand(root) === 'valid' && reader.fits(root, value) === true;
     },
     validate(schema) {
-      const known = compiled.get(schema);
-      if (known !== undefined) return known;
+      const cached = compiled.get(schema);
+      if (cached !== undefined) return cached;
       const name = write(schema);
       for (const [id, definition] of waiting.splice(0)) ajv.addSchema(definition, id);
       const validate = ajv.getSchema(name)!;

@@ -47,7 +47,7 @@ function defined(
   { graph }: Context,
   fail: (message: string, keys: Keys) => void,
 ): Map<string, Keys> {
-  const found = new Map<string, Keys>();
+  const byPlace = new Map<string, Keys>();
   for (const [at, written] of Array.isArray(parameters) ? parameters.entries() : []) {
     const parameter = graph.follow(written);
     if (!isObject(parameter) || parameter['in'] !== 'path' || parameter['name'] === undefined) continue;
@@ -55,8 +55,8 @@ function defined(
     const keys = [...base, at];
     if (parameter['required'] !== true)
       fail(`Path parameter "${name}" must have "required" property that is set to "true".`, keys);
-    if (found.has(name)) fail(`Path parameter "${name}" must not be defined multiple times.`, keys);
-    else found.set(name, keys);
+    if (byPlace.has(name)) fail(`Path parameter "${name}" must not be defined multiple times.`, keys);
+    else byPlace.set(name, keys);
   }
-  return found;
+  return byPlace;
 }

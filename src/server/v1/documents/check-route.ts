@@ -106,11 +106,11 @@ async function findForCheck(
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Resource | null> {
-  const found = await findReadable(registry, principal, coordinate);
+  const resource = await findReadable(registry, principal, coordinate);
   const isMember = mayRead(principal, { ...coordinate, visibility: 'private' });
   const mayCheck =
-    coordinate.type === 'rulesets' ? mayReadOrganization(principal, coordinate.org) : isMember || found !== null;
-  if (mayCheck) return found?.value ?? null;
+    coordinate.type === 'rulesets' ? mayReadOrganization(principal, coordinate.org) : isMember || resource !== null;
+  if (mayCheck) return resource?.value ?? null;
   if (principal.kind !== 'anonymous') throw new RegistryError('not_found', nothingHere);
   const message = `Without a key, only public APIs and schemas can be checked. To check ${formatCoordinate(coordinate)}, send a key with the scope read.`;
   throw new RegistryError('unauthenticated', message);

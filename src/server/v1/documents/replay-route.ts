@@ -36,7 +36,7 @@ async function candidateOf(call: ResourceCall, signal: AbortSignal): Promise<Can
   return { coordinate, ruleset: await findRuleset(registry, org, name) };
 }
 
-/** A cursor is good for the key that got it and for the same candidate. */
+/** A cursor is valid only for the key that got it and for the same candidate. */
 function purposeOf({ principal, coordinate }: ResourceCall, { ruleset }: Candidate): string {
   return `replay ${principal.id} ${formatCoordinate(coordinate)} ${ruleset.digest}`;
 }

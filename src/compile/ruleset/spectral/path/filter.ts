@@ -15,7 +15,7 @@ export interface FilterScope {
   root: unknown;
   /** Replaces a reference by its target. */
   follow(value: unknown): unknown;
-  /** Pays for what takes longer in long texts and lists. */
+  /** Pays for work that grows with texts and lists. */
   budget: Budget;
 }
 

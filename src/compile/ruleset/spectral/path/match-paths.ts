@@ -60,7 +60,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
     for (const { deep } of open) if (deep?.self) enter(node, key, up, [deep.self]);
   }
 
-  /** What depends on the way to a node, and not on the node alone. */
+  /** Handles steps that depend on the way to a node, and not on the node alone. */
   function arrive(state: State, node: Node, key: string | number | null, up: Frame | null): void {
     if (key !== null && state.keys.length > 0)
       for (const sink of state.keys) sink.take({ value: String(key), place: node.place });
@@ -72,13 +72,13 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
 
   /** The states in which a target of references was not seen before. */
   function fresh(value: object, states: readonly State[]): readonly State[] {
-    const seen = done.get(value);
-    if (seen === undefined) {
+    const earlier = done.get(value);
+    if (earlier === undefined) {
       done.set(value, new Set(states));
       return states;
     }
-    const open = states.filter((state) => !seen.has(state));
-    for (const state of open) seen.add(state);
+    const open = states.filter((state) => !earlier.has(state));
+    for (const state of open) earlier.add(state);
     return open;
   }
 
@@ -155,10 +155,10 @@ function ruleAfter(states: readonly State[]): string {
   return '';
 }
 
-interface Prepared {
+interface Transitions {
   /** All states in which members are tested. */
   active: readonly State[];
-  /** Those of them that say something about a member of this name. */
+  /** Those of them that concern a member of this name. */
   concernedBy(name: string): readonly State[];
   /** Those that every member is entered in. */
   carried: readonly State[];
@@ -167,25 +167,25 @@ interface Prepared {
 }
 
 /** Most containers are entered in the same list of states as the one around them. */
-function createPrepare(): (states: readonly State[]) => Prepared {
-  const known = new Map<readonly State[], Prepared>();
+function createPrepare(): (states: readonly State[]) => Transitions {
+  const cached = new Map<readonly State[], Transitions>();
   const concernedIn = createConcerned();
   return (states) => {
-    let prepared = known.get(states);
+    let prepared = cached.get(states);
     if (prepared === undefined) {
       const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
       const isSame = deep.length === states.length && deep.every((state, at) => state === states[at]);
       const active = isSame ? states : [...new Set([...states, ...deep])];
       const isOpen = deep.length > 0 || states.some(isWide);
       prepared = { active, concernedBy: concernedIn(active), carried: isSame ? states : deep, isOpen };
-      if (known.size < maxLists) known.set(states, prepared);
+      if (cached.size < maxLists) cached.set(states, prepared);
     }
     return prepared;
   };
 }
 
-function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'] {
-  let kept = 0;
+function createConcerned(): (active: readonly State[]) => Transitions['concernedBy'] {
+  let count = 0;
   return (active) => {
     if (active.length < 2) return () => active;
     const byName = new Map<string, readonly State[]>();
@@ -193,8 +193,8 @@ function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'
       let concerned = byName.get(name);
       if (concerned === undefined) {
         concerned = active.filter((state) => isWide(state) || state.byName.has(name));
-        kept += concerned.length + 1;
-        if (kept < maxKept) byName.set(name, concerned);
+        count += concerned.length + 1;
+        if (count < maxKept) byName.set(name, concerned);
       }
       return concerned;
     };
@@ -207,7 +207,7 @@ function createConcerned(): (active: readonly State[]) => Prepared['concernedBy'
  */
 function createJoin(): (list: readonly State[], more: readonly State[]) => readonly State[] {
   const longer = new Map<readonly State[], Map<State, readonly State[]>>();
-  let kept = 0;
+  let count = 0;
 
   function extend(list: readonly State[], state: State): readonly State[] {
     let from = longer.get(list);
@@ -215,14 +215,14 @@ function createJoin(): (list: readonly State[], more: readonly State[]) => reado
     let extended = from.get(state);
     if (extended === undefined) {
       extended = list.includes(state) ? list : [...list, state];
-      kept += extended.length + 1;
+      count += extended.length + 1;
       from.set(state, extended);
     }
     return extended;
   }
 
   return (list, more) =>
-    more.length > maxJoined || kept > maxKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
+    more.length > maxJoined || count > maxKept ? [...new Set([...list, ...more])] : more.reduce(extend, list);
 }
 
 function isInRange(at: number, [start, end, step]: readonly [number, number, number], length: number): boolean {

@@ -8,7 +8,7 @@ export interface Sink {
   take(node: Node): void;
 }
 
-/** What has been read of the expressions: the steps that may follow, and whose expression ends here. */
+/** A state of the matcher: the steps that may follow, and the rules whose expressions end here. */
 export interface State {
   edges: Map<string, State>;
   byName: Map<string, State[]>;

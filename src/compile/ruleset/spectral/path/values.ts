@@ -1,7 +1,7 @@
 import type { Budget } from '../budget.ts';
 import type { ValueOperator } from './expression.ts';
 
-/** The value of what JavaScript throws for, such as a member of null. Whatever uses it does not match. */
+/** The value where JavaScript would throw, such as for a member of null. Anything that uses it does not match. */
 export const nothing = Symbol('nothing');
 
 /**
@@ -75,7 +75,7 @@ function primitiveOf(value: unknown, budget: Budget): unknown {
 
 type Operate = (left: unknown, right: unknown, budget: Budget) => unknown;
 
-/** What each operator makes of two values: the same as in JavaScript. */
+/** The result of each operator for two values, as in JavaScript. */
 export const operators: Readonly<Record<ValueOperator, Operate>> = {
   '==': looselyEqual,
   '!=': (left, right, budget) => !looselyEqual(left, right, budget),
