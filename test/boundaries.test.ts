@@ -22,6 +22,13 @@ describe('the house', () => {
     expect(asking).toEqual(['src/registry/readable.ts']);
   });
 
+  test('remembers between calls only what docs/development.md lists', () => {
+    const table = readFileSync(`${root}docs/development.md`, 'utf8');
+    const listed = [...table.matchAll(/^\| `(\S+)` `(\w+)` /gm)].map(([, file, name]) => `${file} ${name}`);
+    const found = sources.flatMap(({ path, text }) => memoriesIn(text).map((name) => `${path} ${name}`));
+    expect(found.toSorted()).toEqual(listed.toSorted());
+  });
+
   test('has the top level that its card names', () => {
     const named = [
       'src',
@@ -42,6 +49,23 @@ describe('the house', () => {
     );
     expect(extra).toEqual([]);
   });
+});
+
+/** The variables of a module that can remember something between calls. */
+function memoriesIn(text: string): string[] {
+  const container =
+    /^(?:new (?:Weak(?:Map|Set)|LRUCache)\b|new (?:Map|Set)\b[^(]*\(\)|(?:\[\]|\{\});|(?:createOnce|memoize|createCheckMeta|createWaitingPlaces)\()/;
+  return [...text.matchAll(/^(?:export )?(let|const) (\w+)(?:: (?:[^=\n]|=>)+?)?(?: =(?!>) ?(.*))?$/gm)]
+    .filter(
+      ([, kind, name, value = '']) => kind === 'let' || (!/^no(?:ne$|[A-Z])/.test(name!) && container.test(value)),
+    )
+    .map(([, , name]) => name!);
+}
+
+test('a new memory of a module is found, a constant is not', () => {
+  const memories = ['let last = 0;', 'const seen = new Map<string, () => void>();', 'export const all: string[] = [];'];
+  expect(memories.flatMap(memoriesIn)).toEqual(['last', 'seen', 'all']);
+  expect(memoriesIn("const names = new Set(['a']);\nconst none: string[] = [];\n  let inside = 0;")).toEqual([]);
 });
 
 describe('the checker', () => {

@@ -9,7 +9,7 @@ import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
-/** One change of a resource, as the ref's history and `GET /v1/audit` return it. */
+/** One change of a resource, as the record's history and `GET /v1/audit` return it. */
 interface Change {
   generation: number;
   at: string;

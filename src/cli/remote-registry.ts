@@ -94,12 +94,12 @@ export async function syncRemotely(registry: string, coordinate: Coordinate): Pr
   const { demand } = await openRegistryAt(registry, coordinate.org);
   const path = `/v1/${coordinate.type}/${coordinate.slug}`;
   const run = await withProgress('Syncing', async () => {
-    let run = (await demand('POST', `${path}/sync?wait=30`, {})) as unknown as DescribedRun;
-    while (run.finishedAt === null) {
+    let started = (await demand('POST', `${path}/sync?wait=30`, {})) as unknown as DescribedRun;
+    while (started.finishedAt === null) {
       await delay(250);
-      run = (await demand('GET', `${path}/syncs/${run.id}`)) as unknown as DescribedRun;
+      started = (await demand('GET', `${path}/syncs/${started.id}`)) as unknown as DescribedRun;
     }
-    return run;
+    return started;
   });
   const resource = formatCoordinate(coordinate);
   const documents = run.documents.map(({ path: file, outcome, version, detail }) => {

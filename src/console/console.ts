@@ -139,9 +139,9 @@ export function createConsole(given: Console): Router {
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
-    const match = find(path, new URLSearchParams(query), session);
-    if (match === null) throw new RegistryError('not_found', nothingHere);
-    const { route, org, params } = match;
+    const matched = find(path, new URLSearchParams(query), session);
+    if (matched === null) throw new RegistryError('not_found', nothingHere);
+    const { route, org, params } = matched;
     nameRoute(http, route === start ? start.path : `/console/:organization${route.path}`);
     const type = params['type'];
     const request: ConsoleRequest = {

@@ -1,7 +1,7 @@
 import type { Webhook } from '../model/webhook.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** Until when an organization's events are known to be recorded: the value of one ref. */
+/** Until when an organization's events are known to be recorded: the value of one record. */
 interface EventMark {
   since: string;
 }

@@ -5,11 +5,11 @@ import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
 import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';
 
-/** The kinds of refs whose changes are events. */
+/** The kinds of records whose changes are events. */
 export const eventKinds = ['resources', 'repositories', 'sites'] as const;
 
 /**
- * What happened to a ref after its generation `from`, and not before `since` (milliseconds since 1970),
+ * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970),
  * oldest first; and its newest generation. `url`: public base URL.
  */
 export async function eventsSince(
@@ -31,7 +31,7 @@ export async function eventsSince(
   return { happened: happened.reverse(), newest };
 }
 
-/** The events between two successive generations of a ref, newest first like its history. */
+/** The events between two successive generations of a record, newest first like its history. */
 function eventsBetween(
   name: string,
   url: string,

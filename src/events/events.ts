@@ -32,7 +32,7 @@ interface Happening {
 }
 
 /**
- * The events between two successive generations of a resource's ref (`before` null: the first). The
+ * The events between two successive generations of a resource's record (`before` null: the first). The
  * same two always give the same events, so it is safe to compute them more than once. `url`: public
  * base URL.
  */
@@ -79,7 +79,7 @@ export function eventsOfResource(
 }
 
 /**
- * The events between two successive generations of a followed repository's ref (`before` null: the
+ * The events between two successive generations of a followed repository's record (`before` null: the
  * first).
  */
 export function eventsOfRepository(
@@ -124,7 +124,7 @@ export function eventsOfRepository(
   return events;
 }
 
-/** The events between two successive generations of a documentation site's ref (`before` null: the first). */
+/** The events between two successive generations of a documentation site's record (`before` null: the first). */
 export function eventsOfSite(
   url: string,
   before: Generation<DocumentationSite> | null,

@@ -44,7 +44,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   const horizon = 1000 * Math.max(cache.pinned, cache.latest, cache.shared ?? 0);
   const stop = new AbortController();
   const token = purge.token === null ? null : readSecret(purge.token);
-  /** The last generation of each ref that was examined. */
+  /** The last generation of each record that was examined. */
   const generations = new Map<string, number>();
   /** When each key must be purged. `isAgain`: this is the second time. */
   const due = new Map<string, { at: number; isAgain: boolean }>();

@@ -20,7 +20,7 @@ export interface Recorder {
 
 /**
  * Creates a recorder. Code that publishes does not know about it: events come from comparing each
- * generation of a ref with the one before. So no publish can lose its events, and finding them
+ * generation of a record with the one before. So no publish can lose its events, and finding them
  * twice is harmless. `url`: public base URL. Calls `found` for each delivery. Stops early when the
  * signal aborts.
  */
@@ -49,7 +49,7 @@ export function createRecorder(
     return all.map(({ value }) => value).filter(({ state }) => state === 'enabled');
   }
 
-  /** Creates the deliveries for the changes of a ref since a time (milliseconds since 1970). */
+  /** Creates the deliveries for the changes of a record since a time (milliseconds since 1970). */
   async function record(name: string, endpoints: readonly Webhook[], since: number): Promise<void> {
     const from = generations.get(name) ?? 0;
     const org = name.split('/')[1]!;
@@ -80,7 +80,7 @@ export function createRecorder(
   }
 
   /**
-   * Calls `record` and returns whether nothing is left to do. A corrupt ref is skipped, so it does
+   * Calls `record` and returns whether nothing is left to do. A corrupt record is skipped, so it does
    * not stop the others.
    */
   async function tryRecord(name: string, endpoints: readonly Webhook[], since: number): Promise<boolean> {

@@ -59,7 +59,7 @@ export interface PullComment {
   isOnlyEdit: boolean;
 }
 
-/** The check of a pull request: the value of one ref, created when somebody asks for a check. */
+/** The check of a pull request: the value of one record, created when somebody asks for a check. */
 export interface PullCheck {
   org: string;
   /** `repositoryId` */
@@ -94,7 +94,7 @@ export interface PullCheck {
 }
 
 /**
- * The name of the ref that holds the check of a pull request, or of a merge queue's group, which has
+ * The name of the record that holds the check of a pull request, or of a merge queue's group, which has
  * only its git ref.
  */
 export function pullRef(org: string, repository: string, { number, ref }: Pick<PullCheck, 'number' | 'ref'>): string {

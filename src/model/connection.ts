@@ -103,7 +103,7 @@ export interface Retry {
   at: string;
 }
 
-/** One repository and branch that an organization follows: the value of one ref. */
+/** One repository and branch that an organization follows: the value of one record. */
 export interface Repository {
   org: string;
   url: string;
@@ -225,7 +225,7 @@ export function repositoryId(url: string, branch: string | null): string {
   return hexOf(digestOf(`${url}\n${branch ?? ''}`)).slice(0, 16);
 }
 
-/** The name of the ref that holds a followed repository. */
+/** The name of the record that holds a followed repository. */
 export function repositoryRef(org: string, id: string): string {
   return `repositories/${org}/${id}`;
 }
@@ -255,7 +255,7 @@ export interface RunProgress {
   total: number;
 }
 
-/** One sync of one repository: the value of one ref, written when it starts and when it ends. */
+/** One sync of one repository: the value of one record, written when it starts and when it ends. */
 export interface Run {
   id: string;
   org: string;
@@ -277,7 +277,7 @@ export interface Run {
   detail: string | null;
 }
 
-/** The name of the ref that holds a run. */
+/** The name of the record that holds a run. */
 export function runRef(org: string, id: string): string {
   return `runs/${org}/${id}`;
 }

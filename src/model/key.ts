@@ -2,7 +2,7 @@ import type { Scope } from './access.ts';
 import type { Digest } from './digest.ts';
 import type { JobOrigin } from './job.ts';
 
-/** An API key: the value of one ref. The secret is shown once and never stored. */
+/** An API key: the value of one record. The secret is shown once and never stored. */
 export interface Key {
   id: string;
   org: string;
@@ -22,7 +22,7 @@ export interface Key {
   job?: JobOrigin;
 }
 
-/** The name of the ref that holds a key. */
+/** The name of the record that holds a key. */
 export function keyRef(id: string): string {
   return `keys/${id}`;
 }

@@ -6,7 +6,7 @@ export type SkipReason = 'archived' | 'fork' | 'excluded' | 'configured';
 
 /**
  * An organization, group, workspace, project or user on a git host whose repositories an
- * organization follows: the value of one ref.
+ * organization follows: the value of one record.
  */
 export interface Owner {
   org: string;
@@ -69,7 +69,7 @@ export function ownerId(host: string, pattern: string): string {
   return hexOf(digestOf(`${host}\n${pattern.toLowerCase()}`)).slice(0, 16);
 }
 
-/** The name of the ref that holds an owner. */
+/** The name of the record that holds an owner. */
 export function ownerRef(org: string, id: string): string {
   return `owners/${org}/${id}`;
 }

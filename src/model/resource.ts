@@ -85,7 +85,7 @@ export function ownershipOf({ owner, lifecycle, topics }: Ownership): Ownership 
   return { ...(owner && { owner }), ...(lifecycle && { lifecycle }), ...(topics && { topics }) };
 }
 
-/** An API, schema or ruleset with all its versions: the value of one ref. */
+/** An API, schema or ruleset with all its versions: the value of one record. */
 export interface Resource extends GateSettings, Ownership {
   org: string;
   type: ResourceType;
@@ -158,12 +158,12 @@ export function isPublished({ versions }: Pick<Resource, 'versions'>): boolean {
   return versions.some(({ status }) => status.state !== 'withdrawn');
 }
 
-/** The name of the ref that holds a resource. */
+/** The name of the record that holds a resource. */
 export function resourceRef({ org, type, slug }: Coordinate): string {
   return `resources/${org}/${type}/${slug}`;
 }
 
-/** Parses the name of a resource's ref. Null for any other. */
+/** Parses the name of a resource's record. Null for any other. */
 export function parseResourceRef(name: string): Coordinate | null {
   const [kind, org, type, slug] = name.split('/');
   return kind === 'resources' ? ({ org: org!, type: type!, slug: slug! } as Coordinate) : null;

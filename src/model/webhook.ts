@@ -8,7 +8,7 @@ export interface WebhookSecret {
   until: string | null;
 }
 
-/** An endpoint that receives an organization's events: the value of one ref. */
+/** An endpoint that receives an organization's events: the value of one record. */
 export interface Webhook {
   id: string;
   org: string;
@@ -34,7 +34,7 @@ export interface Webhook {
   deletedAt: string | null;
 }
 
-/** The health of an endpoint: the value of a separate ref. */
+/** The health of an endpoint: the value of a separate record. */
 export interface WebhookHealth {
   /** When deliveries began to fail. Null when the last one succeeded. ISO 8601, UTC. */
   failingSince: string | null;
@@ -52,7 +52,7 @@ export interface Attempt {
   error: string | null;
 }
 
-/** The delivery of one event to one endpoint: the value of one ref. */
+/** The delivery of one event to one endpoint: the value of one record. */
 export interface Delivery {
   org: string;
   webhook: string;
@@ -69,22 +69,22 @@ export interface Delivery {
   claim: { by: string; until: string } | null;
 }
 
-/** The name of the ref that holds an endpoint. */
+/** The name of the record that holds an endpoint. */
 export function webhookRef(org: string, id: string): string {
   return `webhooks/${org}/${id}`;
 }
 
-/** The name of the ref that holds an endpoint's health. */
+/** The name of the record that holds an endpoint's health. */
 export function webhookHealthRef(org: string, id: string): string {
   return `webhook-health/${org}/${id}`;
 }
 
-/** The name of the ref that holds a delivery. */
+/** The name of the record that holds a delivery. */
 export function deliveryRef(org: string, webhook: string, event: string): string {
   return `deliveries/${org}/${webhook}/${event}`;
 }
 
-/** Parses a name made by `deliveryRef`. Null for any other ref. */
+/** Parses a name made by `deliveryRef`. Null for any other record. */
 export function parseDeliveryRef(name: string): { org: string; webhook: string; event: string } | null {
   const [kind, org, webhook, event, more] = name.split('/');
   if (kind !== 'deliveries' || !org || !webhook || !event || more !== undefined) return null;

@@ -58,7 +58,7 @@ export async function updateLive<T extends { deletedAt: string | null }>(
 }
 
 /**
- * Appends one generation to a resource's ref. Throws `not_found` if the resource does not exist or
+ * Appends one generation to a resource's record. Throws `not_found` if the resource does not exist or
  * was deleted.
  */
 export async function updateResource(

@@ -26,7 +26,7 @@ export interface Repeatable {
 /** How the request ended: with the JSON that `perform` returned, or with an error. */
 type Ending = { answer: unknown } | { refusal: { code: ErrorCode; message: string; details: ErrorDetails } };
 
-/** The value of one ref. The worker made the latest attempt. */
+/** The value of one record. The worker made the latest attempt. */
 interface Attempt extends Worker {
   request: Digest;
   /**

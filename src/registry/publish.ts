@@ -57,7 +57,7 @@ export type PublishResult =
     };
 
 /**
- * Compiles a document and publishes it. The bytes are written first and the ref last: that append
+ * Compiles a document and publishes it. The bytes are written first and the record last: that append
  * is the only commit point (design §2). Repeating it after a crash gives the same result.
  */
 export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {

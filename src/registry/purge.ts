@@ -7,7 +7,7 @@ import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
 import { digestsOfVersion, referencesOf } from './maintenance/references.ts';
 
-/** Running purges of all processes, each as `host/pid.start/id`. The value of one ref. */
+/** Running purges of all processes, each as `host/pid.start/id`. The value of one record. */
 interface Purges {
   running: string[];
 }

@@ -5,7 +5,7 @@ import type { Key } from '../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** Value of the ref that prevents exchanging a token twice. */
+/** Value of the record that prevents exchanging a token twice. */
 export interface UsedToken {
   issuer: string;
   subject: string;

@@ -20,14 +20,14 @@ export interface Followed {
 }
 
 /**
- * Milliseconds until the refs are listed again. Together with the age of a cached ref it stays
+ * Milliseconds until the refs are listed again. Together with the age of a cached record it stays
  * below a second.
  */
 const freshFor = 400;
 
 /** Follows the registry's resources and their outlines. */
 export function followRegistry(registry: Registry, index: SearchIndex): Followed {
-  /** The indexed generation of each ref. */
+  /** The indexed generation of each record. */
   const generations = new Map<string, number>();
   /** Resources whose outline has been requested, until it arrives. */
   const waiting = new Map<string, Resource>();

@@ -79,7 +79,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     return followed.isComplete((indexed) => mayFind(principal, indexed));
   }
 
-  /** Returns the entry if what matched may still be read. Reads the ref again. */
+  /** Returns the entry if what matched may still be read. Reads the record again. */
   async function confirm(principal: Principal, match: Match): Promise<Match[]> {
     const { coordinate, manifest } = match.indexed;
     const resource = (await findReadable(registry, principal, coordinate))?.value;

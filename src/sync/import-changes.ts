@@ -3,7 +3,7 @@ import type { HistoryCommit } from '../source/source.ts';
 import { fileIn, isSince, publishPast, readPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 
-/** The progress of an import: the value of one ref. */
+/** The progress of an import: the value of one record. */
 interface Imported {
   /** The file that is imported. */
   repository: string;

@@ -21,7 +21,7 @@ export interface Judge {
   validation: string | null;
 }
 
-/** The tags of a document that were imported: the value of one ref. */
+/** The tags of a document that were imported: the value of one record. */
 interface ImportedTags {
   /** The file that was imported. */
   repository: string;

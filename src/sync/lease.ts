@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import { beginWork, mayWork, type Worker } from '../store/process.ts';
 import type { UpdateOptions } from '../store/records.ts';
 
-/** The holder of a lease: the value of one ref. */
+/** The holder of a lease: the value of one record. */
 interface Lease extends Worker {
   /**
    * When it was taken or renewed, by the holder's clock. ISO 8601, UTC. For people: no decision

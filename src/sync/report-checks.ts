@@ -9,7 +9,7 @@ import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
 /**
- * Checks to report to a git host: the value of one ref, saved before the first is sent so that a
+ * Checks to report to a git host: the value of one record, saved before the first is sent so that a
  * crash loses none.
  */
 interface CheckReport {
@@ -91,7 +91,7 @@ export async function saveChecksAgain(registry: Registry, org: string, id: strin
   );
 }
 
-/** By organization: names of refs that need not be read again. */
+/** By organization: names of records that need not be read again. */
 const finished = new WeakMap<Registry, Map<string, Set<string>>>();
 
 /**

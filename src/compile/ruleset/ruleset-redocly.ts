@@ -123,10 +123,10 @@ function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn, f
   });
 }
 
-function checkRule(entry: ParsedFile, pointer: string, name: string, setting: unknown, builtIn: BuiltIn): Problem[] {
+function checkRule(entry: ParsedFile, pointer: string, name: string, setting: unknown, presets: BuiltIn): Problem[] {
   const about = (rule: string, message: string) => [problemAt(entry, pointer, rule, message, { on: 'key' })];
   if (name.startsWith('rule/')) return isObject(setting) ? checkAssertionRule(entry, pointer, setting) : [];
-  if (builtIn.rules.has(name)) return [];
+  if (presets.rules.has(name)) return [];
   const quoted = JSON.stringify(name);
   if (name.startsWith('assert/'))
     return about('ruleset-rule', `${quoted} is from Redocly before 1.0. Rename it to "rule/<name>".`);
@@ -135,7 +135,7 @@ function checkRule(entry: ParsedFile, pointer: string, name: string, setting: un
       'ruleset-refused',
       `${quoted} is a rule of a plugin, and plugins are never run. Write its checks as assertions: a rule "rule/<name>".`,
     );
-  const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, builtIn.rules);
+  const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, presets.rules);
   return about('ruleset-rule', `Redocly has no rule ${quoted} and would silently ignore it.${hint}`);
 }
 

@@ -151,8 +151,8 @@ export function responsesOf(side: Side, operation: Operation): Map<string, Respo
     responses.map(([status, written]): [string, Response] => {
       const place = resolvePlace(side, written) ?? written;
       const headers = membersOf(side, memberOf(side, place, 'headers')).map(([name, header]): [string, Parameter] => {
-        const place = resolvePlace(side, header) ?? header;
-        return [name.toLowerCase(), readParameter(side, place, 'header', name)];
+        const target = resolvePlace(side, header) ?? header;
+        return [name.toLowerCase(), readParameter(side, target, 'header', name)];
       });
       return [
         normalStatus(status),

@@ -97,8 +97,8 @@ export function viewOf(side: Side, schema: Schema): SchemaView {
 export function typesIn({ side, types, unions }: SchemaView): ReadonlySet<string> | null {
   if (types !== null) return types.value;
   const all = unions.flatMap(({ branches }) => {
-    const types = branches.map((branch) => viewOf(side, [branch]).types?.value);
-    return types.includes(undefined) ? [] : [new Set(types.flatMap((names) => [...names!]))];
+    const stated = branches.map((branch) => viewOf(side, [branch]).types?.value);
+    return stated.includes(undefined) ? [] : [new Set(stated.flatMap((names) => [...names!]))];
   });
   return all.length === 0 ? null : all.reduce(intersect);
 }

@@ -53,9 +53,9 @@ export function readApi(document: JsonObject): Api {
   const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
   const groups = new Map<string, TagGroup>();
   const group = (name: string, description: string): TagGroup => {
-    const group = groups.get(name) ?? { name, description, anchor: anchors.tag(name), operations: [] };
-    groups.set(name, group);
-    return group;
+    const tagged = groups.get(name) ?? { name, description, anchor: anchors.tag(name), operations: [] };
+    groups.set(name, tagged);
+    return tagged;
   };
   for (const tag of listOf(document['tags']).slice(0, listLimit))
     if (isObject(tag)) group(textOf(tag['name']), textOf(tag['description']) || textOf(tag['summary']));

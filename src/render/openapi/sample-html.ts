@@ -141,8 +141,8 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   const text = types
     .filter((type) => !isJson(type))
     .flatMap((type) => {
-      const text = bodyText(schemas, media, type);
-      return text === null ? [] : [{ name: nameText(type, 100), value: text }];
+      const body = bodyText(schemas, media, type);
+      return body === null ? [] : [{ name: nameText(type, 100), value: body }];
     });
   const first = value === null || typeof value !== 'object' ? [] : [{ name: nameText(json!, 100), value }];
   return [...first, ...text.slice(0, 1)];

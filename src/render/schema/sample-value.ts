@@ -151,13 +151,13 @@ function membersOf(schemas: Schemas, schema: JsonObject, depth: number, progress
 }
 
 function textSample({ format, pattern, minLength, maxLength }: JsonObject): string {
-  const sample = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
+  const usual = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
   const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0;
-  const matching = sample === undefined ? patternSample(textOf(pattern)) : null;
+  const matching = usual === undefined ? patternSample(textOf(pattern)) : null;
   if (matching && matching.length >= least) return matching;
-  const text = sample ?? 'string';
+  const text = usual ?? 'string';
   const long = text.padEnd(least, text);
-  return typeof maxLength === 'number' && maxLength >= 0 && sample === undefined ? long.slice(0, maxLength) : long;
+  return typeof maxLength === 'number' && maxLength >= 0 && usual === undefined ? long.slice(0, maxLength) : long;
 }
 
 /** 1, or the number next to it within the limits. */

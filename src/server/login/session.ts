@@ -17,7 +17,7 @@ interface SessionBasis {
 /** A session of a `User`. */
 export type Session<User> = User & SessionBasis;
 
-/** Value of the ref that marks a session as ended early. */
+/** Value of the record that marks a session as ended early. */
 interface EndedSession {
   endedAt: string;
   expiresAt: string;

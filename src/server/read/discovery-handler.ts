@@ -15,7 +15,7 @@ import { nameRoute } from '../route-name.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
 
 /**
- * Milliseconds for which one walk over the registry answers everyone. With the age of a cached ref,
+ * Milliseconds for which one walk over the registry answers everyone. With the age of a cached record,
  * an answer is at most a second old.
  */
 const sharedFor = 400;
