@@ -65,7 +65,6 @@ export function createAzure(settings: HostSettings): Host {
       ),
     listRepositories: (owner) =>
       inTime('Azure DevOps', second, (signal) =>
-        // All are on one page.
         listOwned(async () => {
           const [organization] = owner.path.split('/');
           const path = `/${owner.path.split('/').map(encodeURIComponent).join('/')}/_apis/git/repositories?${version}`;

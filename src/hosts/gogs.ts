@@ -31,7 +31,6 @@ export function createGogs(settings: HostSettings): Host {
       inTime('Gogs', second, (signal) => {
         const path = encodeURIComponent(owner.path);
         const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
-        // Gogs has all on one page.
         return listOwned(async () => {
           const { json } = await askPage('');
           return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
