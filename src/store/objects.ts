@@ -77,7 +77,11 @@ interface OpenPack extends PackIndex {
   checked: Set<Digest>;
 }
 
-/** Creates objects on a bucket, with an LRU cache of `cacheBytes`. What `get` returns was hashed once after it was read. */
+/**
+ * Creates objects on a bucket, with an LRU cache of `cacheBytes`. What `get` returns was hashed
+ * once after it was read.
+ * Long: its methods, none of which has 20 lines, share the cache.
+ */
 export function createObjects(
   bucket: Bucket,
   { cacheBytes = 64 * 1024 * 1024 } = {},

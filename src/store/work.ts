@@ -39,7 +39,12 @@ export function parseWorkKey(key: string): { name: string; generation: number } 
   return name === undefined || Number(number) >= highest ? null : { name, generation: highest - Number(number) };
 }
 
-/** Creates the expiring records on a bucket. `changed` is called with each name that was changed through this object. */
+/**
+ * Creates the expiring records on a bucket. `changed` is called with each name that was changed
+ * through this object.
+ * Long: its functions, none of which has 40 lines, share the newest generations and the requests
+ * under way.
+ */
 export function createWork(
   bucket: Bucket,
   { now, monotonic, uniqueId, maxAge = 500 }: RecordsOptions,

@@ -104,7 +104,11 @@ const courtesy = 1000;
 /** Bytes of a change in the trail, and of a log without records, roughly. */
 const [noteSize, ownSize] = [200, 8 * 1024];
 
-/** Opens the log of a partition: reads its newest checkpoint and what was appended since. */
+/**
+ * Opens the log of a partition: reads its newest checkpoint and what was appended since.
+ * Long: its functions, none of which has 40 lines, share the state of the log and the queue of its
+ * writers.
+ */
 export async function openPartition(
   bucket: Bucket,
   objects: Objects,
