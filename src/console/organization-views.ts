@@ -3,7 +3,7 @@ import { types } from '../model/kinds.ts';
 import { graceDays } from '../registry/change-resource.ts';
 import { isAdmin } from './key-forms.ts';
 import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
-import { repositoryRow, type FollowedRecord } from './repository-views.ts';
+import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../server/read/read-request.ts';
 import { performList, nextOf, type ListPage } from './list-page.ts';
@@ -88,6 +88,7 @@ async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
       columns: ['Repository', 'Documents', 'State', 'Last sync'],
       rows: wrong.map((each) => repositoryRow(request, each)),
     },
+    ...rejectedSections(request, wrong),
   ];
 }
 

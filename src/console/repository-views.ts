@@ -1,4 +1,6 @@
-import { facts, timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
+import { parseCoordinate } from '../model/address.ts';
+import { countText } from '../model/problem.ts';
+import { facts, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
 import { isAdmin } from './key-forms.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
@@ -16,6 +18,7 @@ export interface FollowedRecord {
   commit: string | null;
   syncedAt: string | null;
   documents: { published: number; rejected: number };
+  rejected: { path: string; resource: string; outcome: string; detail: string | null }[];
 }
 
 const tones: Readonly<Record<string, Tone>> = { synced: 'good', behind: '' };
@@ -127,4 +130,28 @@ function publishes({ visibility, versions }: FollowedRecord): string {
 function documentsOf({ documents: { published, rejected } }: FollowedRecord): Cell {
   if (rejected === 0) return { text: `${published} published` };
   return { text: `${rejected} rejected`, tag: 'bad', more: `${published} published` };
+}
+
+/** The rejected documents, each with a link to its page. */
+export function rejectedSections(request: ConsoleRequest, repositories: readonly FollowedRecord[]): Section[] {
+  const all = repositories.flatMap(({ rejected }) => rejected);
+  if (all.length === 0) return [];
+  const count = repositories.reduce((sum, { documents }) => sum + documents.rejected, 0);
+  return [
+    {
+      title: countText(count, 'rejected document'),
+      columns: ['Resource', 'State', 'File'],
+      rows: all.map(({ resource, outcome, path, detail }) => {
+        const { type, slug } = parseCoordinate(resource)!.coordinate;
+        const href = here({ ...request, params: { type, slug } }, '/:type/:slug');
+        return {
+          cells: [
+            { text: resource, isCode: true, href },
+            { text: outcome, tag: 'bad', ...(detail !== null && { more: detail }) },
+            { text: path, isCode: true },
+          ],
+        };
+      }),
+    },
+  ];
 }

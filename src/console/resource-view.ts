@@ -14,6 +14,8 @@ import {
   type Tone,
   type View,
 } from './pages.ts';
+import type { Report } from '../model/problem.ts';
+import { reportSection } from './finding-section.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
 
@@ -28,6 +30,8 @@ interface ResourceRecord {
   latestPinned: boolean;
   connection: object | null;
   url: string;
+  /** Of a document that was rejected before anything was published. */
+  rejected?: { repository: string; path: string; detail: string | null; since: string | null; report: Report | null };
 }
 
 interface VersionRecord {
@@ -45,6 +49,7 @@ export const resourcePage: Page = {
   path,
   async show(request) {
     const { body: resource } = await perform<ResourceRecord>(request, 'get{one}');
+    if (resource.rejected !== undefined) return rejectedView(request, resource, resource.rejected);
     const versions = await perform<{ items: VersionRecord[]; next: string | null }>(request, 'list{one}Versions', {
       query: { limit: '50' },
     });
@@ -100,6 +105,34 @@ export const resourcePage: Page = {
     };
   },
 };
+
+/** The page of a document that was rejected at first sight: there is no resource yet. */
+function rejectedView(
+  request: ConsoleRequest,
+  { slug }: ResourceRecord,
+  { repository, path: file, detail, since, report }: NonNullable<ResourceRecord['rejected']>,
+): View {
+  const target = { org: request.org, type: request.type!, slug };
+  return {
+    eyebrow: nameOf(coordinateOf(target)),
+    title: slug,
+    tags: [{ text: 'rejected', tag: 'bad' }],
+    lead: detail ?? 'No version was published yet.',
+    actions: [{ text: 'Open the page', href: request.site.links.to(target, { view: 'page' }) }],
+    sections: [
+      {
+        title: 'Document',
+        lead: 'Correct the file and push it: the next sync publishes it.',
+        facts: facts([
+          ['Repository', repository],
+          ['File', { text: file, isCode: true }],
+          ['Since', since === null ? null : timeCell(since)],
+        ]),
+      },
+      ...(report === null ? [] : [reportSection(file, report)]),
+    ],
+  };
+}
 
 /** The ruleset that checks the resource now. The default is named for those who may read the whole organization. */
 async function rulesetCell(

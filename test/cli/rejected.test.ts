@@ -37,11 +37,18 @@ test('a document that was rejected at its first sight is never hidden', async ()
 
   const made = await run('keys', 'create', '--org', 'acme', '--name', 'a', '--scope', 'admin');
   const key = made.stdout.trim();
+  const part = ['--scope', 'admin', '--resource', 'apis/x-*'];
+  const other = (await run('keys', 'create', '--org', 'acme', '--name', 'b', ...part)).stdout.trim();
   const stele = await serveStele([], { cwd: folder });
   try {
     const ask = async (path: string) => {
       const answer = await fetch(stele.url + path, { headers: { authorization: `Bearer ${key}` } });
       return (await answer.json()) as { items: { id: string }[]; rejected: object[] };
+    };
+    const page = async (path: string, secret?: string, accept = 'text/html') => {
+      const headers = { accept, ...(secret !== undefined && { authorization: `Bearer ${secret}` }) };
+      const answer = await fetch(stele.url + path, { headers });
+      return { status: answer.status, text: (await answer.text()).replaceAll(/urn:uuid:[\w-]+/g, '') };
     };
     const { items } = await ask('/v1/repositories');
     expect((await ask(`/v1/repositories/${items[0]!.id}`)).rejected).toMatchObject([
@@ -51,6 +58,27 @@ test('a document that was rejected at its first sight is never hidden', async ()
         report: { problems: [{ file: 'refunds.yaml', severity: 'error' }] },
       },
     ]);
+    const record = (await ask('/v1/apis/refunds')) as unknown as { connection: object };
+    expect(record).toMatchObject({
+      state: 'rejected',
+      latest: null,
+      visibility: 'private',
+      connection: { repository: 'apis', path: 'refunds.yaml' },
+      rejected: { path: 'refunds.yaml', detail: why, report: { counts: { error: 1 } } },
+    });
+    expect(await page('/@acme/apis/refunds', key)).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(
+        /The document was rejected\.[^]*The field `version` must be present|<code>version<\/code>/,
+      ),
+    });
+    // To all others it is not there, nor to a program that wants the document.
+    const absent = await page('/@acme/apis/missing');
+    expect(absent.status).toBe(404);
+    expect(await page('/@acme/apis/refunds')).toEqual(absent);
+    expect((await page('/@acme/apis/refunds', other)).status).toBe(404);
+    expect((await page('/@acme/apis/refunds', key, 'application/json')).status).toBe(404);
+    expect((await page('/v1/apis/refunds', other, 'application/json')).status).toBe(404);
     const remote = await runHere(['log', '@acme/apis/refunds', '--registry', stele.url], {
       cwd: folder,
       env: { STELE_KEY: key },

@@ -455,6 +455,21 @@ test('a repository is followed, and its first sync is watched to its end', async
   expect(rejected.text).toContain('Findings in pay.yaml');
   expect(rejected.text).toContain('It is broken.');
 
+  // One that was never published has a page, which the overview and the run lead to.
+  source.push(url, {
+    'pay.yaml': 'broken: true\nopenapi: 3.1.0\n',
+    'new.yaml': 'openapi: 3.1.0\nbroken: true\ninfo: {title: New, version: "1.0.0"}\n',
+  });
+  const both = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
+  expect(both.text).toContain('href="/console/acme/apis/contracts"');
+  const overview = await person.get('/console/acme');
+  expect(overview.text).toContain('2 rejected documents');
+  expect(overview.text).toContain('href="/console/acme/apis/contracts"');
+  const unseen = await person.get('/console/acme/apis/contracts');
+  expect(unseen.text).toMatch(/<span class="tag bad">rejected<\/span>/);
+  expect(unseen.text).toContain('Findings in new.yaml');
+  expect(unseen.text).toContain('It is broken.');
+
   source.setReachable(false);
   const failed = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
   expect(failed.text).toContain('Sync failed');

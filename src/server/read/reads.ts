@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { anonymous } from '../../model/access.ts';
+import { anonymous, type Principal } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -24,6 +24,7 @@ import type { Hits } from '../fast-path/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { patternOf } from './read-patterns.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
+import { findRejected } from '../../sync/owners/rejected.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
@@ -93,13 +94,22 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
   // Pages of other sites show what everybody may read, whoever looks at them.
   const reader = address.view === 'embed' ? anonymous : read.principal;
   const granted = await grantRead(read.context.registry, reader, address.coordinate);
-  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  if (granted === null) return answerAbsent(read, reader, address);
   try {
     if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
   } catch (error) {
     allowScripts(read.response, granted.resource);
     throw isRegistryError(error, 'gone') ? withWayBack(read, granted, error) : error;
   }
+}
+
+/** Of what does not exist, its organization's members see why its document was rejected, on a page. */
+async function answerAbsent(read: ReadRequest, reader: Principal, address: ResourceAddress): Promise<void> {
+  const isLatest = address.selector.kind === 'latest';
+  const isPage = address.view === 'page' || (address.view === 'document' && wantsPage(read, address));
+  const rejected = isLatest && isPage ? await findRejected(read.context.registry, reader, address.coordinate) : null;
+  if (rejected === null) throw new RegistryError('not_found', nothingHere);
+  if (!answerMethod(read, 'private')) await sendUnpublished(read, rejected);
 }
 
 /** The error for a withdrawn version links to the others. */

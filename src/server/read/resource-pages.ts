@@ -151,7 +151,7 @@ async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<v
 }
 
 /** Sends the page of a resource without a latest version. Its members read the reason there. */
-export async function sendUnpublished(read: ReadRequest, granted: Granted): Promise<void> {
+export async function sendUnpublished(read: ReadRequest, granted: Pick<Granted, 'resource'>): Promise<void> {
   const { principal, links } = read;
   const { site, registry } = read.context;
   const { resource } = granted;

@@ -8,7 +8,10 @@ import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 
 /** A resource as described in the API. */
-export function resourceRecord(url: string, { value: resource, at }: Generation<Resource>): object {
+export function resourceRecord(
+  url: string,
+  { value: resource, at }: Pick<Generation<Resource>, 'value' | 'at'>,
+): object {
   const { org, type, slug, name, description, visibility, ruleset, validation, latest, latestPinned, connection } =
     resource;
   return {

@@ -7,7 +7,11 @@ import {
   restoreResource,
   type ResourceChange,
 } from '../../registry/change-resource.ts';
-import { readableResources, readReadable } from '../../registry/readable.ts';
+import { findReadable, readableResources, readReadable } from '../../registry/readable.ts';
+import { showReport } from '../../registry/gate/show-report.ts';
+import { readJson } from '../../registry/stored.ts';
+import { findRejected } from '../../sync/owners/rejected.ts';
+import type { Report } from '../../model/problem.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
@@ -61,8 +65,18 @@ export const createOne: Handler = async (call) => {
   return { status: 201, headers, body: resourceRecord(context.url, stored) };
 };
 
-export const getOne: ResourceHandler = async ({ found, context }) => {
-  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+export const getOne: Handler = async (call) => {
+  const { registry, principal, org, type, path, context } = call;
+  const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
+  const found = await findReadable(registry, principal, coordinate);
+  if (found !== null)
+    return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+  const rejected = await findRejected(registry, principal, coordinate);
+  if (rejected === null) throw new RegistryError('not_found', nothingHere);
+  const { resource, report: digest, ...why } = rejected;
+  const report = digest && (await showReport(registry, principal, await readJson<Report>(registry, digest)));
+  const record = resourceRecord(context.url, { value: resource, at: resource.createdAt });
+  return { status: 200, body: { ...record, state: 'rejected', rejected: { ...why, report } } };
 };
 
 export const updateOne: ResourceHandler = async (call) => {

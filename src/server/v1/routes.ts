@@ -97,9 +97,9 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`list${many}`, resources.listResources],
     [`create${one}`, resources.createOne],
     [`undelete${one}`, resources.undeleteOne],
+    [`get${one}`, resources.getOne],
   ];
   const members: [string, ResourceHandler][] = [
-    [`get${one}`, resources.getOne],
     [`update${one}`, resources.updateOne],
     [`delete${one}`, resources.deleteOne],
     [`compare${one}`, compareOne],
