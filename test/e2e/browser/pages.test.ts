@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
 import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
@@ -72,8 +74,11 @@ beforeAll(async () => {
   site = await openSite({ organizations: { acme: { name: 'Acme' } } });
   browser = await openChromium(site.url);
   for (const { slug, file } of documents) await site.publish(`@acme/apis/${slug}`, file, read(file), origin);
-  // The first reader of a page waits until it is rendered.
-  await Promise.all(documents.map(({ slug }) => fetch(`${site.url}/@acme/apis/${slug}/index.html`)));
+  // The first reader of a page waits until it is rendered: longer than `fetch` does, on a busy machine.
+  for (const { slug } of documents) {
+    const [response] = (await once(get(`${site.url}/@acme/apis/${slug}/index.html`), 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+  }
 });
 
 afterAll(async () => {
