@@ -175,12 +175,6 @@ async function timeOf(url: string): Promise<number> {
 
 async function measureAll(server: Server, all: readonly Row[]): Promise<void> {
   const rows = all.filter(({ bar }) => isAsked(bar));
-  // A page is made when it is first asked for.
-  for (const { ask } of rows)
-    await retry(50, '200ms', async () => {
-      const [url, headers] = [ask.url, Object.fromEntries((ask.headers ?? []).map((field) => field.split(': ')))];
-      if (!(await fetch(url, { headers })).ok) throw new Error(`${url} is not answered.`);
-    });
   const rates = await ratesOf(
     server,
     rows.map(({ ask }) => ask),
@@ -193,6 +187,12 @@ async function measureAll(server: Server, all: readonly Row[]): Promise<void> {
 
 /** The median rate of each, round by round. */
 async function ratesOf(server: Server, asks: readonly Ask[]): Promise<Rate[]> {
+  // A page is made when it is first asked for.
+  for (const ask of asks)
+    await retry(50, '200ms', async () => {
+      const [url, headers] = [ask.url, Object.fromEntries((ask.headers ?? []).map((field) => field.split(': ')))];
+      if (!(await fetch(url, { headers })).ok) throw new Error(`${url} is not answered.`);
+    });
   const measured = asks.map((): Rate[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, ask] of asks.entries()) measured[index]!.push(await measure(server, ask, { seconds }));
