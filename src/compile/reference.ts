@@ -71,7 +71,7 @@ export function withoutRegistry(read: Load): Load {
   };
 }
 
-/** The answer for the URL of a registry's document if there is no registry. */
+/** The answer for the URL of a published document where no registry can be asked. */
 export function notRead(path: string): Awaited<ReturnType<Load>>[number] {
   return { path, found: false, problem: problemAtFile('ref-remote', path, `It ${notFetched}`) };
 }

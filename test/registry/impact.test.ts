@@ -3,6 +3,7 @@ import { createUpload } from '../../src/source/upload.ts';
 import { anonymous, type Principal } from '../../src/model/access.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
+import { RegistryError } from '../../src/model/errors.ts';
 import { impactText, impactTitle, type Impact } from '../../src/model/graph/impact.ts';
 import { formatLock } from '../../src/model/graph/lock.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
@@ -186,5 +187,37 @@ describe('a new version', () => {
     await put('@b/apis/secret', takes(`${site}/@a/schemas/money`), { visibility: 'private' });
     expect(await impact('@a/schemas/money@1.1.0', money(['amount']), anonymous)).toEqual({ users: [], unchecked: 0 });
     expect((await impact('@a/schemas/money@1.1.0', money(['amount']))).users).toHaveLength(1);
+  });
+
+  test('is tried on the others where one user cannot be, for a minute at most, and never as the work of a user', async () => {
+    const { registry, put, impact } = open();
+    await put('@a/schemas/money@1.0.0', money([]));
+    for (const org of ['b', 'c', 'd']) await put(`@${org}/apis/orders`, takes(`${site}/@a/schemas/money`));
+    const { compiler } = registry;
+    const turns: (string | undefined)[] = [];
+    let time = 0;
+    let tried = 0;
+    const slow = {
+      ...registry,
+      monotonic: () => time,
+      compiler: {
+        ...compiler,
+        compile: async (...[input, load, turn]: Parameters<typeof compiler.compile>) => {
+          turns.push(turn?.org);
+          time += 50_000;
+          if (tried++ === 0) throw new RegistryError('unavailable', 'The sandbox was lost.');
+          return compiler.compile(input, load, turn);
+        },
+      },
+    };
+    const { resource, version, compiled } = await put('@a/schemas/money@1.1.0', money(['amount']), { dryRun: true });
+    const made = await impactOf(slow, operator, { resource, version, artifact: compiled.artifact! }, { org: 'a' });
+    expect(linesOf(made)).toEqual([
+      expect.stringContaining('@c/apis/orders | range | breaking'),
+      '@b/apis/orders | range | unknown | It could not be compiled with the new version: The sandbox was lost.',
+    ]);
+    expect(made.unchecked).toBe(1);
+    expect(turns).toEqual(['a', 'a']);
+    expect((await impact('@a/schemas/money@1.1.0', money(['amount']))).unchecked).toBe(0);
   });
 });

@@ -21,7 +21,7 @@ interface StatusCommand {
   options: readonly [flags: string, description: string][];
 }
 
-const reason: StatusCommand['options'][number] = ['--reason <text>', 'why, as readers are told'];
+const reason: StatusCommand['options'][number] = ['--reason <text>', 'why; readers see it'];
 
 const statusCommands: readonly StatusCommand[] = [
   {
@@ -111,6 +111,6 @@ async function change(
     for (const each of dependants) print(`  ${each.coordinate}@${each.version}`);
     if (dryRun) return;
     const { latest } = label === null ? changed : await demand('GET', resource);
-    complain(typeof latest === 'string' ? `latest is ${latest}` : 'There is no latest version.');
+    complain(typeof latest === 'string' ? `The latest version is ${latest}.` : 'There is no latest version.');
   });
 }

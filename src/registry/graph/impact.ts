@@ -3,8 +3,9 @@ import { notRead } from '../../compile/reference.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
 import { sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
-import { verdicts } from '../../model/comparison.ts';
+import { notCompared, verdicts } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
 import { findDependency, type Dependency } from '../../model/graph/dependency.ts';
 import { maxUsersChecked, type Impact, type ImpactOnUser } from '../../model/graph/impact.ts';
 import { lockName, parseLock } from '../../model/graph/lock.ts';
@@ -39,6 +40,9 @@ interface User {
   uses: Dependency[];
 }
 
+/** Milliseconds after which no further user is tried: whoever uses a document must not hold up its checks. */
+const maxTime = 60_000;
+
 /** The most users that are counted. Each costs a look at the logs of all organizations. */
 const maxUsersFound = 1000;
 
@@ -46,7 +50,8 @@ const maxUsersFound = 1000;
  * Whom a new version breaks, of those that the principal may read. The latest version of each user is
  * compiled again from its stored files with the new bytes in place of the old ones, and compared with what
  * it was; then its own users, with its new bytes, unless it stays with the old version. One after the other, so
- * that other work of the organization goes first. Nothing is stored.
+ * that other work of the organization goes first, and for a minute at most. `turn.org`: whose work it is, which is
+ * never that of the user. Nothing is stored.
  */
 export async function impactOf(
   registry: Registry,
@@ -58,11 +63,12 @@ export async function impactOf(
   const found = await findUsers(registry, principal, next.resource);
   const changed = new Map<string, Artifact>([[target, next.artifact]]);
   const users: ImpactOnUser[] = [];
+  const until = registry.monotonic() + maxTime;
   let unchecked = 0;
   for (const user of inOrder(found)) {
     const touching = user.uses.filter(({ coordinate }) => changed.has(coordinate));
     if (touching.length === 0) continue;
-    if (users.length >= maxUsersChecked) {
+    if (users.length >= maxUsersChecked || registry.monotonic() > until) {
       unchecked++;
       continue;
     }
@@ -71,7 +77,7 @@ export async function impactOf(
     const gets = (['range', 'update', 'pinned'] as const).find((way) => ways.includes(way))!;
     const uses = touching[ways.indexOf(gets)]!;
     const replaced = touching.filter((_, at) => ways[at] === gets);
-    const { artifact, ...impact } = await tryWith(registry, user, { changed, replaced }, turn);
+    const { artifact, ...impact } = await tryWith(registry, user, { changed, replaced }, turn).catch(asUnknown);
     users.push({ coordinate: nameOf(user.resource), version: user.version.label, uses, gets, ...impact });
     if (artifact !== null && gets !== 'pinned' && impact.verdict !== 'none')
       changed.set(nameOf(user.resource), artifact);
@@ -124,6 +130,13 @@ function wayOf(
   return how === 'lock' ? 'update' : 'range';
 }
 
+/** A user that could not be tried, such as one whose files are damaged, is no reason to say nothing of the others. */
+function asUnknown(error: unknown): Awaited<ReturnType<typeof tryWith>> {
+  if (!isRegistryError(error)) throw error;
+  const comparison = notCompared(`It could not be compiled with the new version: ${error.message}`);
+  return { verdict: comparison.verdict, rejected: null, comparison, artifact: null };
+}
+
 /** New documents, by coordinate, and the references that shall mean them. */
 interface Replacement {
   changed: ReadonlyMap<string, Artifact>;
@@ -139,7 +152,6 @@ async function tryWith(
 ): Promise<Pick<ImpactOnUser, 'verdict' | 'rejected' | 'comparison'> & { artifact: Artifact | null }> {
   const manifest = await readManifestOf(registry, version);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
-  const own = { ...turn, org: resource.org };
   const { artifact, report } = await registry.compiler.compile(
     {
       type: resource.type,
@@ -149,13 +161,13 @@ async function tryWith(
       limits: registry.config.limits,
     },
     await storedFiles(registry, version, manifest, replacement),
-    own,
+    turn,
   );
   if (artifact === null) {
     const error = report.problems.find(({ severity }) => severity === 'error');
     return { verdict: 'breaking', rejected: error?.message ?? 'Its check failed.', comparison: null, artifact };
   }
-  const comparison = await tryCompareWith(registry, resource, version, publishedAs(artifact), own);
+  const comparison = await tryCompareWith(registry, resource, version, publishedAs(artifact), turn);
   return { verdict: comparison.verdict, rejected: null, comparison, artifact };
 }
 

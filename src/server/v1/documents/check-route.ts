@@ -78,7 +78,11 @@ export async function checkDocument(
   };
   const next = impact ? nextVersionOf(result) : null;
   if (next === null) return { status: 200, body: checked };
-  const { users, unchecked } = await impactOf(reading, principal, next, { isAwaited: true, signal });
+  const { users, unchecked } = await impactOf(reading, principal, next, {
+    org: principal.kind === 'key' ? principal.org : coordinate.org,
+    isAwaited: true,
+    signal,
+  });
   return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), unchecked } } };
 }
 
