@@ -4,7 +4,7 @@ import { splitTarget } from '../server/read/read-request.ts';
 import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import type { View } from './pages.ts';
-import { here, type Console, type ConsoleRequest } from './console-request.ts';
+import { here, mayPublish, type Console, type ConsoleRequest } from './console-request.ts';
 
 /** What a form's page shows. */
 export interface ShownForm {
@@ -75,6 +75,7 @@ function frame(request: ConsoleRequest, title: string, eyebrow: string | undefin
     styles: ['console.css'],
     scripts: ['console.js'],
     nav: sectionsOf(request),
+    manages: mayPublish(request) ? org : null,
     who: session.name,
     token: session.token,
     here: site.links.path(request.http.originalUrl),

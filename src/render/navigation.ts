@@ -1,7 +1,7 @@
 import type { Api, NamedSchema, PlacedOperation } from './openapi/api-view.ts';
 import type { Heading } from './description.ts';
 import { listHtml, markup, type Html } from './html.ts';
-import { calledIn } from './openapi/list-operations.ts';
+import { summaryOf } from './openapi/list-operations.ts';
 import { methodHtml } from './openapi/operation-html.ts';
 import { nameText, shorten } from './plain-text.ts';
 import type { PlacedRule } from './ruleset/ruleset-html.ts';
@@ -33,8 +33,9 @@ export function apiNavigation(api: Api): Html {
   return listHtml(parts, 'nav');
 }
 
-function operationLink({ operation: { method, path, value }, anchor }: PlacedOperation): Html {
-  const label = shorten(calledIn(value), 80) || nameText(path, 80);
+function operationLink({ operation, anchor }: PlacedOperation): Html {
+  const { method, path, value } = operation;
+  const label = summaryOf(operation, 80) || nameText(path, 80);
   const text = value['deprecated'] === true ? markup`<s>${label}</s>` : markup`${label}`;
   return markup`<a href="#${anchor}">${methodHtml(method)} ${text}</a>`;
 }

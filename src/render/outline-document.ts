@@ -5,7 +5,7 @@ import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.
 import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
 import { entriesOf, listOf, objectOf, parseObject, textOf } from './json-value.ts';
-import { listLimit, operationsOf, type ApiOperation } from './openapi/list-operations.ts';
+import { listLimit, operationsOf, summaryOf, type ApiOperation } from './openapi/list-operations.ts';
 import { dereference } from './local-reference.ts';
 import { definitionFolders, definitionsOf } from './schema/schemas.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
@@ -84,7 +84,7 @@ function outlineOperation(
   const { parameters } = item;
   return {
     ...outlineNames(operation),
-    summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
+    summary: summaryOf(operation, summaryLength),
     tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
     parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
     deprecated: value['deprecated'] === true,

@@ -35,6 +35,13 @@ export function firstParagraph(text: string, length: number): string {
   return chosen === undefined ? '' : shorten(plain(chosen.token), length);
 }
 
+/** The first sentence of the first paragraph, without its full stop. */
+export function firstSentence(text: string, length: number): string {
+  const paragraph = firstParagraph(text, 1000);
+  const end = /(?<!\b(?:e\.g|i\.e|etc|vs|\p{Lu}))[.!?](?=\s+\P{Ll})|\.$/u.exec(paragraph);
+  return shorten(end === null ? paragraph : paragraph.slice(0, end.index), length);
+}
+
 const silent = new Set(['image', 'html_inline']);
 
 function plain(token: { children: { type: string; content: string }[] | null }): string {

@@ -261,17 +261,20 @@ function refusalPage(
 
 /** Renders the error page. It is the same for a hidden resource and an absent one. */
 function renderRefusal(site: Site, document: ProblemDocument, signIn: string | null): string {
-  const { title, detail, status, type, instance, resource } = document;
+  const { title, detail, status, type, instance, resource, versions } = document;
   const { links } = site;
   const actions = [{ text: 'Go to the start page', href: links.path('/') }];
   if (signIn !== null) actions.unshift({ text: 'Sign in', href: signIn });
-  if (typeof resource === 'string') actions.unshift({ text: 'All versions', href: resource });
+  if (typeof resource === 'string') actions.unshift({ text: 'All versions', href: `${resource}/versions` });
   return messagePage(site, {
     title,
     text: detail,
     status,
     actions,
     about: links.path(type.slice(site.url.length)),
+    versions: Array.isArray(versions)
+      ? versions.map((label) => ({ text: label, href: `${String(resource)}@${label}` }))
+      : [],
     ...(status >= 500 && { reference: instance }),
   });
 }

@@ -7,6 +7,21 @@ for (const form of document.querySelectorAll('form')) sendOnce(form);
 for (const form of document.querySelectorAll('form.sheet')) warnUnsent(form);
 followRun();
 showPlace();
+keepManaged();
+
+/** Keeps in this browser where the person may publish, so that pages link to the console there (`page.js`), until they sign out. */
+function keepManaged() {
+  const key = 'stele-manages';
+  const named = [...document.querySelectorAll('[data-manages]')].map(({ dataset }) => dataset.manages);
+  try {
+    const kept = (localStorage.getItem(key) ?? '').split(' ').filter(Boolean);
+    if (named.length > 0) localStorage.setItem(key, [...new Set([...kept, ...named])].join(' '));
+    for (const form of document.querySelectorAll('.sign-out'))
+      form.addEventListener('submit', () => localStorage.removeItem(key));
+  } catch {
+    // Without storage there is the way over the account.
+  }
+}
 
 /** On a narrow screen the sections scroll, and the one that is open may be out of sight. */
 function showPlace() {

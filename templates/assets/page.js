@@ -1,4 +1,4 @@
-// What a page can do with JavaScript and is readable without: copy an address, filter the reference, say where one is. Remembers nothing.
+// What a page can do with JavaScript and is readable without: copy an address, filter the reference, say where one is. Remembers only the theme.
 
 for (const element of document.querySelectorAll('.script[hidden], .filter[hidden]')) element.hidden = false;
 
@@ -10,6 +10,7 @@ addSearch();
 addMenu();
 addVersionChoice();
 markPlace();
+showManage();
 reloadSoon();
 
 /**
@@ -290,6 +291,18 @@ function keepInView(link) {
   const place = link.getBoundingClientRect();
   if (place.height === 0 || (place.top >= top && place.bottom <= bottom)) return;
   side.scrollTop += place.top - top - (bottom - top) / 3;
+}
+
+/** Links to the console, for who may publish there. The console keeps their organizations in this browser. */
+function showManage() {
+  let organizations = [];
+  try {
+    organizations = (localStorage.getItem('stele-manages') ?? '').split(' ');
+  } catch {
+    // Without storage there is the way over the account.
+  }
+  for (const link of document.querySelectorAll('[data-manage]'))
+    link.hidden = !organizations.includes(link.dataset.manage);
 }
 
 /** Asks again for a page that is still being made. */

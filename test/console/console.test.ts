@@ -222,12 +222,14 @@ describe('rights', () => {
     expect(new Set(other!.map(([status]) => status))).toEqual(new Set([404]));
   });
 
-  test('pages of resources lead to where one manages them, the same for everybody', async () => {
+  test('pages of resources are the same for everybody; scripts show who may publish where one manages them', async () => {
     await publishVersion(server.registry, '@acme/apis/open', '1.0.0');
     const html = { headers: { accept: 'text/html' } };
     for (const person of [createBrowser(), admin.browser]) {
       const page = await person.request(`${server.url}/@acme/apis/open`, html);
-      expect(page.text).toContain('<a href="/console/acme/apis/open" rel="nofollow">Manage</a>');
+      expect(page.text).toMatch(
+        /<a class="manage" href="\/console\/acme\/apis\/open" data-manage="acme" rel="nofollow" hidden>/,
+      );
     }
     const stranger = await createBrowser().request(`${server.url}/console/acme/apis/open`);
     expect(stranger.headers.get('location')).toBe('/account?returnTo=%2Fconsole%2Facme%2Fapis%2Fopen');

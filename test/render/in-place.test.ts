@@ -161,9 +161,35 @@ test('of a schema or null the fields are shown', () => {
     { Query: { properties: { embedder: text } } },
     { properties: { hybrid: { oneOf: [{ type: 'null' }, ref('Query')] } } },
   );
-  expect(html).toContain('<span class="type">null or <a href="#schema/Query">Query</a></span>');
+  expect(html).toContain('<span class="type"><a href="#schema/Query">Query</a> or null</span>');
   expect(fields(html)).toEqual(['hybrid', 'embedder']);
   expect(html).not.toContain('One of');
+});
+
+test.each([
+  ['anyOf', { type: 'null' }],
+  ['oneOf', { enum: [null] }],
+  ['anyOf', { const: null }],
+])('what may be null is one line with its limits, and not two alternatives: %s, %j', (keyword, none) => {
+  const name = { type: 'string', minLength: 2, description: 'Who pays' };
+  const html = operationOf(
+    {},
+    { properties: { payer: { [keyword]: [name, none] }, tags: { type: 'array', items: { [keyword]: [name, none] } } } },
+  );
+  expect(html).not.toMatch(/One of|Any of|any of|one of/);
+  expect(html).toContain('<span class="type">string or null</span> <span class="limits">at least 2 characters</span>');
+  expect(html).toContain('<span class="type">array of string or null</span>');
+  expect(html).toContain('Who pays');
+});
+
+test('limits are told only of values that they apply to', () => {
+  const html = operationOf(
+    {},
+    {
+      properties: { kind: { type: 'string', uniqueItems: true, minimum: 1, minItems: 2, additionalProperties: false } },
+    },
+  );
+  expect(html).toContain('<code>kind</code> <span class="type">string</span></li>');
 });
 
 test('several examples of a response are tabs in that of their status', () => {
@@ -247,13 +273,27 @@ test('the bodies of responses are tabs, of which one is open', () => {
   ]);
 });
 
-test('an operation without a summary is called by its id, in the text and in the table of contents', () => {
-  const paths = { '/orders': { get: { operationId: 'List orders' } }, '/health': { get: {} } };
+test('an operation without a summary is called by the first sentence of its description, or by its method and path', () => {
+  const description = 'Lists **all** orders, e.g. [yours](#x). Newest first.\n\nMore.';
+  const paths = {
+    '/orders': { get: { description, operationId: 'ListAllOrdersOfCust' } },
+    '/health': { get: { operationId: 'health' } },
+  };
   const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
   const { html, navigation } = renderDocument(published(document))!;
-  expect(html).toContain('<a href="#operation/List-orders">List orders</a></h3>');
+  expect(html).toContain('>Lists all orders, e.g. yours</a></h3>');
+  expect(html).toContain('Newest first.');
   expect(html).toContain('>GET /health</a></h3>');
-  expect(navigation).toMatch(/<\/b> List orders<\/a>.*<\/b> \/health<\/a>/s);
+  expect(navigation).toMatch(/<\/b> Lists all orders, e.g. yours<\/a>.*<\/b> \/health<\/a>/s);
+});
+
+test('a summary is shown without its markup, and a description of one sentence is said once', () => {
+  const paths = { '/a': { get: { summary: '**Get** `a` <br> [now](#x)' } }, '/b': { get: { description: 'Gets b.' } } };
+  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
+  const { html, navigation } = renderDocument(published(document))!;
+  expect(html).toContain('>Get a now</a></h3>');
+  expect(navigation).toContain('</b> Get a now</a>');
+  expect(html.match(/Gets b/g)).toHaveLength(2);
 });
 
 test('the first screen lists the operations, of many their tags, unless a long description stands there', () => {

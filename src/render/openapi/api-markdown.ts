@@ -5,7 +5,7 @@ import { createLong } from '../long.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import type { Media } from './media-view.ts';
 import { callbacksOf, viewOperation, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
-import type { ApiOperation } from './list-operations.ts';
+import { summaryOf, type ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
@@ -70,7 +70,7 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
   const { schemas, document, once } = page;
   const view = viewOperation(document, operation);
   const { method, path, value } = operation;
-  const summary = inlineMarkdown(view.summary, 300);
+  const summary = inlineMarkdown(summaryOf(operation, 300), 300);
   const id = textOf(value['operationId']);
   const names = [
     ...(id === '' ? [] : [`operationId ${codeMarkdown(id)}`]),

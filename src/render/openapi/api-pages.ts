@@ -1,9 +1,9 @@
 import { slugFrom } from '../../model/address.ts';
 import type { Pages, PagePart } from '../../model/anchor.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { calledIn } from './list-operations.ts';
+import { summaryOf } from './list-operations.ts';
 import type { Page } from '../page.ts';
-import { nameText, shorten } from '../plain-text.ts';
+import { nameText } from '../plain-text.ts';
 import type { NamedSchema, PlacedOperation } from './api-view.ts';
 import { methodHtml } from './operation-html.ts';
 
@@ -81,10 +81,11 @@ function nameFor(title: string, names: Set<string>): string {
 }
 
 /** An operation in a list: a link, and what it does. */
-export function operationLink({ operation: { method, path, value }, anchor }: PlacedOperation): Html {
+export function operationLink({ operation, anchor }: PlacedOperation): Html {
+  const { method, path, value } = operation;
   const label = markup`${methodHtml(method)} <code>${nameText(path, 300)}</code>`;
   const link = markup`<a href="#${anchor}">${value['deprecated'] === true ? markup`<s>${label}</s>` : label}</a>`;
-  return markup`${link} ${shorten(calledIn(value), 120)}`;
+  return markup`${link} ${summaryOf(operation, 120)}`;
 }
 
 /** The heading of a section and a line for each of its operations or schemas. */

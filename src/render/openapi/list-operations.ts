@@ -2,6 +2,7 @@ import { type JsonObject, isObject } from '../../model/json.ts';
 import { entriesOf, textOf } from '../json-value.ts';
 import { resolveLocal } from '../local-reference.ts';
 import { createOnce } from '../once.ts';
+import { firstParagraph, firstSentence } from '../plain-text.ts';
 
 /** One operation of an OpenAPI document of any version. */
 export interface ApiOperation {
@@ -15,9 +16,15 @@ export interface ApiOperation {
   value: JsonObject;
 }
 
-/** The title of an operation: its summary, or its id. Empty if it has neither. */
-export function calledIn(value: JsonObject): string {
-  return textOf(value['summary']).trim() || textOf(value['operationId']).trim();
+/**
+ * What an operation does, without markup: its summary, or else the first sentence of its description. Empty without words.
+ */
+export function summaryOf({ item, value }: Pick<ApiOperation, 'item' | 'value'>, length: number): string {
+  return (
+    firstParagraph(textOf(value['summary']).trim(), length) ||
+    firstSentence(textOf(value['description']), length) ||
+    firstParagraph(textOf(item['summary']).trim(), length)
+  );
 }
 
 const methods = new Set('get put post delete options head patch trace query'.split(' '));

@@ -1,6 +1,6 @@
 import { examplesHtml } from '../schema/example-html.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { calledIn, type ApiOperation } from './list-operations.ts';
+import { summaryOf, type ApiOperation } from './list-operations.ts';
 import type { Media } from './media-view.ts';
 import {
   callbacksOf,
@@ -17,12 +17,12 @@ import { samplesHtml, statusHtml } from './sample-html.ts';
 import { baseOf } from './sample-request.ts';
 import { giveBack, roomFor, shareOf, type Room } from '../schema/room.ts';
 import { flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
-import { nameText, shorten } from '../plain-text.ts';
+import { nameText } from '../plain-text.ts';
 
 /** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
   const view = viewOperation(page.document, operation);
-  const title = titleOf(view.summary, operation);
+  const title = titleOf(operation);
   return markup`<section class="operation" id="${anchor}">
     <h3>
       <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
@@ -36,13 +36,13 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
 /** One operation as a single line, for documents that are too long. */
 export function operationLine(operation: ApiOperation, anchor: string): Html {
   return markup`<section class="operation" id="${anchor}">
-    <h3>${titleOf('', operation)}</h3>
+    <h3>${titleOf(operation)}</h3>
     ${urlHtml(operation, '')}
   </section>`;
 }
 
-function titleOf(summary: string, { method, path, value }: ApiOperation): string {
-  return shorten(summary || calledIn(value), 300) || nameText(`${method} ${path}`, 300);
+function titleOf(operation: ApiOperation): string {
+  return summaryOf(operation, 300) || nameText(`${operation.method} ${operation.path}`, 300);
 }
 
 export function methodHtml(method: string): Html {
@@ -65,7 +65,9 @@ function securityOf(page: Page, { isWebhook }: ApiOperation, view: OperationView
 
 function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
   const room = roomFor(page.inlineRows);
-  return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
+  // A description of one sentence without a summary is the title already.
+  const isTitle = view.description.trim().replace(/\.$/, '') === titleOf(operation);
+  return markup`${page.descriptions.block(isTitle ? '' : view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
     securityOf(page, operation, view),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, operation.isWebhook)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
@@ -84,7 +86,7 @@ function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
   return markup`<details>
     <summary>${methodHtml(operation.method)} <code>${operation.path.slice(0, 500)}</code></summary>
     ${page.descriptions.block(
-      view.description || view.summary,
+      view.description || summaryOf(operation, 300),
       5,
     )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, true)}${examplesHtml(
       (view.body?.media ?? []).flatMap(({ examples }) => examples),

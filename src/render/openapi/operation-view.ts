@@ -50,7 +50,6 @@ export type Requirement = { scheme: string; scopes: string[] }[];
 
 /** An operation of any OpenAPI version, in the terms of the newest. */
 export interface OperationView {
-  summary: string;
   description: string;
   isDeprecated: boolean;
   /** The operation's own requirements; null: those of the whole document. */
@@ -82,7 +81,6 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
   const isOld = typeof document['swagger'] === 'string';
   const servers = listOf(value['servers']).length > 0 ? value['servers'] : item['servers'];
   return {
-    summary: textOf(value['summary']) || textOf(item['summary']),
     description: textOf(value['description']) || textOf(item['description']),
     isDeprecated: value['deprecated'] === true,
     security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,

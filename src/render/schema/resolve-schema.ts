@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
-import { entriesOf, listOf, textOf } from '../json-value.ts';
+import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { dereference } from '../local-reference.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -47,8 +47,32 @@ export function resolveSchema(
     : { ...merged, reference: null, isFollowed: false };
 }
 
+/** `T or null` as `T` that may be null, and a schema that adds only words to a reference as that with words beside. */
+export function unwrap(written: JsonObject): JsonObject {
+  const keyword = (['anyOf', 'oneOf'] as const).find((name) => listOf(written[name]).length === 2);
+  if (keyword === undefined) return wordsBeside(written);
+  const { [keyword]: _, ...beside } = written;
+  const others = listOf(written[keyword]).filter((one) => !isNull(one));
+  const [only] = others;
+  const isAlone =
+    others.length === 1 &&
+    isObject(only) &&
+    Object.keys(beside).every((key) => besideNull.has(key) || key.startsWith('x-'));
+  return isAlone ? wordsBeside({ ...only, ...beside, nullable: true }) : written;
+}
+
+/** Keywords that may stand beside `T or null` and mean the same beside `T`. */
+const besideNull = new Set(
+  'title description default example examples deprecated readOnly writeOnly nullable'.split(' '),
+);
+
+function isNull(schema: unknown): boolean {
+  const { type, const: value = 0, enum: values } = objectOf(schema);
+  return type === 'null' || value === null || (Array.isArray(values) && values.length === 1 && values[0] === null);
+}
+
 /** A schema that adds only words to the one schema in its `allOf` is a reference with words beside. */
-function unwrap(schema: JsonObject): JsonObject {
+function wordsBeside(schema: JsonObject): JsonObject {
   const [part, ...others] = listOf(schema['allOf']);
   if (!isObject(part) || others.length > 0 || textOf(part['$ref']) === '' || schema['properties'] !== undefined)
     return schema;

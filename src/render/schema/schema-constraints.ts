@@ -15,6 +15,9 @@ export interface Constraint {
  */
 export function constraintsOf(schema: JsonObject): Constraint[] {
   const constraints: Constraint[] = [];
+  // A keyword says something only of values of its type.
+  const types = [schema['type']].flat().filter((name) => typeof name === 'string');
+  const mayBe = (...names: string[]) => types.length === 0 || names.some((name) => types.includes(name));
   const add = (words: string, code = '') => void constraints.push({ words, code: code.slice(0, 1000) });
   const value = (key: string, words: string) => {
     if (Object.hasOwn(schema, key)) add(words, valueText(schema[key]));
@@ -25,17 +28,26 @@ export function constraintsOf(schema: JsonObject): Constraint[] {
   };
   value('const', 'always');
   value('default', 'default');
-  addRange(schema, add);
-  if (number(schema['multipleOf']) !== null) add(`multiple of ${number(schema['multipleOf'])}`);
-  count('minLength', 'maxLength', 'character', 'characters');
-  if (textOf(schema['pattern']) !== '') add('pattern', textOf(schema['pattern']));
-  count('minItems', 'maxItems', 'item', 'items');
-  if (schema['uniqueItems'] === true) add('no item twice');
-  count('minContains', 'maxContains', 'of these', 'of these');
-  count('minProperties', 'maxProperties', 'property', 'properties');
-  if (schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false) add('no other properties');
-  if (schema['additionalItems'] === false || (schema['items'] === false && schema['prefixItems'] !== undefined))
-    add('no other items');
+  if (mayBe('number', 'integer')) {
+    addRange(schema, add);
+    if (number(schema['multipleOf']) !== null) add(`multiple of ${number(schema['multipleOf'])}`);
+  }
+  if (mayBe('string')) {
+    count('minLength', 'maxLength', 'character', 'characters');
+    if (textOf(schema['pattern']) !== '') add('pattern', textOf(schema['pattern']));
+  }
+  if (mayBe('array')) {
+    count('minItems', 'maxItems', 'item', 'items');
+    if (schema['uniqueItems'] === true) add('no item twice');
+    count('minContains', 'maxContains', 'of these', 'of these');
+    if (schema['additionalItems'] === false || (schema['items'] === false && schema['prefixItems'] !== undefined))
+      add('no other items');
+  }
+  if (mayBe('object')) {
+    count('minProperties', 'maxProperties', 'property', 'properties');
+    if (schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false)
+      add('no other properties');
+  }
   for (const keyword of ['contentMediaType', 'contentEncoding'])
     if (textOf(schema[keyword]) !== '')
       add(keyword === 'contentEncoding' ? 'encoded as' : 'holds', textOf(schema[keyword]));

@@ -1,5 +1,6 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
+import { unwrap } from './resolve-schema.ts';
 import type { Schemas } from './schemas.ts';
 
 /** A part of a type: text, or a named schema. */
@@ -8,8 +9,9 @@ export type TypePart = string | { schema: string };
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'file']);
 
 /** A type in words: `array of Pet`, `string (date-time) or null`. */
-export function typeOf(schemas: Schemas, schema: unknown, depth: number): TypePart[] {
-  if (!isObject(schema)) return [schema === false ? 'nothing' : 'anything'];
+export function typeOf(schemas: Schemas, written: unknown, depth: number): TypePart[] {
+  if (!isObject(written)) return [written === false ? 'nothing' : 'anything'];
+  const schema = unwrap(written);
   const reference = textOf(schema['$ref']);
   const isNullable = schema['nullable'] === true || schema['x-nullable'] === true;
   const orNull = isNullable ? [' or null'] : [];
@@ -17,12 +19,12 @@ export function typeOf(schemas: Schemas, schema: unknown, depth: number): TypePa
     const name = schemas.nameOf(reference);
     return [name === null ? `reference ${reference.slice(0, 200)}` : { schema: name }, ...orNull];
   }
-  const written = [schema['type']].flat().filter((name) => typeof name === 'string' && name !== '') as string[];
-  if (written.length === 0) {
+  const types = [schema['type']].flat().filter((name) => typeof name === 'string' && name !== '') as string[];
+  if (types.length === 0) {
     const alternatives = plainAlternatives(schemas, schema, depth);
     if (alternatives !== null) return [...alternatives, ...orNull];
   }
-  const names = written.length > 0 ? [...new Set(written.slice(0, 10))] : [guessType(schema)];
+  const names = types.length > 0 ? [...new Set(types.slice(0, 10))] : [guessType(schema)];
   const parts = names.map((name): TypePart[] => {
     if (name === 'array') return arrayOf(schemas, schema, depth);
     const isMap = name === 'object' && isObject(schema['additionalProperties']) && !isObject(schema['properties']);

@@ -1,6 +1,6 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { valueText } from './example.ts';
-import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { entriesOf, listOf, textOf } from '../json-value.ts';
 import { constraintsOf, type Constraint } from './schema-constraints.ts';
 import { resolveSchema, type ResolvedSchema } from './resolve-schema.ts';
 import { groupsOf, maxRows, type SchemaGroup } from './schema-groups.ts';
@@ -93,29 +93,22 @@ function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: Re
 function contentOf(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): ResolvedSchema {
   let content = resolved;
   for (let depth = 0; depth < 4; depth++) {
-    const inside = insideOf(schemas, content.value);
+    const inside = insideOf(content.value);
     if (inside === null) return content;
     const next = resolveSchema(schemas, inside, content.via, follow);
-    if (insideOf(schemas, next.value) === null && !hasMembers(next.value)) return content;
+    if (insideOf(next.value) === null && !hasMembers(next.value)) return content;
     schemas.left -= costOf(next.value);
     content = { ...next, isFollowed: content.isFollowed || next.isFollowed };
   }
   return content;
 }
 
-/** The one schema of all items of an array, or of all members of a map; of `Pet or null`, that of `Pet`. */
-function insideOf(schemas: Schemas, schema: JsonObject): JsonObject | null {
-  if (hasMembers(schema)) return besideNull(schemas, schema);
+/** The one schema of all items of an array, or of all members of a map. */
+function insideOf(schema: JsonObject): JsonObject | null {
+  if (hasMembers(schema)) return null;
   const { items, additionalProperties } = schema;
   if (isObject(items)) return schema['prefixItems'] === undefined ? items : null;
   return isObject(additionalProperties) ? additionalProperties : null;
-}
-
-function besideNull(schemas: Schemas, schema: JsonObject): JsonObject | null {
-  const options = [schema['oneOf'], schema['anyOf']].flatMap(listOf);
-  const [only, ...others] = options.filter((one) => objectOf(one)['type'] !== 'null');
-  if (options.length !== 2 || others.length > 0 || !isObject(only)) return null;
-  return plainAlternatives(schemas, schema, 0) === null ? null : only;
 }
 
 const memberKeys = ['properties', 'patternProperties', 'oneOf', 'anyOf', 'allOf'];

@@ -4,7 +4,7 @@ import { anonymous, grantsIn, organizationsOf, partOf, type Grant, type Principa
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
-import { accountPage } from '../../site/pages/message-pages.ts';
+import { accountPage, type AccountView } from '../../site/pages/message-pages.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Site } from '../../site/site.ts';
@@ -72,10 +72,14 @@ export function createFrontPages(site: Site, login?: Login): Router {
   }
 
   /** Where the person has rights. An operator has them wherever there is something. */
-  async function organizationsFor(principal: Principal): Promise<{ org: string; rights: string }[]> {
+  async function organizationsFor(principal: Principal): Promise<AccountView['organizations']> {
     const organizations =
       principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal);
-    return organizations.map((org) => ({ org, rights: grantsIn(principal, org).map(inWords).join('; ') }));
+    return organizations.map((org) => ({
+      org,
+      rights: grantsIn(principal, org).map(inWords).join('; '),
+      publishes: mayPublishIn(principal, org),
+    }));
   }
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -91,10 +95,11 @@ export function createFrontPages(site: Site, login?: Login): Router {
 }
 
 function mayPublishAnywhere(principal: Principal): boolean {
-  return (
-    principal.kind === 'operator' ||
-    organizationsOf(principal).some((org) => partOf(principal, org, 'publish')?.length !== 0)
-  );
+  return principal.kind === 'operator' || organizationsOf(principal).some((org) => mayPublishIn(principal, org));
+}
+
+function mayPublishIn(principal: Principal, org: string): boolean {
+  return partOf(principal, org, 'publish')?.length !== 0;
 }
 
 /** What a grant allows, for people: `publish, on apis/pay-*`. */

@@ -99,7 +99,9 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
     if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
   } catch (error) {
     allowScripts(read.response, granted.resource);
-    throw isRegistryError(error, 'gone') ? withWayBack(read, granted, error) : error;
+    throw isRegistryError(error, 'gone') || isRegistryError(error, 'not_found')
+      ? withWayBack(read, granted, error)
+      : error;
   }
 }
 
@@ -112,9 +114,15 @@ async function answerAbsent(read: ReadRequest, reader: Principal, address: Resou
   if (!answerMethod(read, 'private')) await sendUnpublished(read, rejected);
 }
 
-/** The error for a withdrawn version links to the others. */
-function withWayBack({ links }: ReadRequest, { resource }: Granted, { message }: RegistryError): RegistryError {
-  return new RegistryError('gone', message, { extra: { resource: links.whole(links.to(coordinateOf(resource))) } });
+/** The most versions that an error names. */
+const maxNamed = 20;
+
+/** The error for a version that is withdrawn, or was never there, names the newest others. */
+function withWayBack({ links }: ReadRequest, { resource }: Granted, { code, message }: RegistryError): RegistryError {
+  const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn');
+  const versions = readable.slice(-maxNamed).map(({ label }) => label);
+  const extra = { resource: links.whole(links.to(coordinateOf(resource))), versions: versions.toReversed() };
+  return new RegistryError(code, message, { extra });
 }
 
 /** Lets scripts of other origins read the error of a public resource. */

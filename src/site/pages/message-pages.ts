@@ -9,6 +9,8 @@ export interface Message {
   status?: number;
   /** What the reader can do next, the most likely first. */
   actions?: { text: string; href: string }[];
+  /** The versions that can be read instead. */
+  versions?: { text: string; href: string }[];
   /** What to report to the operator of the registry. */
   reference?: string;
   /** More about this kind of message. */
@@ -20,6 +22,7 @@ export interface Message {
 export function messagePage(site: Site, message: Message): string {
   return site.page('message', {
     actions: [],
+    versions: [],
     reference: null,
     about: null,
     status: null,
@@ -33,8 +36,8 @@ export function messagePage(site: Site, message: Message): string {
 export interface AccountView {
   /** Null: nobody is signed in. */
   who: string | null;
-  /** The organizations where they have rights, each with these in words. */
-  organizations: { org: string; rights: string }[];
+  /** The organizations where they have rights, each with these in words, and whether they may publish there. */
+  organizations: { org: string; rights: string; publishes: boolean }[];
   /** Whether they may publish something somewhere. */
   mayPublish: boolean;
   /** Whether people sign in with a key. */
@@ -58,6 +61,7 @@ export function accountPage(site: Site, view: AccountView): string {
     crumbs: [{ text: 'Account' }],
     hidden: true,
     styles: ['console.css'],
+    scripts: ['console.js'],
     ...view,
     isSignedIn,
     organizations: view.organizations.map((each) => ({ ...each, href: links.path(`/console/${each.org}`) })),

@@ -40,7 +40,14 @@ test.skipIf(executablePath === undefined)(
     const open = await page.locator('.console-nav [aria-current]').boundingBox();
     expect(open!.x + open!.width).toBeLessThanOrEqual(380);
 
+    // The page leads here for who may publish, and for nobody else.
+    await page.goto(`${url}/@acme/apis/payments`);
+    expect(await page.getByRole('link', { name: 'Manage' }).isVisible()).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+
     await using other = await browser.open();
+    await other.page.goto(url);
+    expect(await other.page.evaluate('localStorage.length')).toBe(0);
     await other.page.goto(`${url}/console/acme/apis/payments`);
     expect(new URL(other.page.url()).pathname).toBe('/account');
     await isSoundFor(other.page);

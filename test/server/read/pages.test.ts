@@ -167,7 +167,7 @@ describe('a page', () => {
     expect(gone.status).toBe(410);
     expect(gone.headers.get('cache-control')).toBe('no-store');
     expect(gone.body.toString()).toContain('leaked a name');
-    expect(gone.body.toString()).toContain('href="http://registry.test/@acme/apis/pay"');
+    expect(gone.body.toString()).toContain('href="http://registry.test/@acme/apis/pay/versions"');
   });
 
   test('of an organization has its name, escaped', async () => {
@@ -411,7 +411,7 @@ test('the account page is there where people can sign in, and says who they are 
   const home = await ask(listening.port, { target: '/', headers: [html] });
   await listening.close(1000);
   expect(stranger.body.toString()).toContain('href="/login?returnTo=%2Faccount"');
-  expect(ann.body.toString()).toContain('<form method="post" action="/logout">');
+  expect(ann.body.toString()).toContain('<form method="post" action="/logout" class="sign-out">');
   expect(ann.body.toString()).toContain('Ann &lt;b&gt;');
   expect(ann.body.toString()).not.toContain('id.test');
   expect(ann.body.toString()).toContain('<strong>@acme</strong></a> <span class="quiet">publish, on apis/pay-*</span>');
@@ -504,6 +504,14 @@ describe('a resource without a latest version', () => {
     } finally {
       await listening.close(100);
     }
+  });
+
+  test('and of a version that is not there: the page leads to those that are', async () => {
+    const { status, body } = await get(`${pay}@9.9.9`, html);
+    expect(status).toBe(404);
+    expect(body.toString()).toMatch(
+      /Versions: .*<a href="[^"]*\/@acme\/apis\/pay@1\.1\.0"><code>1\.1\.0<\/code><\/a>, <a/,
+    );
   });
 
   test('is in the lists of its members alone', async () => {
