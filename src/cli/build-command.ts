@@ -6,7 +6,7 @@ import { edgeHosts, type EdgeHost } from '../site/build/rules-edge.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
-import { complain, print, printJson, withProgress } from './output.ts';
+import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface BuildCommandOptions {
   out: string;
@@ -60,33 +60,30 @@ export function buildCommand(): Command {
         const url = publicUrl(registry.config.url, base, json);
         const { buildSite } = await import('../site/build/build.ts');
         return untilStopped((signal) =>
-          withProgress(
-            'Building',
-            (say) =>
-              buildSite(registry, {
-                out,
-                url,
-                async openAnswers(snapshot, site) {
-                  // A build without changes does not need the server.
-                  const { openAnswers } = await import('../server/ask-in-process.ts');
-                  const { createSyncQueue } = await import('../sync/queue.ts');
-                  const { createPulls } = await import('../pulls/pulls.ts');
-                  return openAnswers(
-                    snapshot,
-                    site,
-                    createSyncQueue(snapshot, createPulls),
-                    describeCommands(programOf(command)),
-                  );
-                },
-                program: `${command.parent?.version()}`,
-                precompressed,
-                host: host ?? null,
-                isLean: lean,
-                isFresh: fresh,
-                say,
-                signal,
-              }),
-            json ? null : process.stderr,
+          withProgressUnless(json, 'Building', (say) =>
+            buildSite(registry, {
+              out,
+              url,
+              async openAnswers(snapshot, site) {
+                // A build without changes does not need the server.
+                const { openAnswers } = await import('../server/ask-in-process.ts');
+                const { createSyncQueue } = await import('../sync/queue.ts');
+                const { createPulls } = await import('../pulls/pulls.ts');
+                return openAnswers(
+                  snapshot,
+                  site,
+                  createSyncQueue(snapshot, createPulls),
+                  describeCommands(programOf(command)),
+                );
+              },
+              program: `${command.parent?.version()}`,
+              precompressed,
+              host: host ?? null,
+              isLean: lean,
+              isFresh: fresh,
+              say,
+              signal,
+            }),
           ),
         );
       });

@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { countText } from '../model/problem.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print, printJson, withProgress } from './output.ts';
+import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface ImportFlags extends CommonOptions {
   tags?: string;
@@ -38,27 +38,24 @@ export function importCommand(): Command {
       let before = 0;
       const run = await withRegistry(command, async (registry) => {
         const { importHistory } = await import('../sync/import-repository.ts');
-        return withProgress(
-          `Importing ${name}`,
-          (say) =>
-            importHistory(
-              registry,
-              coordinate,
-              {
-                tags: tags ?? (eachChange ? null : 'v*'),
-                eachChange,
-                since,
-                latest,
-                onProgress({ done, total, document }) {
-                  const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
-                  say(`Importing ${name}: ${done} of ${total}${last}`);
-                  if (document === null) before += done;
-                  else if (!json) printDocument(document);
-                },
+        return withProgressUnless(json, `Importing ${name}`, (say) =>
+          importHistory(
+            registry,
+            coordinate,
+            {
+              tags: tags ?? (eachChange ? null : 'v*'),
+              eachChange,
+              since,
+              latest,
+              onProgress({ done, total, document }) {
+                const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
+                say(`Importing ${name}: ${done} of ${total}${last}`);
+                if (document === null) before += done;
+                else if (!json) printDocument(document);
               },
-              stop.signal,
-            ),
-          json ? null : process.stderr,
+            },
+            stop.signal,
+          ),
         );
       });
       if (json) return printJson({ runs: [run] });

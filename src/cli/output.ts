@@ -43,10 +43,8 @@ const linesApart = 5000;
 export async function withProgress<T>(
   text: string,
   work: (say: (text: string) => void) => Promise<T>,
-  given: NodeJS.WriteStream | null = process.stderr,
+  stream: NodeJS.WriteStream = process.stderr,
 ): Promise<T> {
-  if (given === null) return work(() => undefined);
-  const stream = given;
   let shown = text;
   let spinner = null as Ora | null;
   let isDone = false;
@@ -72,6 +70,15 @@ export async function withProgress<T>(
     clearTimeout(timer);
     spinner?.stop();
   }
+}
+
+/** As `withProgress`, unless the command prints JSON: then it shows nothing. */
+export function withProgressUnless<T>(
+  isJson: boolean | undefined,
+  text: string,
+  work: (say: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  return isJson ? work(() => undefined) : withProgress(text, work);
 }
 
 /** Formats progress as a bar and figures: `━━━━╌╌╌╌ 120 of 240`. */

@@ -126,10 +126,7 @@ export async function readDocument(
   const { snapshot, entry, isRepository } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { files, report } = await withProgress(`Reading ${entry}`, () =>
-    compiler.compile(
-      input,
-      withoutRegistry((paths) => snapshot.read(paths)),
-    ),
+    compiler.compile(input, withoutRegistry(snapshot)),
   );
   adviseRepository(file, report, isRepository);
   const texts = files.flatMap(({ path, bytes }) =>

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { isRejected, repositoryName, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, formatProgress, print, printJson, withProgress } from './output.ts';
+import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
 import { formatDocument, printRun } from './print-run.ts';
 import { syncRemotely } from './remote-registry.ts';
 
@@ -32,16 +32,13 @@ export function syncCommand(): Command {
         const { relinkResource } = await import('../sync/connect.ts');
         const { syncAll } = await import('./sync-all.ts');
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
-        return withProgress(
-          'Syncing',
-          (say) =>
-            syncAll(registry, name, ({ run, progress, document }) => {
-              say(`Syncing ${repositoryName(run.url)} ${formatProgress(progress)}`);
-              if (document === null || options.json) return;
-              print(formatDocument(document));
-              printed.add(formatDocument(document));
-            }),
-          options.json ? null : process.stderr,
+        return withProgressUnless(options.json, 'Syncing', (say) =>
+          syncAll(registry, name, ({ run, progress, document }) => {
+            say(`Syncing ${repositoryName(run.url)} ${formatProgress(progress)}`);
+            if (document === null || options.json) return;
+            print(formatDocument(document));
+            printed.add(formatDocument(document));
+          }),
         );
       });
       printRuns(runs, options, printed);

@@ -4,7 +4,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
-import { complain, print, printJson, withProgress } from './output.ts';
+import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 /** `stele verify COORDINATE`: rebuilds one version, or all, from its commit and compares. */
 export function verifyCommand(): Command {
@@ -16,22 +16,18 @@ export function verifyCommand(): Command {
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
       const verified = await withStore(command, (registry) =>
-        withProgress(
-          `Verifying ${name}`,
-          async (say) => {
-            const { verify } = await import('../registry/verify.ts');
-            if (!all) return [await verify(registry, coordinate, selector)];
-            const each: Outcome[] = [];
-            const selectors = await everyVersion(registry, coordinate);
-            for (const [index, one] of selectors.entries()) {
-              say(`Verifying ${name}: ${index + 1} of ${selectors.length}`);
-              each.push(await verifyOne(registry, coordinate, one));
-              if (!json) printOutcome(each.at(-1)!);
-            }
-            return each;
-          },
-          json ? null : process.stderr,
-        ),
+        withProgressUnless(json, `Verifying ${name}`, async (say) => {
+          const { verify } = await import('../registry/verify.ts');
+          if (!all) return [await verify(registry, coordinate, selector)];
+          const each: Outcome[] = [];
+          const selectors = await everyVersion(registry, coordinate);
+          for (const [index, one] of selectors.entries()) {
+            say(`Verifying ${name}: ${index + 1} of ${selectors.length}`);
+            each.push(await verifyOne(registry, coordinate, one));
+            if (!json) printOutcome(each.at(-1)!);
+          }
+          return each;
+        }),
       );
       if (verified.some(({ outcome }) => outcome !== 'same' && outcome !== 'recoded')) process.exitCode = 1;
       if (json) return printJson({ versions: verified });

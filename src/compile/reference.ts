@@ -1,6 +1,7 @@
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../model/address.ts';
 import { problemAtFile } from '../model/problem.ts';
 import type { Load } from './compile.ts';
+import { decodePercent } from '../model/text/decode.ts';
 
 /** The target of a reference: a file of the tree and a fragment, or why it is rejected. */
 export type ResolvedReference =
@@ -24,7 +25,7 @@ export type ResolvedReference =
 export function resolveReference(from: string, reference: string): ResolvedReference {
   const hash = reference.indexOf('#');
   const target = hash < 0 ? reference : reference.slice(0, hash);
-  const fragment = hash < 0 ? null : decode(reference.slice(hash + 1));
+  const fragment = hash < 0 ? null : decodePercent(reference.slice(hash + 1));
   const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
   const refuse = (rule: Extract<ResolvedReference, { ok: false }>['rule'], why: string): ResolvedReference => ({
     ok: false,
@@ -46,7 +47,7 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
   if (target.includes('?')) return refuse('ref-syntax', 'has a query string. Use a relative path without "?".');
   if (/%(?:2e|2f|5c|00)/i.test(target))
     return refuse('ref-syntax', 'percent-encodes ".", "/", "\\" or NUL, which is not allowed.');
-  const decoded = decode(target);
+  const decoded = decodePercent(target);
   if (decoded === null || decoded.includes('\0')) return refuse('ref-syntax', 'is not a valid path.');
   if (isUrlPath(from)) return resolveReference('', new URL(target, from).href + reference.slice(target.length));
   const segments = from.split('/').slice(0, -1);
@@ -62,10 +63,10 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
 const notFetched =
   'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.';
 
-/** Reads files without a registry: documents of registries are not read. */
-export function withoutRegistry(read: Load): Load {
+/** Reads files of a snapshot without a registry: documents of registries are not read. */
+export function withoutRegistry(snapshot: { read: Load }): Load {
   return async (paths) => {
-    const files = await read(paths.filter((path) => !isUrlPath(path)));
+    const files = await snapshot.read(paths.filter((path) => !isUrlPath(path)));
     const byPath = new Map(files.map((file) => [file.path, file]));
     return paths.map((path) => byPath.get(path) ?? notRead(path));
   };
@@ -74,13 +75,4 @@ export function withoutRegistry(read: Load): Load {
 /** The answer for the URL of a published document where no registry can be asked. */
 export function notRead(path: string): Awaited<ReturnType<Load>>[number] {
   return { path, found: false, problem: problemAtFile('ref-remote', path, `It ${notFetched}`) };
-}
-
-function decode(text: string): string | null {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

@@ -45,6 +45,7 @@ import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
 import { perform, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-forms.ts';
+import { decodeSegment } from '../model/text/decode.ts';
 
 const forms: readonly Form[] = [
   ...resourceForms,
@@ -234,18 +235,9 @@ function match(pattern: readonly string[], segments: readonly string[]): Record<
       if (segment !== wanted) return null;
       continue;
     }
-    const value = URL.canParse(`x:/${segment}`) ? decode(segment) : null;
+    const value = URL.canParse(`x:/${segment}`) ? decodeSegment(segment) : null;
     if (value === null || (wanted === ':type' && !isResourceType(value))) return null;
     params[wanted.slice(1)] = value;
   }
   return params;
-}
-
-function decode(segment: string): string | null {
-  try {
-    const value = decodeURIComponent(segment);
-    return /[/\\\p{Cc}]/u.test(value) ? null : value;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import { pathOn } from './name.ts';
+import { decodePercent } from '../model/text/decode.ts';
 
 /** The hosts of the same organizations besides dev.azure.com: by name, and for ssh. */
 const oldWebHost = /^([a-z0-9-]+)\.visualstudio\.com$/i;
@@ -41,16 +42,8 @@ function join(parts: readonly string[]): string | null {
 
 /** A part of a name from a URL, in its one form; null if it is invalid. */
 function asPart(text: string): string | null {
-  const plain = decode(text)?.normalize('NFC').toLowerCase();
+  const plain = decodePercent(text)?.normalize('NFC').toLowerCase();
   if (plain === undefined || plain.length === 0 || plain.length > 100 || !plain.isWellFormed()) return null;
   if (/[\p{Cc}/\\]/u.test(plain) || /^\.{1,2}$/.test(plain)) return null;
   return encodeURIComponent(plain).toLowerCase();
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Htm
 import { firstParagraph, shorten } from './plain-text.ts';
 import { foldTokens } from './fold-tokens.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
+import { decodePercent } from '../model/text/decode.ts';
 
 /**
  * Renders the Markdown texts of one document. `level`: the level of its `#` headings (3: `<h3>`);
@@ -205,7 +206,7 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   function targetOf(href: string): string | null {
     if (!isSafeLink(href)) return null;
     if (!href.startsWith('#')) return href;
-    const id = anchorOf(href.slice(1)) ?? anchorOf(safeDecode(href.slice(1)));
+    const id = anchorOf(href.slice(1)) ?? anchorOf(decodePercent(href.slice(1)) ?? '');
     return id === null ? null : `#${id}`;
   }
 
@@ -231,12 +232,4 @@ function outsideImage(address: string, label: string): Html {
 
 function outside(href: string): [string, string][] {
   return href.startsWith('#') ? [] : [['rel', 'nofollow noopener noreferrer']];
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

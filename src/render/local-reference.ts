@@ -1,5 +1,6 @@
 import { type JsonObject, isObject } from '../model/json.ts';
 import { textOf } from './json-value.ts';
+import { decodePercent } from '../model/text/decode.ts';
 
 /**
  * Resolves a reference within the document (`#/a/b`) through own members. Undefined if it does not
@@ -18,7 +19,7 @@ export function resolveLocal(document: JsonObject, reference: string): unknown {
 
 /** The keys of a pointer in a URI fragment (RFC 6901 §6). */
 export function pointerKeys(reference: string): string[] {
-  return decode(reference.slice(1))
+  return (decodePercent(reference.slice(1)) ?? reference.slice(1))
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
@@ -30,12 +31,4 @@ export function dereference(document: JsonObject, value: unknown): JsonObject | 
   for (let hops = 0; hops < 20 && isObject(target) && textOf(target['$ref']) !== ''; hops++)
     target = resolveLocal(document, textOf(target['$ref']));
   return isObject(target) && textOf(target['$ref']) === '' ? target : null;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -111,10 +111,7 @@ export async function compileOpened(
 ): Promise<Published> {
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
   const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
-    compiler.compile(
-      input,
-      withoutRegistry((paths) => snapshot.read(paths)),
-    ),
+    compiler.compile(input, withoutRegistry(snapshot)),
   );
   adviseRepository(name, report, isRepository);
   if (artifact === null)

@@ -83,12 +83,7 @@ async function lint(
   const validation = lenient ? 'lenient' : (settings?.validation ?? 'strict');
   const asked = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }) };
   const input = { ...asked, limits, reportOnly: true };
-  const compiled = await withProgress(`Checking ${entry}`, () =>
-    compiler.compile(
-      input,
-      withoutRegistry((paths) => snapshot.read(paths)),
-    ),
-  );
+  const compiled = await withProgress(`Checking ${entry}`, () => compiler.compile(input, withoutRegistry(snapshot)));
   adviseRepository(file, compiled.report, isRepository);
   return compiled;
 }

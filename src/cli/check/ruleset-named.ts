@@ -54,10 +54,7 @@ async function read(
     ? await fetchDocument(place, limits.fileBytes, registry)
     : await openFolder(place, limits);
   const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits } as const;
-  const { artifact, report } = await compiler.compile(
-    input,
-    withoutRegistry((paths) => snapshot.read(paths)),
-  );
+  const { artifact, report } = await compiler.compile(input, withoutRegistry(snapshot));
   if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
   const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
   return { digest: digestOf(json), name, json: Buffer.from(json).toString() };

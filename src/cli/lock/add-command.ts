@@ -6,7 +6,7 @@ import { parseSemanticVersion } from '../../model/label.ts';
 import { registryFault, type LockedContract } from '../../model/graph/lock.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate } from '../command-context.ts';
-import { print, printJson, withProgress } from '../output.ts';
+import { print, printJson, withProgressUnless } from '../output.ts';
 import { openLock, pathInLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 
 interface AddOptions extends LockOptions {
@@ -24,11 +24,7 @@ export function addCommand(): Command {
     .action(async (name: string, _options: unknown, self: Command) => {
       const options = self.optsWithGlobals<AddOptions>();
       const lock = await openLock(self, { creates: true });
-      const entry = await withProgress(
-        `Adding ${name}`,
-        () => add(lock, name, options),
-        options.json ? null : process.stderr,
-      );
+      const entry = await withProgressUnless(options.json, `Adding ${name}`, () => add(lock, name, options));
       if (options.json) printJson(entry);
       else print(`added ${entry.path}: ${entry.contract}@${entry.version} (${entry.range})`);
     });

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import type { FileState } from './vendored-file.ts';
 
@@ -28,11 +28,7 @@ export function installCommand(): Command {
     .action(async (_options: unknown, self: Command) => {
       const { frozen = false, json = false, report } = self.optsWithGlobals<InstallOptions>();
       const lock = await openLock(self);
-      const installed = await withProgress(
-        'Checking contracts',
-        (say) => install(lock, frozen, say),
-        json ? null : process.stderr,
-      );
+      const installed = await withProgressUnless(json, 'Checking contracts', (say) => install(lock, frozen, say));
       const wrong = installed.filter(({ detail }) => detail !== null);
       if (wrong.length > 0) process.exitCode = 1;
       else if (report !== undefined) await reportTo(lock, report);

@@ -5,7 +5,7 @@ import { compareSemanticVersions, placeOfLabel } from '../../model/label.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { selectVersion, type Status } from '../../model/resource.ts';
 import { readerOf } from '../../model/versions/version-order.ts';
-import { print, printJson, withProgress } from '../output.ts';
+import { print, printJson, withProgressUnless } from '../output.ts';
 import type { CompareContracts } from './compare-contracts.ts';
 import type { SourceHistory } from './contract-source.ts';
 import { entriesNamed, openLock, withLockOption, type LockOptions } from './open-lock.ts';
@@ -35,18 +35,15 @@ export function outdatedCommand(): Command {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const entries = await entriesNamed(await openLock(self), name);
       const { withComparer } = await import('./compare-contracts.ts');
-      const outdated = await withProgress(
-        'Asking registries',
-        (say) =>
-          withComparer(self, async (compare) => {
-            const all: Outdated[] = [];
-            for (const entry of entries) {
-              say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
-              all.push(await examine(entry, compare));
-            }
-            return all;
-          }),
-        json ? null : process.stderr,
+      const outdated = await withProgressUnless(json, 'Asking registries', (say) =>
+        withComparer(self, async (compare) => {
+          const all: Outdated[] = [];
+          for (const entry of entries) {
+            say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
+            all.push(await examine(entry, compare));
+          }
+          return all;
+        }),
       );
       if (json) return printJson({ contracts: outdated });
       const rows = await Promise.all(outdated.map(rowsFor));

@@ -3,7 +3,7 @@ import type { Comparison } from '../../model/comparison.ts';
 import { formatOfFile, parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { entriesNamed, openLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 
 /** An entry that moves to another version. */
@@ -23,11 +23,7 @@ export function updateCommand(): Command {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const lock = await openLock(self);
       const entries = await entriesNamed(lock, name);
-      const moved = await withProgress(
-        'Asking registries',
-        () => findMoves(self, lock, entries),
-        json ? null : process.stderr,
-      );
+      const moved = await withProgressUnless(json, 'Asking registries', () => findMoves(self, lock, entries));
       const { writeTreeFile } = await import('./tree-files.ts');
       for (const { after, bytes } of moved) await writeTreeFile(lock.folder, after.path, bytes);
       const next = new Map(moved.map(({ before, after }) => [before, after]));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { Copied } from '../../store/copy/copy-store.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';
 
 /** `stele backup FOLDER`: copies the store, or what is new since the last time. */
@@ -22,7 +22,7 @@ export function backupCommand(): Command {
           import('../../open.ts'),
         ]);
         const into = await openBucket({ kind: 'fs', path: folder });
-        return withProgress('Copying', (say) => backup(registry, into, showCopied(say)), json ? null : process.stderr);
+        return withProgressUnless(json, 'Copying', (say) => backup(registry, into, showCopied(say)));
       });
       const key = join(dirname(cacheFolder), '.secret-key');
       if (!json && isNew && existsSync(key)) {

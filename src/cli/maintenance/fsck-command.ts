@@ -9,7 +9,7 @@ import { isHead } from '../../registry/maintenance/witnesses.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Head } from '../../store/log/heads.ts';
 import { holdsStore, operator, withStore, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { endIn } from './log-point.ts';
 
 interface FsckOptions extends CommonOptions {
@@ -102,7 +102,7 @@ export async function checkStore(registry: Registry, json: boolean, heads: reado
   const { fsck } = await import('../../registry/fsck.ts');
   const show = (say: (text: string) => void) => (checked: Checked) =>
     say(`Checking: ${checked.objects} objects, ${checked.entries} log entries`);
-  return withProgress('Checking', (say) => fsck(registry, show(say), heads), json ? null : process.stderr);
+  return withProgressUnless(json, 'Checking', (say) => fsck(registry, show(say), heads));
 }
 
 /** The heads in a file: a list of them, or the output of a backup or a check. Throws `malformed`. */

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withStore, type CommonOptions } from '../command-context.ts';
-import { print, printJson, withProgress } from '../output.ts';
+import { print, printJson, withProgressUnless } from '../output.ts';
 
 interface GcCommandOptions extends CommonOptions {
   grace: number;
@@ -21,16 +21,13 @@ export function gcCommand(): Command {
       const { json, grace, quarantine, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
       const collected = await withStore(command, async (registry) => {
         const { collectGarbage } = await import('../../registry/maintenance/gc.ts');
-        return withProgress(
-          'Looking for objects that nothing refers to',
-          (say) =>
-            collectGarbage(registry, {
-              grace: grace * hour,
-              quarantine: quarantine * hour,
-              dryRun,
-              progress: ({ kept, quarantined }) => say(`${kept} objects kept, ${quarantined} put into quarantine`),
-            }),
-          json ? null : process.stderr,
+        return withProgressUnless(json, 'Looking for objects that nothing refers to', (say) =>
+          collectGarbage(registry, {
+            grace: grace * hour,
+            quarantine: quarantine * hour,
+            dryRun,
+            progress: ({ kept, quarantined }) => say(`${kept} objects kept, ${quarantined} put into quarantine`),
+          }),
         );
       });
       if (json) return printJson(collected);

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Checked } from '../../registry/fsck.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printCredentials, printDamages } from './fsck-command.ts';
@@ -22,14 +22,13 @@ export function migrateCommand(): Command {
       const config = await readConfig(command);
       const { store, cacheFolder } = config;
       assertApart(store, folder);
-      const stream = json ? null : process.stderr;
       const migrated = await withStore(command, async ({ bucket }) => {
         const [{ migrate }, { openBucket }] = await Promise.all([
           import('../../registry/maintenance/migrate.ts'),
           import('../../open.ts'),
         ]);
         const into = await openBucket({ kind: 'fs', path: folder });
-        return withProgress('Copying', (say) => migrate(bucket, into, showCopied(say)), stream);
+        return withProgressUnless(json, 'Copying', (say) => migrate(bucket, into, showCopied(say)));
       });
       const checked = await check(folder, json, command);
       const { rewritten, isBehind, ...copied } = migrated;

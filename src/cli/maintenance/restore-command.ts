@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { Until } from '../../store/copy/copy-store.ts';
 import { holdsStore, readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
-import { withProgress } from '../output.ts';
+import { withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';
 import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printDamages } from './fsck-command.ts';
@@ -38,8 +38,7 @@ export function restoreCommand(): Command {
       ]);
       const from = await openBucket({ kind: 'fs', path: folder });
       const into = await openBucket(store);
-      const stream = json ? null : process.stderr;
-      const copied = await withProgress('Copying', (say) => restore(from, into, until, showCopied(say)), stream);
+      const copied = await withProgressUnless(json, 'Copying', (say) => restore(from, into, until, showCopied(say)));
       const { damages } = await withRegistry(command, (registry) => checkStore(registry, json));
       if (!json) printDamages(damages);
       if (damages.length > 0) process.exitCode = 1;

@@ -4,6 +4,7 @@ import { followPointer, joinPointer } from '../text/pointer.ts';
 import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
 import { adviseSchemaObjects } from './openapi-schema-objects.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';
+import { decodePercent } from '../../model/text/decode.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 
@@ -217,20 +218,12 @@ function resolve(root: unknown, value: unknown, pointer: string): { value: unkno
     const reference = isObject(at.value) ? at.value['$ref'] : undefined;
     if (typeof reference !== 'string') return at;
     if (!reference.startsWith('#/')) return null;
-    const target = decode(reference.slice(1));
+    const target = decodePercent(reference.slice(1)) ?? reference.slice(1);
     const schema = followPointer(root, target);
     if (!schema.found) return null;
     at = { value: schema.value, pointer: target };
   }
   return null;
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 function members(value: unknown): [string, unknown][] {

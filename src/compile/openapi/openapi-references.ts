@@ -7,6 +7,7 @@ import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
+import { decodePercent } from '../../model/text/decode.ts';
 
 /** Why a reference does not resolve. `rule` is null if it does. */
 export interface Verdict {
@@ -71,17 +72,12 @@ export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
   if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
   if (isObject(entry.value) && entry.value['$self'] === uri)
-    return followPointer(entry.value, decodeFragment(fragment)).found;
+    return followPointer(entry.value, decodePercent(fragment) ?? fragment).found;
   const named = identifiedIn(entry).get(uri);
-  return named !== undefined && (!fragment.startsWith('/') || followPointer(named, decodeFragment(fragment)).found);
-}
-
-function decodeFragment(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
+  return (
+    named !== undefined &&
+    (!fragment.startsWith('/') || followPointer(named, decodePercent(fragment) ?? fragment).found)
+  );
 }
 
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();

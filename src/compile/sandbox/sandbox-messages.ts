@@ -39,7 +39,7 @@ import {
 /** Messages from the parent to the sandbox. */
 export type ParentMessage =
   | { type: 'compile'; input: CompileInput; files: LoadedFile[] }
-  | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
+  | { type: 'detect'; files: readonly { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
   | { type: 'ignored'; patterns: readonly string[]; paths: readonly string[] }
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
   | { type: 'version'; file: VersionFile; limits: CompileLimits }

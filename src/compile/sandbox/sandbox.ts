@@ -5,6 +5,7 @@ import { createReport, problemAtFile } from '../../model/problem.ts';
 import type { JobOptions } from './child.ts';
 import { besideOwnCode } from './code-cache.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
+import { inHalves, splitIntoBatches } from './batches.ts';
 import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
@@ -28,8 +29,7 @@ export interface SandboxCompiler extends Sandboxes {
   prepare(limits: Pick<CompileLimits, 'memoryMegabytes'>): void;
 }
 
-const batchBytes = 8 * 1024 * 1024;
-const batchFiles = 500;
+const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
@@ -69,7 +69,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       const candidates = files.filter(
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
-      const batches = splitBatches(candidates);
+      const batches = splitIntoBatches(candidates, maxBatch);
       const detected = await Promise.all(batches.map((batch) => detectBatch(run, batch, limits, turn)));
       const asked = new Set(candidates.map(({ path }) => path));
       return detected.flat().filter(({ path }) => asked.delete(path));
@@ -110,9 +110,9 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     },
 
     expectPages(pages, { memoryMegabytes }) {
-      const [withCode, plain] = batchesOf(pages);
-      if (withCode > 0) code.warm(memoryMegabytes, withCode).catch(() => undefined);
-      if (plain > 0) warm(memoryMegabytes, plain).catch(() => undefined);
+      const batches = batchesOf(pages);
+      if (batches.code.length > 0) code.warm(memoryMegabytes, batches.code.length).catch(() => undefined);
+      if (batches.plain.length > 0) warm(memoryMegabytes, batches.plain.length).catch(() => undefined);
     },
 
     renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
@@ -190,33 +190,14 @@ function diedProblem(
   return problemAtFile(outcome.died, entry, messages[outcome.died] + hint);
 }
 
-/** Splits a batch that exceeds the limits, so that only files that exceed them alone are left out. */
 async function detectBatch(
   run: Pool['run'],
-  files: { path: string; bytes: Uint8Array }[],
+  files: readonly { path: string; bytes: Uint8Array }[],
   limits: CompileLimits,
   turn: Turn,
 ): Promise<Detected[]> {
   const outcome = await run({ type: 'detect', files, limits }, limits, turn);
   if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
   if (files.length === 1) return [];
-  const middle = Math.ceil(files.length / 2);
-  const halves = [files.slice(0, middle), files.slice(middle)];
-  return (await Promise.all(halves.map((half) => detectBatch(run, half, limits, turn)))).flat();
-}
-
-function splitBatches(files: readonly { path: string; bytes: Uint8Array }[]): { path: string; bytes: Uint8Array }[][] {
-  const batches: { path: string; bytes: Uint8Array }[][] = [];
-  let bytes = 0;
-  for (const { path, bytes: content } of files) {
-    const last = batches.at(-1);
-    if (last === undefined || last.length >= batchFiles || bytes + content.length > batchBytes) {
-      batches.push([{ path, bytes: content }]);
-      bytes = content.length;
-    } else {
-      last.push({ path, bytes: content });
-      bytes += content.length;
-    }
-  }
-  return batches;
+  return inHalves(files, (half) => detectBatch(run, half, limits, turn));
 }

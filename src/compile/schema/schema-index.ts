@@ -3,6 +3,7 @@ import { isUrlPath } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
+import { decodePercent } from '../../model/text/decode.ts';
 
 /** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
 export interface Resource {
@@ -158,9 +159,5 @@ export function splitFragment(uri: string): [base: string, fragment: string] {
   const at = uri.indexOf('#');
   if (at < 0) return [uri, ''];
   const encoded = uri.slice(at + 1);
-  try {
-    return [uri.slice(0, at), decodeURIComponent(encoded)];
-  } catch {
-    return [uri.slice(0, at), encoded];
-  }
+  return [uri.slice(0, at), decodePercent(encoded) ?? encoded];
 }

@@ -1,3 +1,5 @@
+import { decodePercent } from '../text/decode.ts';
+
 /** The types of images that a version may have, each with the extension in its URL. */
 export const imageTypes = {
   'image/png': 'png',
@@ -49,7 +51,7 @@ export function isImageName(path: string): boolean {
 export function imagePaths(address: string, file: string): string[] {
   const bare = /^[^?#]{1,1000}/.exec(address)?.[0] ?? '';
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|[\\\0\s]/i.test(bare) || !isImageName(bare)) return [];
-  const path = decode(bare);
+  const path = decodePercent(bare) ?? bare;
   const folder = file.slice(0, file.lastIndexOf('/') + 1);
   const paths = path.startsWith('/') ? [plainPath(path)] : [plainPath(folder + path), plainPath(path)];
   return [...new Set(paths.filter((each) => each !== null))];
@@ -63,14 +65,6 @@ function plainPath(path: string): string | null {
     if (segment !== '..' && segment !== '.' && segment !== '') segments.push(segment);
   }
   return segments.join('/');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Finds the image that an address means. Null: none, or files of the document mean different ones by it. */

@@ -1,5 +1,6 @@
 import { closest } from '../../model/text/closest.ts';
 import type { Operation } from './api-description.ts';
+import { decodeSegment } from '../../model/text/decode.ts';
 
 /** A path of the description with its operations. */
 export interface Route {
@@ -51,30 +52,21 @@ function matchSegments(template: readonly string[], all: readonly string[]): Rec
       if (segment !== wanted) return null;
       continue;
     }
-    const value = hasRest && wanted === last ? rest : decodeSegment(segment);
+    const value = hasRest && wanted === last ? rest : decoded(segment);
     if (value === null) return null;
     values[wanted.slice(1, -1)] = value;
   }
   return values;
 }
 
-/**
- * A decoded path segment; null if it cannot be decoded, or contains a slash or control character.
- */
-function decodeSegment(segment: string): string | null {
-  if (!segment.includes('%')) return segment;
-  try {
-    const value = decodeURIComponent(segment);
-    return /[/\\\p{Cc}]/u.test(value) ? null : value;
-  } catch {
-    return null;
-  }
+function decoded(segment: string): string | null {
+  return segment.includes('%') ? decodeSegment(segment) : segment;
 }
 
 /** The rest of a path, decoded. Clients may encode its slashes (RFC 3986 §2.2). */
 function decodeRest(segments: readonly string[]): string | null {
-  const decoded = segments.flatMap((segment) => segment.split(/%2f/i)).map(decodeSegment);
-  return decoded.includes(null) ? null : decoded.join('/');
+  const parts = segments.flatMap((segment) => segment.split(/%2f/i)).map(decoded);
+  return parts.includes(null) ? null : parts.join('/');
 }
 
 /** The methods of a route for `Allow`. */

@@ -1,5 +1,6 @@
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
 import type { PageLink } from '../model/source-page.ts';
+import { decodePercent } from '../../model/text/decode.ts';
 
 /** Where a link of a page leads. `href`: as written into the HTML; null: the link becomes plain text. */
 export type Target =
@@ -17,8 +18,8 @@ export function resolveLink(from: string, written: string, isImage: boolean): Ta
   if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(written) || /^[/\\]{2}/.test(written) || written.includes('\\'))
     return { kind: 'unsafe', href: null };
   const [, path = '', hash = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(written) ?? [];
-  const anchor = safeDecode(hash);
-  const target = path === '' ? from : resolvePath(from, safeDecode(path));
+  const anchor = decodePercent(hash) ?? hash;
+  const target = path === '' ? from : resolvePath(from, decodePercent(path) ?? path);
   const to = target === null ? null : fileOf(target, isImage);
   if (to === null) return { kind: 'inside', href: null, link: { to: null, anchor } };
   const end = anchor === '' ? '' : `#${encodeURIComponent(anchor)}`;
@@ -33,12 +34,4 @@ function fileOf(path: string, isImage: boolean): string | null {
   if (isFilePath(path)) return path;
   const page = pageAt(path.replace(/\.html$/, ''));
   return isPagePath(page) ? page : null;
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
