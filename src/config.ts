@@ -71,6 +71,20 @@ export interface Config {
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
+/** Keys that are the same in a file, apart from their defaults. */
+export type AsWritten =
+  | 'webhooks'
+  | 'pulls'
+  | 'limits'
+  | 'quotas'
+  | 'sandbox'
+  | 'proxies'
+  | 'embedOrigins'
+  | 'drain'
+  | 'retention'
+  | 'gc'
+  | 'log';
+
 type DeepPartial<T> = T extends (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
@@ -78,23 +92,7 @@ type DeepPartial<T> = T extends (infer Item)[]
     : T;
 
 /** A configuration file. Every member is optional. */
-export type UserConfig = DeepPartial<
-  Omit<
-    Config,
-    | 'store'
-    | 'cache'
-    | 'url'
-    | 'login'
-    | 'cacheFolder'
-    | 'hosts'
-    | 'secretKey'
-    | 'templates'
-    | 'organizations'
-    | 'sync'
-    | 'sites'
-    | 'metrics'
-  >
-> & {
+export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 'trustedPublishing' | 'rateLimit'>> & {
   store?: UserStore;
   organizations?: Record<string, UserOrganization>;
   sync?: Partial<Omit<Config['sync'], 'knownHosts'>> & { knownHosts?: string };

@@ -8,15 +8,10 @@ import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
+import type { Generation } from '../store/generations.ts';
 
 /** One change of a resource, as the record's history and `GET /v1/audit` return it. */
-interface Change {
-  generation: number;
-  at: string;
-  actor: string;
-  origin: string | null;
-  action: string;
-}
+type Change = Pick<Generation<unknown>, 'generation' | 'at' | 'actor' | 'origin' | 'action'>;
 
 /**
  * `stele log COORDINATE`: prints the history of a resource, newest first, and verifies its chain.

@@ -1,5 +1,5 @@
 import type { ResourceType, Format } from '../model/address.ts';
-import type { Coding } from '../model/artifact.ts';
+import type { Coding, DocumentFacts } from '../model/artifact.ts';
 import type { Dependency } from '../model/graph/dependency.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
@@ -71,17 +71,10 @@ export interface Representation {
 }
 
 /** A compiled document. */
-export interface Artifact {
+export interface Artifact extends DocumentFacts {
   type: ResourceType;
-  kind: Kind;
-  /** `3.1.0`, `2020-12`, … */
-  specification: string;
-  title: string;
-  description: string;
   /** The first paragraph of its description as plain text, at most 300 characters. */
   summary: string;
-  /** The version in the document, or null. */
-  version: string | null;
   /** json and yaml, each as identity, gzip, br and zstd. */
   representations: Representation[];
 }

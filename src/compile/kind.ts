@@ -1,7 +1,7 @@
-import type { Kind } from '../model/kinds.ts';
 import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';
+import type { DocumentFacts } from '../model/artifact.ts';
 
 /**
  * A collected file that is not JSON or YAML: other text (`text`), or missing or invalid
@@ -25,20 +25,15 @@ export interface KindInput {
   input: CompileInput;
 }
 
-export interface KindResult {
+export interface KindResult extends DocumentFacts {
   problems: Problem[];
   /**
    * The document with everything that it references. `entry.value` itself (the same object) when it
    * references no other file; then the author's bytes are kept. Null when bundling failed.
    */
   bundle: unknown;
-  kind: Kind;
-  specification: string;
-  title: string;
   /** A summary of the document in one sentence. Default: the first paragraph of its description. */
   summary?: string;
-  description: string;
-  version: string | null;
   /** Paths of the files whose own problems (syntax, duplicate keys) count. Default: all files. */
   used?: ReadonlySet<string>;
 }

@@ -66,13 +66,7 @@ export function hasExtraCertificates(): boolean {
 }
 
 /** Returns the environment's defaults for command line options. */
-export function readEnvironment(): {
-  port: string | undefined;
-  key: string | undefined;
-  data: string | undefined;
-  registry: string | undefined;
-  org: string | undefined;
-} {
+export function readEnvironment(): Record<'port' | 'key' | 'data' | 'registry' | 'org', string | undefined> {
   return {
     port: process.env.PORT,
     key: process.env.STELE_KEY,

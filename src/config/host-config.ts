@@ -13,12 +13,7 @@ export interface HostConfig {
 }
 
 /** A host as it is written. */
-export interface UserHost {
-  kind?: HostKind;
-  url?: string;
-  apiUrl?: string;
-  webhookSecret?: SecretName;
-}
+export type UserHost = { [key in keyof HostConfig]?: NonNullable<HostConfig[key]> };
 
 /** Fills in a host for every kind, and the defaults of each. */
 export function fillHosts(given: { [name in string]?: UserHost } = {}): Record<string, HostConfig> {

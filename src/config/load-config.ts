@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { Config, UserConfig } from '../config.ts';
+import type { Config, UserConfig, AsWritten } from '../config.ts';
 import { closest } from '../model/text/closest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
@@ -33,52 +33,25 @@ export async function loadConfig(file: string | null, data: string | null, editi
  * Throws `malformed`.
  */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
-  const given = fillDefaults(value) as UserConfig &
-    Pick<
-      Config,
-      | 'sync'
-      | 'limits'
-      | 'quotas'
-      | 'sandbox'
-      | 'cache'
-      | 'rateLimit'
-      | 'log'
-      | 'proxies'
-      | 'embedOrigins'
-      | 'drain'
-      | 'retention'
-      | 'gc'
-      | 'webhooks'
-      | 'pulls'
-    >;
+  const given = fillDefaults(value) as UserConfig & Pick<Config, AsWritten | 'sync' | 'cache' | 'rateLimit'>;
   const hosts = fillHosts(given.hosts);
   const config: Config = {
+    ...given,
     url: given.url?.replace(/\/$/, '') ?? null,
     store: fillStore(given, { base, data }),
     cacheFolder: resolve(base, data, 'cache'),
     organizations: fillOrganizations(given.organizations ?? {}, base, hosts),
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
     hosts,
-    webhooks: given.webhooks,
     sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
-    pulls: given.pulls,
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
-    limits: given.limits,
-    quotas: given.quotas,
-    sandbox: given.sandbox,
     cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: { ...given.rateLimit, organization: given.rateLimit.organization ?? 2 * given.rateLimit.key },
-    proxies: given.proxies,
-    embedOrigins: given.embedOrigins,
-    drain: given.drain,
     metrics: given.metrics ? { host: '127.0.0.1', ...given.metrics } : null,
-    retention: given.retention,
-    gc: given.gc,
-    log: given.log,
   };
   assertCredentials(config);
   assertOrganizations(config);

@@ -60,17 +60,10 @@ type UserRepository = Partial<RepositoryConfig> & { [kind in HostKind]?: string 
   -readonly [key in keyof OwnerFilter]: OwnerFilter[key];
 };
 
-export interface UserOrganization {
-  name?: string;
-  logo?: string;
-  accent?: NonNullable<OrganizationConfig['accent']>;
-  embedOrigins?: string[];
-  images?: string[];
-  changes?: Partial<ChangeRules>;
+/** An organization as it is written. */
+export type UserOrganization = Partial<Omit<OrganizationConfig, 'repositories' | 'owners'>> & {
   repositories?: UserRepository[];
-  quotas?: Partial<Quotas>;
-  defaults?: OrganizationConfig['defaults'];
-}
+};
 
 /** Sorts the repositories of each organization, and makes paths absolute. Throws `malformed`. */
 export function fillOrganizations(

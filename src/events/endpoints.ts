@@ -10,21 +10,10 @@ import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
 
 /** The input that creates an endpoint. */
-export interface NewWebhook {
-  url: string;
-  description?: string;
-  events?: EventType[] | null;
-  resources?: string[] | null;
-}
+export type NewWebhook = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'description' | 'events' | 'resources'>>;
 
 /** Changes to an endpoint. Absent members stay as they are. */
-export interface WebhookChange {
-  url?: string;
-  description?: string;
-  events?: EventType[] | null;
-  resources?: string[] | null;
-  state?: Webhook['state'];
-}
+export type WebhookChange = Partial<NewWebhook & Pick<Webhook, 'state'>>;
 
 /** An endpoint with its signing secret, which is shown once. */
 export interface WithSecret {

@@ -33,11 +33,8 @@ export interface Provenance {
   job?: Omit<JobOrigin, 'repository' | 'commit'>;
 }
 
-/**
- * The description of a version: the manifest's `config` object. Contains no time, so it can be
- * reproduced.
- */
-export interface ArtifactConfig {
+/** What a document is and says of itself. */
+export interface DocumentFacts {
   kind: Kind;
   /** Version of the specification the document follows: `3.1.0`, `2020-12`, … */
   specification: string;
@@ -45,6 +42,13 @@ export interface ArtifactConfig {
   description: string;
   /** The version stated in the document, or null. */
   version: string | null;
+}
+
+/**
+ * The description of a version: the manifest's `config` object. Contains no time, so it can be
+ * reproduced.
+ */
+export interface ArtifactConfig extends DocumentFacts {
   provenance: Provenance;
   /**
    * The compiler that made the artifact: name, version, and the runtime whose codecs compressed it.

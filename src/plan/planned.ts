@@ -2,26 +2,21 @@ import type { VersionSource } from '../compile/repository-reader.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { Ownership } from '../model/resource.ts';
 import type { OnConflict } from '../model/connection.ts';
-import type { Compatibility } from '../model/gate.ts';
-import type { BlockOn, Exemption } from '../model/problem.ts';
+import type { GateSettings } from '../model/gate.ts';
+import type { Exemption } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
 /** A document of a repository and the resource that it is published to. Its ownership is that of an existing resource, too. */
-export interface Planned extends Ownership {
+export interface Planned extends Ownership, GateSettings {
   path: string;
   coordinate: Coordinate;
-  /**
-   * Settings for a new resource, from here to `compatibility`. An existing resource keeps its own.
-   */
+  /** Settings for a new resource, from here to `validation`. An existing resource keeps its own, also of its gate. */
   name: string;
   description: string;
   visibility: Visibility;
   ruleset: string | null;
   validation: Validation | null;
-  blockOn?: BlockOn | null;
-  ratchet?: boolean | null;
-  compatibility?: Compatibility | null;
   /** Findings that the repository accepts, also for an existing resource. */
   exemptions?: Exemption[];
   onConflict: OnConflict;

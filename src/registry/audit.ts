@@ -9,16 +9,13 @@ import type { Noted } from '../store/log/trail.ts';
 import { listKeys } from './keys/list-keys.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
+import type { Generation } from '../store/generations.ts';
 
 /** One change: who did what, when, from where, and the generation that it made. */
-export interface AuditEntry {
-  at: string;
+export interface AuditEntry extends Pick<Generation<unknown>, 'generation' | 'at' | 'origin' | 'action'> {
   /** Null for those who may not know. */
   actor: string | null;
-  origin: string | null;
-  action: string;
   subject: { kind: 'resource' | 'site' | 'key' | 'webhook' | 'organization'; id: string };
-  generation: number;
 }
 
 /** Which changes. Absent members: all. */

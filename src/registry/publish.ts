@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
-import type { Resource, Version } from '../model/resource.ts';
+import type { Resource } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {
   appendDraft,
@@ -36,25 +36,11 @@ import type { Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
 
 /** How a publish ended. Only `published` changed anything. */
-export type PublishResult =
-  | {
-      outcome: 'published' | 'unchanged';
-      resource: Resource;
-      version: Version;
-      report: Report;
-      compiled: Compiled;
-      ruleset: Digest | null;
-    }
-  | { outcome: 'rejected'; report: Report; reportDigest: Digest | null; compiled: Compiled; ruleset: Digest | null }
-  | {
-      outcome: 'conflict';
-      detail: string;
-      label: string;
-      suggestion: string | null;
-      report: Report;
-      compiled: Compiled;
-      ruleset: Digest | null;
-    };
+export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Digest | null }) & {
+  report: Report;
+  compiled: Compiled;
+  ruleset: Digest | null;
+};
 
 /**
  * Compiles a document and publishes it. The bytes are written first and the record last: that append

@@ -5,24 +5,13 @@ import type { Key } from '../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** Value of the record that prevents exchanging a token twice. */
-export interface UsedToken {
-  issuer: string;
-  subject: string;
-  repository: string;
-  ref: string | null;
+/** Value of the record that prevents exchanging a token twice. Not needed once the token has expired. */
+export interface UsedToken extends Pick<Job, 'issuer' | 'subject' | 'repository' | 'ref' | 'expiresAt'> {
   organization: string;
-  /** When the token itself expires. After that, this record is not needed. */
-  expiresAt: string;
 }
 
 /** The ids of a repository and its owner when an organization first accepted one of its tokens. */
-export interface KnownRepository {
-  issuer: string;
-  repository: string;
-  repositoryId: string | null;
-  ownerId: string | null;
-}
+export type KnownRepository = Pick<Job, 'issuer' | 'repository' | 'repositoryId' | 'ownerId'>;
 
 /** Lifetime of the key, in minutes. */
 const keyMinutes = 15;

@@ -20,12 +20,7 @@ export interface Generation<T> {
 }
 
 /** Who made a change and how: recorded with each generation. */
-export interface Change {
-  actor: string;
-  origin: string | null;
-  action: string;
-  operation?: string;
-}
+export type Change = Pick<Generation<unknown>, 'actor' | 'origin' | 'action' | 'operation'>;
 
 type Decision<T> = { value: T; change: Change } | null;
 

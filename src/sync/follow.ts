@@ -88,14 +88,10 @@ function isListed(config: Config, org: string, url: string): boolean {
 }
 
 /** A repository to follow, as somebody who is not trusted asks for it. */
-export interface GivenRepository {
+export interface GivenRepository extends Pick<Repository, 'branch' | 'visibility' | 'validation' | 'credential'> {
   repository: string;
-  branch: string | null;
   /** Look only into this folder. */
   path: string | null;
-  visibility: Repository['visibility'];
-  validation: Repository['validation'];
-  credential: string | null;
   /** What its versions are made from. Default: the branch. */
   versions?: 'branch' | 'tags';
 }

@@ -1,5 +1,5 @@
 import { formatCoordinate } from '../model/address.ts';
-import type { Repository, Run, RunDocument } from '../model/connection.ts';
+import type { RunDocument } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
@@ -8,7 +8,7 @@ import { plannedFor, type Connected } from '../plan/plan.ts';
 import type { ReadPast } from './past-paths.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Syncing } from './syncing.ts';
 
 /**
  * Whether an imported version that is older than the latest may become latest: `keep`: no; `rule`:
@@ -17,19 +17,15 @@ import type { Registry } from '../registry/registry.ts';
 export type ImportLatest = 'keep' | 'rule' | 'ask';
 
 /** An import that is running. */
-export interface ImportWork {
-  registry: Registry;
-  repository: Repository;
+export interface ImportWork extends Omit<Syncing, 'onProgress'> {
   connected: Connected;
   remote: Remote;
   /** Commits of the branch, oldest first. */
   history: readonly HistoryCommit[];
-  run: Run;
   /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
   latest: ImportLatest;
   onProgress: ((progress: ImportProgress) => void) | undefined;
-  signal: AbortSignal;
 }
 
 /** Reported after each imported commit or tag. */

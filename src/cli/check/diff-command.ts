@@ -19,7 +19,6 @@ import { selectVersion } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
 import { isRevision } from '../../source/path.ts';
-import type { Snapshot } from '../../source/snapshot.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { adviseRepository } from './advise-repository.ts';
 import { diffFormats, formatDiff, type DiffFormat } from './diff-formats.ts';
@@ -96,11 +95,7 @@ function isCoordinate(name: string): boolean {
   return name.startsWith('@') && !existsSync(name);
 }
 
-interface OpenedDocument {
-  snapshot: Snapshot;
-  entry: string;
-  isRepository: boolean;
-}
+type OpenedDocument = Awaited<ReturnType<typeof openFolder>>;
 
 /** Compiles a file into the document that would be published. Throws `refused` if it is not valid. */
 export async function compileOpened(

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 import { withClient, type Client } from './with-client.ts';
+import type { Webhook } from '../../model/webhook.ts';
 
 interface WebhookOptions extends CommonOptions {
   org?: string;
@@ -11,14 +12,7 @@ interface WebhookOptions extends CommonOptions {
 }
 
 /** The members used here of an endpoint as `/v1` describes it. */
-interface Endpoint {
-  id: string;
-  url: string;
-  state: string;
-  events: string[] | null;
-  resources: string[] | null;
-  description: string;
-}
+type Endpoint = Pick<Webhook, 'id' | 'url' | 'state' | 'events' | 'resources'>;
 
 /** A subcommand: what it takes, and what it asks for. `id` is the first argument. Returns what `--json` prints. */
 interface Verb {

@@ -1,17 +1,13 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
-import type { DeployedFile, DeployedPage, EmbeddedVersion } from '../model/deployment.ts';
-import type { NavigationItem, SiteSettings } from '../model/documentation-site.ts';
+import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
+import type { NavigationItem } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
 import { followRedirects, pageOf } from './redirects.ts';
 
 /** The input of checks that need all pages at once. */
-export interface Checked {
-  settings: SiteSettings;
-  pages: Readonly<Record<string, DeployedPage>>;
-  files: Readonly<Record<string, DeployedFile>>;
-  embeds: Readonly<Record<string, EmbeddedVersion>>;
+export interface Checked extends Pick<DeploymentContents, 'settings' | 'pages' | 'files' | 'embeds'> {
   /** Operations that pages embed and that their API does not have, as `coordinate operation`. */
   absent: ReadonlySet<string>;
 }

@@ -1,5 +1,4 @@
 import type { Principal } from '../../model/access.ts';
-import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import {
@@ -132,14 +131,7 @@ async function append(
   {
     settings,
     ...given
-  }: {
-    manifest: Digest;
-    bytes?: number;
-    origin: SiteOrigin | null;
-    followed?: string;
-    again?: string;
-    settings?: SiteSettings;
-  },
+  }: Pick<Deployment, 'manifest' | 'bytes' | 'origin' | 'followed' | 'again'> & { settings?: SiteSettings },
 ): Promise<Appended> {
   let deployment: Deployment | null = null;
   const publishedAt = registry.now().toISOString();

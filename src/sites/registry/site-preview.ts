@@ -13,7 +13,6 @@ import {
   type DocumentationSite,
   type SiteName,
   type SiteOrigin,
-  type SiteSettings,
 } from '../model/documentation-site.ts';
 import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../store/previews.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -21,18 +20,12 @@ import { readObject } from '../../registry/stored.ts';
 import { readContents } from './deployment-contents.ts';
 import { findEditable } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
-import { draftFiles } from './publish-site.ts';
+import { draftFiles, type PublishSite } from './publish-site.ts';
 import { grantPreview, type GrantedSite } from './read-site.ts';
 import { findSite } from './site-record.ts';
 
 /** A state of a site to show to whoever has its address. */
-export interface PreviewSite extends SiteFiles {
-  site: SiteName;
-  /** Default: those of the site. */
-  settings?: SiteSettings;
-  origin: SiteOrigin | null;
-  /** Who asks for it: the report tells only of what they may read. */
-  reader: Principal;
+export interface PreviewSite extends SiteFiles, Pick<PublishSite, 'site' | 'settings' | 'origin' | 'reader'> {
   /** Recorded as who made it. */
   by: string;
 }

@@ -2,20 +2,13 @@ import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { placeOf } from '../../model/record-places.ts';
-import { corrupt } from '../generations.ts';
+import { corrupt, type Generation } from '../generations.ts';
 
 /** A change of one record. */
-export interface RecordChange {
+export interface RecordChange extends Omit<Generation<unknown>, 'at'> {
   name: string;
-  /** 1 for the first change of the record. */
-  generation: number;
   /** Sequence number of the entry that holds the generation before; null for the first. */
   last: number | null;
-  writeId: string;
-  actor: string;
-  origin: string | null;
-  action: string;
-  operation?: string;
   /** Without the items of its list, if it has one: they stand before it as changes of their own. */
   value: unknown;
   /** The member of the value that holds the list. */

@@ -25,12 +25,8 @@ export interface State {
 }
 
 /** What a state begins with: the records of a checkpoint. */
-export interface StateStart {
+export interface StateStart extends Pick<State, 'sequence' | 'digest' | 'index' | 'size'> {
   records: Map<string, HeldRecord>;
-  sequence: number;
-  digest: Digest | null;
-  index: Digest | null;
-  size: number;
 }
 
 export function createState(start: StateStart): State {

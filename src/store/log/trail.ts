@@ -4,16 +4,11 @@ import type { Objects } from '../objects.ts';
 import { isItem, type SealedEntry } from './entry.ts';
 import type { State } from './state.ts';
 import { createPacer, readEntries, readIndex, readSegment, type Index } from './summary.ts';
+import type { Generation } from '../generations.ts';
 
 /** A change without its value. */
-export interface Noted {
+export interface Noted extends Pick<Generation<unknown>, 'generation' | 'at' | 'actor' | 'origin' | 'action'> {
   name: string;
-  generation: number;
-  /** ISO 8601, UTC. */
-  at: string;
-  actor: string;
-  origin: string | null;
-  action: string;
 }
 
 /** All changes of a log, oldest first. */

@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
-import { isRejected, publicDetail, repositoryName, type DocumentState } from '../../model/connection.ts';
+import { isRejected, publicDetail, repositoryName } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { nameOf, resourceRef, type Resource } from '../../model/resource.ts';
 import { newResource } from '../../registry/create-resource.ts';
@@ -8,17 +8,14 @@ import { mayRead } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { isUnfollowed } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
+import type { RejectedDocument } from './describe-followed.ts';
 
 /** A document that was rejected before a version of it was ever published. */
-export interface Rejected {
+export interface Rejected extends Omit<RejectedDocument, 'resource'> {
   /** The resource that it would be: private, with its file as its connection. It is not stored. */
   resource: Resource;
   /** Public name of the repository. */
   repository: string;
-  path: string;
-  outcome: DocumentState['outcome'];
-  since: string | null;
-  detail: string | null;
   report: Digest | null;
 }
 
