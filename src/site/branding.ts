@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import type { Config } from '../config.ts';
 import type { OrganizationConfig } from '../config/organization-config.ts';
 import { RegistryError } from '../model/errors.ts';
+import { partsOf, contrastOf, leastContrast } from '../sites/model/theme.ts';
 
 /** What an organization's pages look like: names of assets, or null for Stele's own. */
 export interface Brand {
@@ -16,9 +17,6 @@ const inks = { light: '#ffffff', dark: '#10231f' } as const;
 
 /** How much of the accent is in the background of a tag, in percent. */
 const wash = 11;
-
-/** WCAG 2.2, 1.4.3: the least contrast of a text with its ground. */
-const leastContrast = 4.5;
 
 /** The largest logo in bytes. It is loaded with every page of the organization. */
 const largestLogo = 100_000;
@@ -67,27 +65,9 @@ function inkOn(color: string, scheme: 'light' | 'dark'): string {
 }
 
 function washOf(color: string, scheme: 'light' | 'dark'): string {
-  const [own, ground] = [channels(color), channels(grounds[scheme][0])];
+  const [own, ground] = [partsOf(color), partsOf(grounds[scheme][0])];
   const mixed = own.map((value, index) => Math.round((value * wash + ground[index]! * (100 - wash)) / 100));
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
-}
-
-function channels(color: string): number[] {
-  return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-}
-
-/** The contrast ratio of two colors (WCAG 2.2). */
-export function contrastOf(one: string, other: string): number {
-  const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (lighter! + 0.05) / (darker! + 0.05);
-}
-
-function luminance(color: string): number {
-  const [red, green, blue] = channels(color).map((value) => {
-    const part = value / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
 function readLogo(org: string, path: string): Uint8Array {

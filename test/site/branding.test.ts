@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
-import { contrastOf, readBranding } from '../../src/site/branding.ts';
+import { readBranding } from '../../src/site/branding.ts';
+import { contrastOf } from '../../src/sites/model/theme.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stele-brand-'));
 afterAll(() => rmSync(folder, { recursive: true }));

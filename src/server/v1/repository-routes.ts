@@ -1,24 +1,14 @@
-import {
-  publicDetail,
-  repositoryName,
-  repositoryRef,
-  type Repository,
-  type Run,
-  type RunDocument,
-} from '../../model/connection.ts';
-import type { Digest } from '../../model/digest.ts';
+import { repositoryRef, type Repository, type Run, type RunDocument } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
-import { showReport } from '../../registry/gate/show-report.ts';
-import { readJson } from '../../registry/stored.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { endWithin } from './sync-routes.ts';
+import { documentRecord, endWithin, readReport, runRecord } from './sync-routes.ts';
 
 export const listRepositories: Handler = async (call) => {
   const { query } = call;
@@ -105,14 +95,6 @@ export const getRepositorySync: Handler = async ({ registry, principal, org, pat
   return { status: 200, body: describe(run, new Map(reports)) };
 };
 
-/** A report as far as the asker may see it. */
-async function readReport(
-  { registry, principal }: Pick<Call, 'registry' | 'principal'>,
-  digest: Digest,
-): Promise<Report> {
-  return showReport(registry, principal, await readJson<Report>(registry, digest));
-}
-
 /** The most rejected documents of a run whose reports are in an answer. */
 const maxReports = 20;
 
@@ -128,29 +110,11 @@ async function findFollowed(call: Call, id: string): Promise<FollowedRepository>
 }
 
 /** A run with all its documents, for who may read the whole organization. */
-function describe(
-  { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress, ...run }: Run,
-  reports: ReadonlyMap<RunDocument, Report> = new Map(),
-): object {
-  return {
-    id,
-    state,
-    trigger,
-    repository: repositoryName(url),
-    branch,
-    from,
-    to,
-    startedAt,
-    finishedAt,
-    progress: progress ?? null,
-    detail: publicDetail(url, run.detail),
-    documents: run.documents.map((document) => ({
-      path: document.path,
-      resource: document.resource,
-      outcome: document.outcome,
-      version: document.label,
-      detail: publicDetail(url, document.detail),
-      ...(reports.has(document) && { report: reports.get(document) }),
-    })),
-  };
+function describe(run: Run, reports: ReadonlyMap<RunDocument, Report> = new Map()): object {
+  const documents = run.documents.map((document) => ({
+    ...documentRecord(run, document),
+    resource: document.resource,
+    ...(reports.has(document) && { report: reports.get(document) }),
+  }));
+  return runRecord(run, documents);
 }

@@ -10,6 +10,7 @@ import { within } from '../../scheduling/waiting.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Answer, Call, ResourceCall } from './call.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
+import type { Digest } from '../../model/digest.ts';
 
 /** What is synced: a resource, or a site. */
 interface Synced {
@@ -102,20 +103,31 @@ function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
 }
 
 /** A run as described in the API, with only its own documents. */
-async function describe({ registry, principal }: Call, { isOwn }: Synced, run: Run): Promise<object> {
-  const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
+async function describe(call: Call, { isOwn }: Synced, run: Run): Promise<object> {
   const shown = run.documents.filter((document) => isOwn(document, run));
-  const documents = await Promise.all(
-    shown.map(async (document: RunDocument) => ({
-      path: document.path,
-      outcome: document.outcome,
-      version: document.label,
-      detail: publicDetail(url, document.detail),
-      report:
-        document.report && (await showReport(registry, principal, await readJson<Report>(registry, document.report))),
-    })),
-  );
-  const progress = run.progress ?? null;
+  const documents = shown.map(async (document) => ({
+    ...documentRecord(run, document),
+    report: document.report && (await readReport(call, document.report)),
+  }));
+  return runRecord(run, await Promise.all(documents));
+}
+
+/** A run as described in the API, with these records of its documents. */
+export function runRecord(run: Run, documents: readonly object[]): object {
+  const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress = null, detail } = run;
   const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };
   return { ...about, startedAt, finishedAt, progress, detail: publicDetail(url, detail), documents };
+}
+
+/** A document of a run as described in the API, without its report. */
+export function documentRecord({ url }: Run, { path, outcome, label, detail }: RunDocument): object {
+  return { path, outcome, version: label, detail: publicDetail(url, detail) };
+}
+
+/** A report as far as the asker may see it. */
+export async function readReport(
+  { registry, principal }: Pick<Call, 'registry' | 'principal'>,
+  digest: Digest,
+): Promise<Report> {
+  return showReport(registry, principal, await readJson<Report>(registry, digest));
 }

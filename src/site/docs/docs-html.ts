@@ -1,20 +1,14 @@
 import MarkdownIt from 'markdown-it';
-
-/** A heading of a page. */
-export interface DocHeading {
-  /** The target of links to it. */
-  id: string;
-  text: string;
-  level: number;
-}
+import { createHeadingIds } from '../../sites/model/heading-id.ts';
+import type { PageHeading } from '../../sites/model/source-page.ts';
 
 /**
  * Renders the documentation's Markdown as HTML. `link` maps link targets. Heading ids match
  * GitHub's, so that links work there too.
  */
-export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: DocHeading[] } {
-  const headings: DocHeading[] = [];
-  const ids = new Map<string, number>();
+export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: PageHeading[] } {
+  const headings: PageHeading[] = [];
+  const ids = createHeadingIds();
   const renderer = new MarkdownIt('default', { html: false, linkify: false });
 
   renderer.core.ruler.push('stele', ({ tokens }) => {
@@ -22,7 +16,7 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
       if (token.type === 'heading_open') {
         const content = tokens[at + 1]!.children ?? [];
         const text = content.map((child) => child.content).join('');
-        const id = unique(idOf(text), ids);
+        const id = ids.idOf(text);
         token.attrSet('id', id);
         headings.push({ id, text, level: Number(token.tag.slice(1)) });
       }
@@ -40,20 +34,4 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
   for (const name of ['fence', 'code_block'])
     rules[name] = (tokens, at) => `<pre><code>${renderer.utils.escapeHtml(tokens[at]!.content)}</code></pre>\n`;
   return { html: renderer.render(markdown), headings };
-}
-
-/** The id of a heading: lower case, hyphens for spaces, only letters, digits, `-` and `_`. */
-function idOf(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .trim()
-    .replaceAll(/\s/gu, '-');
-}
-
-/** The second heading with the same text gets `text-1`. */
-function unique(id: string, ids: Map<string, number>): string {
-  const count = ids.get(id) ?? 0;
-  ids.set(id, count + 1);
-  return count === 0 ? id : `${id}-${count}`;
 }

@@ -1,7 +1,8 @@
 import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
-import { renderDoc, type DocHeading } from './docs-html.ts';
+import { renderDoc } from './docs-html.ts';
 import { fillParts, type DocFacts } from './docs-parts.ts';
 import type { Site } from '../site.ts';
+import type { PageHeading } from '../../sites/model/source-page.ts';
 
 /** The rendered documentation. */
 export interface Docs {
@@ -15,7 +16,7 @@ interface Rendered {
   page: DocPage;
   markdown: string;
   html: string;
-  headings: DocHeading[];
+  headings: PageHeading[];
 }
 
 /** Creates the documentation with these facts filled in. Pages are rendered once, on first use. */

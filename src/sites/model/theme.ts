@@ -48,16 +48,21 @@ export function partsOf(colour: string): number[] {
 /** The grounds of light and of dark pages, as in `style.css`. */
 const grounds = { accent: '#fbfaf7', accentDark: '#151613' } as const;
 
+/** The contrast ratio of two colours (WCAG 2.2). */
+export function contrastOf(one: string, other: string): number {
+  const [lighter, darker] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a);
+  return (lighter! + 0.05) / (darker! + 0.05);
+}
+
 /** The contrast that a text needs (WCAG 2.2, 1.4.3). */
-const leastContrast = 4.5;
+export const leastContrast = 4.5;
 
 /** The colours of a theme that are hard to read as links, each with its contrast with the page. */
 export function faintIn(theme: Theme): { name: (typeof themeColours)[number]; contrast: string }[] {
   return themeColours.flatMap((name) => {
     const colour = theme[name];
     if (colour === undefined || !isColour(colour)) return [];
-    const [lighter, darker] = [luminanceOf(colour), luminanceOf(grounds[name])].sort((a, b) => b - a);
-    const contrast = (lighter! + 0.05) / (darker! + 0.05);
+    const contrast = contrastOf(colour, grounds[name]);
     return contrast < leastContrast ? [{ name, contrast: contrast.toFixed(1) }] : [];
   });
 }

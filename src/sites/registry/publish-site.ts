@@ -39,15 +39,11 @@ export interface PublishSite extends SiteFiles {
 
 /** How publishing a site ended. Only `published` changed anything. */
 export type SitePublished =
-  | {
-      outcome: 'published' | 'unchanged';
-      site: DocumentationSite;
-      deployment: Deployment;
-      report: Report;
-      rendered: number;
-    }
+  | (Appended & { report: Report; rendered: number })
   | { outcome: 'rejected'; report: Report }
   | { outcome: 'checked'; report: Report };
+
+type Appended = { outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment };
 
 const attempts = 5;
 
@@ -95,7 +91,7 @@ async function storeAndAppend(
   }: Pick<PublishSite, 'site' | 'origin' | 'author' | 'settings' | 'followed'>,
   { built, bundles }: Pick<MadeDeployment, 'built' | 'bundles'>,
   before: Deployment | null,
-): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment } | null> {
+): Promise<Appended | null> {
   if (before?.manifest === built.digest) {
     const stored = await findSite(registry, site, { isFresh: true });
     return stored && { outcome: 'unchanged', site: stored.value, deployment: before };
@@ -121,8 +117,6 @@ async function storeAndAppend(
   });
 }
 
-type Appended = { outcome: 'published'; site: DocumentationSite; deployment: Deployment } | null;
-
 async function append(
   registry: Registry,
   site: SiteName,
@@ -132,7 +126,7 @@ async function append(
     settings,
     ...given
   }: Pick<Deployment, 'manifest' | 'bytes' | 'origin' | 'followed' | 'again'> & { settings?: SiteSettings },
-): Promise<Appended> {
+): Promise<Appended | null> {
   let deployment: Deployment | null = null;
   const publishedAt = registry.now().toISOString();
   const updated = await updateSite(
@@ -209,7 +203,7 @@ export async function publishAgain(
   site: SiteName,
   label: string,
   author: Author,
-): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment }> {
+): Promise<Appended> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const stored = await findSite(registry, site, { isFresh: true });
     const earlier = stored && deploymentsOf(stored.value).find((deployment) => deployment.label === label);
