@@ -13,8 +13,8 @@ import { checkConfig } from '../../src/config/load-config.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { impactTitle } from '../../src/model/graph/impact.ts';
 import { openRegistry } from '../../src/open.ts';
-import { impactOf, nextVersionOf } from '../../src/registry/graph/impact.ts';
-import { publish, type PublishResult } from '../../src/registry/publish.ts';
+import { impactOf } from '../../src/registry/graph/impact.ts';
+import { nextVersionOf, publish, type PublishResult } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { childrenTime } from '../load/processor-time.ts';
 

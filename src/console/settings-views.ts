@@ -27,6 +27,11 @@ const inBreaks = {
   semver: 'need a higher major version',
   strict: 'need an exemption',
 } as const;
+const inImpact = {
+  none: 'whom a new version breaks is not looked at',
+  warn: 'checks say whom a new version breaks',
+  block: 'a version that breaks one that uses it is rejected',
+} as const;
 
 /** The defaults for all resources of the organization. */
 const settings: Page = {
@@ -38,7 +43,7 @@ const settings: Page = {
     const { ruleset, configured } = body;
     const limits = await perform<Limits>(request, 'getLimits');
     const defaults = organizationIn(request.context.registry.config, org)?.defaults ?? {};
-    const { blockOn, ratchet, compatibility } = gateOf(request.context.registry, { org });
+    const { blockOn, ratchet, compatibility, impact } = gateOf(request.context.registry, { org });
     const rulesetPage = ruleset === null ? null : request.site.links.path(`/${ruleset}`);
     return {
       eyebrow: `@${org}`,
@@ -72,6 +77,7 @@ const settings: Page = {
             ['Visibility', defaults.visibility ?? 'private'],
             ['Findings', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],
             ['Breaks', `breaking changes ${inBreaks[compatibility]}`],
+            ['Impact', inImpact[impact]],
             ['Specification', `violations ${defaults.validation === 'lenient' ? 'are warnings' : 'reject a document'}`],
           ]),
         },

@@ -8,12 +8,39 @@ import type { BlockOn, Exempted, Exemption, Problem } from './problem.ts';
 export const compatibilities = ['none', 'semver', 'strict'] as const;
 export type Compatibility = (typeof compatibilities)[number];
 
-/** Settings of a resource that decide which documents pass. Null: the organization's default. */
-export interface GateSettings {
-  blockOn?: BlockOn | null;
+/** What happens to a new version that breaks a resource that uses it: nothing is said; the check says it; it is rejected. */
+export const impactGates = ['none', 'warn', 'block'] as const;
+export type ImpactGate = (typeof impactGates)[number];
+
+/** What decides which documents pass. */
+export interface Gate {
+  blockOn: BlockOn;
   /** Whether only findings block that the latest version does not have. */
-  ratchet?: boolean | null;
-  compatibility?: Compatibility | null;
+  ratchet: boolean;
+  compatibility: Compatibility;
+  impact: ImpactGate;
+}
+
+/** The settings where neither the resource nor its organization says anything. */
+const usualGate: Readonly<Gate> = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn' };
+
+export const gateKeys = Object.keys(usualGate) as (keyof Gate)[];
+
+/** Settings of a resource's gate. Null or absent: the organization's default. */
+export type GateSettings = { [K in keyof Gate]?: Gate[K] | null };
+
+/** Of an object, the settings of a gate: all of them. */
+export function gateSettingsOf(given: GateSettings): { [K in keyof Gate]: Gate[K] | null } {
+  return fillGate((key) => given[key] ?? null);
+}
+
+/** The settings that count: the first that is said, in this order. */
+export function gateFrom(...given: GateSettings[]): Gate {
+  return fillGate((key) => given.map((each) => each[key] ?? null).find((value) => value !== null) ?? usualGate[key]);
+}
+
+function fillGate<T>(valueOf: (key: keyof Gate) => unknown): T {
+  return Object.fromEntries(gateKeys.map((key) => [key, valueOf(key)])) as T;
 }
 
 /** The result of an exemption: whether it holds, and for which findings. */

@@ -127,7 +127,7 @@ export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'coun
 
 /** What to do about changes that break clients; null where none stop a publish. */
 export function adviceIn({ problems }: Report): string | null {
-  return problems.find(({ rule }) => rule === 'compatibility')?.message ?? null;
+  return problems.find(({ rule }) => rule === 'compatibility' || rule === 'impact')?.message ?? null;
 }
 
 /** Says what to do, how many findings stop a publish, and how many of them the reader does not see. */

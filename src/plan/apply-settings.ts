@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from '../compile/repository-reader.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
+import { gateKeys, gateSettingsOf } from '../model/gate.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import { ownershipOf, type Resource } from '../model/resource.ts';
 import type { DetectedDocument } from './detect-documents.ts';
@@ -38,9 +39,7 @@ export function applySettings(
     visibility: given.visibility ?? repository.visibility,
     ruleset: given.ruleset ?? null,
     validation: given.validation ?? repository.validation,
-    blockOn: given.blockOn ?? null,
-    ratchet: given.ratchet ?? null,
-    compatibility: given.compatibility ?? null,
+    ...gateSettingsOf(given),
     ...ownershipOf(given),
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
@@ -78,16 +77,7 @@ export function keptByRegistry(
   return `stele.yaml cannot change the ${ignored.join(', ')} of ${formatCoordinate(coordinate)} because it already exists. Use PATCH /v1/${path}.`;
 }
 
-const keptKeys = [
-  'visibility',
-  'ruleset',
-  'validation',
-  'blockOn',
-  'ratchet',
-  'compatibility',
-  'name',
-  'description',
-] as const;
+const keptKeys = ['visibility', 'ruleset', 'validation', ...gateKeys, 'name', 'description'] as const;
 
 function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): DocumentSettings {
   const { ruleset, tags, version, ...common }: SettingsDefaults = settings?.defaults ?? {};

@@ -7,6 +7,7 @@ import {
   type RunDocument,
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
+import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/repository-reader.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -38,10 +39,9 @@ export async function connectedResources(registry: Registry, repository: Reposit
 
 /** The plan for a resource that is connected by hand. */
 export function plannedFor(resource: Connected): Planned {
-  const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility, connection } = resource;
+  const { name, description, visibility, ruleset, validation, connection } = resource;
   const { path, onConflict, tags } = connection;
-  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
-  const settings = { name, description, visibility, ruleset, validation, ...gate };
+  const settings = { name, description, visibility, ruleset, validation, ...gateSettingsOf(resource) };
   const coordinate = coordinateOf(resource);
   return {
     path,

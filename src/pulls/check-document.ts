@@ -1,4 +1,3 @@
-import { anonymous } from '../model/access.ts';
 import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith } from '../model/versions/compared-with.ts';
@@ -11,9 +10,10 @@ import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { impactOf, nextVersionOf } from '../registry/graph/impact.ts';
-import { organizationReader } from '../registry/graph/references.ts';
-import type { PublishResult } from '../registry/publish.ts';
+import { usersReader } from '../registry/gate/impact-gate.ts';
+import { gateOf } from '../registry/gate/ruleset-gate.ts';
+import { impactOf } from '../registry/graph/impact.ts';
+import { nextVersionOf, type PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
 import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-changes.ts';
@@ -52,8 +52,11 @@ export async function checkOf(
   if (result.outcome === 'rejected') {
     const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
     const advice = adviceIn(report);
-    const title = advice === null ? `${titleOf(report, null)}${breaks}` : breaks.slice(2) || 'Breaking changes';
-    const summary = [rejected, plain(advice ?? ''), changes.text];
+    const users = report.problems.filter(({ rule }) => rule === 'user-broken').map(({ message }) => plain(message));
+    const broken = users.length > 0 ? `Breaks ${countText(users.length, 'user')}` : null;
+    const title =
+      advice === null ? `${titleOf(report, null)}${breaks}` : (broken ?? (breaks.slice(2) || 'Breaking changes'));
+    const summary = [rejected, plain(advice ?? ''), changes.text, listed(users)];
     return { ...about, ...findings, state: 'failure', title, summary: joined(summary) };
   }
   if (result.outcome === 'conflict') {
@@ -83,25 +86,26 @@ export async function checkOf(
   return { ...about, ...findings, state: 'success', title, summary };
 }
 
-/**
- * Whom the new version breaks, as Markdown; empty if nobody uses it. Who reads a pull request is not known,
- * so that of a public document names public users only.
- */
+/** Whom the new version breaks, as Markdown; empty if nobody uses it, or nobody wants to know. */
 async function impactSection(registry: Registry, result: PublishResult): Promise<string> {
   const next = nextVersionOf(result);
-  if (next === null) return '';
-  const { org, visibility } = next.resource;
-  const reader = visibility === 'public' ? anonymous : organizationReader(org);
-  const impact = await impactOf(registry, reader, next, { org });
+  if (next === null || gateOf(registry, next.resource).impact === 'none') return '';
+  const { org } = next.resource;
+  const impact = await impactOf(registry, usersReader(next.resource), next, { org });
   const title = impactTitle(impact);
   if (title === null) return '';
   const broken = impact.users.filter(({ verdict }) => verdict === 'breaking');
-  const lines = broken.slice(0, maxNames).map((user) => {
+  const lines = broken.map((user) => {
     const { coordinate, version, gets } = user;
-    return `- ${code(`${coordinate}@${version}`)} (${getsText[gets]}): ${plain(impactText(user))}`;
+    return `${code(`${coordinate}@${version}`)} (${getsText[gets]}): ${plain(impactText(user))}`;
   });
-  const more = broken.length > maxNames ? [`- … and ${broken.length - maxNames} more.`] : [];
-  return [`**${title}**`, ...(lines.length > 0 ? [''] : []), ...lines, ...more].join('\n');
+  return joined([`**${title}**`, listed(lines)]);
+}
+
+/** The first lines, as a Markdown list. */
+function listed(lines: readonly string[]): string {
+  const more = lines.length > maxNames ? [`… and ${lines.length - maxNames} more.`] : [];
+  return [...lines.slice(0, maxNames), ...more].map((line) => `- ${line}`).join('\n');
 }
 
 function joined(paragraphs: readonly string[]): string {

@@ -2,7 +2,7 @@ import { organizationIn } from '../config/organization-config.ts';
 import type { Visibility } from '../model/access.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { GateSettings } from '../model/gate.ts';
+import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { ownershipOf, resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './change-resource.ts';
@@ -39,9 +39,7 @@ export function newResource(
     latest: null,
     latestPinned: false,
     validation: given.validation ?? null,
-    blockOn: given.blockOn ?? null,
-    ratchet: given.ratchet ?? null,
-    compatibility: given.compatibility ?? null,
+    ...gateSettingsOf(given),
     versions: [],
     createdAt: registry.now().toISOString(),
     deletedAt: null,

@@ -28,8 +28,10 @@ import {
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
+import { checkImpact } from './gate/impact-gate.ts';
+import type { NextVersion } from './graph/impact.ts';
 import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
-import { malformedLabel, type Placed } from './place-version.ts';
+import { malformedLabel } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import type { Registry } from './registry.ts';
@@ -41,6 +43,13 @@ export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Dig
   compiled: Compiled;
   ruleset: Digest | null;
 };
+
+/** The version that a dry run would publish. Null: none, or one that there is already. */
+export function nextVersionOf(result: PublishResult): NextVersion | null {
+  const { artifact } = result.compiled;
+  if (result.outcome !== 'published' || artifact === null) return null;
+  return { resource: result.resource, version: result.version, artifact };
+}
 
 /**
  * Compiles a document and publishes it. The bytes are written first and the record last: that append
@@ -76,7 +85,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const placed = placeDraft(resource, request, draft);
   if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
 
-  const judged = await judge(registry, request, existing, placed, readable);
+  const judged = await judge(registry, request, existing, draft, readable);
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
@@ -109,11 +118,11 @@ async function storeAndAppend(
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));
 
-  const { compatibility } = gateOf(registry, foreseen.resource);
+  const { compatibility, impact } = gateOf(registry, foreseen.resource);
   // A document must not refer to anything more private than itself.
   const isAsOpen = (current: Resource | null) =>
     judged.dependencies === undefined || current?.visibility === existing?.visibility;
-  const isJudged = compatibility !== 'none' && !(request.isPast ?? false);
+  const isJudged = (compatibility !== 'none' || impact === 'block') && !(request.isPast ?? false);
   // The verdict holds only for this label and these versions.
   const mayPublish = (current: Resource | null, label: string) =>
     isAsOpen(current) && (!isJudged || (label === foreseen.version.label && isSame(current, existing)));
@@ -172,16 +181,30 @@ async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Dra
   };
 }
 
-/** The document with the breaking changes in its report that its label does not allow. */
+/** The document, with the breaking changes in its report that its gate does not allow. */
 async function judge(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
-  placed: Placed,
+  draft: Draft,
   compiled: Compiled,
 ): Promise<Compiled> {
-  if (placed.outcome !== 'published' || (request.isPast ?? false)) return compiled;
-  return { ...compiled, report: await checkNext(registry, request, existing, placed.label, compiled) };
+  const notStored = { manifest: draft.content, bytes: 0, changes: null };
+  const next = appendDraft(registry, request, existing, draft, notStored);
+  if (existing === null || next?.outcome !== 'published' || (request.isPast ?? false)) return compiled;
+  const report = await checkNext(registry, request, existing, next.version.label, compiled);
+  if (compiled.artifact === null || isBlocking(report)) return { ...compiled, report };
+  const { entry, exemptions = [], isAwaited = false, signal } = request;
+  const { resource, version } = next;
+  return {
+    ...compiled,
+    report: await checkImpact(
+      registry,
+      { resource, version, artifact: compiled.artifact },
+      { entry, report, exemptions },
+      { isAwaited, signal },
+    ),
+  };
 }
 
 async function reject(

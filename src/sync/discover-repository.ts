@@ -2,7 +2,7 @@ import { connectedResources } from '../plan/plan.ts';
 import { planDocuments, type Plan } from '../plan/discover.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { GateSettings } from '../model/gate.ts';
+import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import { formatProblem } from '../model/problem.ts';
 import type { Planned } from '../plan/planned.ts';
 import { statedVersion } from '../plan/stated-version.ts';
@@ -54,14 +54,13 @@ export async function candidatesIn(registry: Registry, org: string, snapshot: Sn
 }
 
 async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Promise<Candidate> {
-  const { path, coordinate, onConflict, exemptions, ruleset, validation, blockOn, ratchet, compatibility } = planned;
-  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
+  const { path, coordinate, onConflict, exemptions, ruleset, validation } = planned;
   const stated = await statedVersion(registry, snapshot, planned);
   return {
     path,
     coordinate,
     onConflict,
-    settings: { ruleset, validation, ...gate },
+    settings: { ruleset, validation, ...gateSettingsOf(planned) },
     ...(exemptions && { exemptions }),
     ...(stated !== undefined && { stated }),
   };

@@ -1,5 +1,6 @@
 import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import { gateSettingsOf } from '../model/gate.ts';
 import { ownershipOf } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -90,9 +91,8 @@ export async function publishDocument(
 
 /** The settings of the resource that a planned document creates. */
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
-  const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility } = planned;
-  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
-  return { name, description, visibility, ruleset, validation, ...gate, ...ownershipOf(planned) };
+  const { name, description, visibility, ruleset, validation } = planned;
+  return { name, description, visibility, ruleset, validation, ...gateSettingsOf(planned), ...ownershipOf(planned) };
 }
 
 /**

@@ -22,7 +22,7 @@ import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
 import { anonymous } from '../model/access.ts';
-import { adviceIn, describeBlocking } from '../model/problem.ts';
+import { adviceIn, describeBlocking, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
@@ -86,9 +86,9 @@ export async function syncDocument(
     outcome: result.outcome,
     label,
     report,
-    // The sandbox may have died because of the machine, so the document is read again with the next
-    // commit.
-    inputs: hasDied(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
+    // The sandbox may have died because of the machine, and users change too, so the document is read again with the
+    // next commit, or when somebody asks.
+    inputs: isPassing(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
@@ -227,6 +227,11 @@ async function gateNow(
   const settings = resource ?? { ...document, org: document.coordinate.org };
   const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
   return { gate: gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
+}
+
+/** Whether the same document may pass later. */
+function isPassing(report: Report): boolean {
+  return hasDied(report) || report.problems.some(({ rule }) => rule === 'user-broken');
 }
 
 /** The settings of a gate as text. */

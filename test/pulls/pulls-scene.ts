@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { Compiler } from '../../src/compile/compile.ts';
 import type { UserConfig } from '../../src/config.ts';
 import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
 import type { Check } from '../../src/model/check.ts';
@@ -56,7 +57,7 @@ export function api(version: string, more = ''): string {
 }
 
 /** Organization `acme` follows one repository on a host in memory. */
-export async function open(options: PullsOptions = {}, user: UserConfig = {}) {
+export async function open(options: PullsOptions = {}, user: UserConfig = {}, compiler?: Compiler) {
   const host = createFakeHost();
   const config = {
     organizations: { acme: {} },
@@ -64,7 +65,8 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}) {
     url: 'https://r.test',
     ...user,
   };
-  const world = createWorld(config, null, [host]);
+  const created = createWorld(config, null, [host]);
+  const world = compiler === undefined ? created : { ...created, registry: { ...created.registry, compiler } };
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });
   const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));

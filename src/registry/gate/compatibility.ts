@@ -49,18 +49,33 @@ export async function checkCompatibility(
   // Finding the lines means reading the file again, and most documents need none.
   if (bytes && findingsOf(comparison, entry).length > 0)
     comparison = await compare({ ...after, source: { path: entry, bytes } });
+  const message = `${remedy(resource, compatibility, before.label, label)} It breaks clients of version ${before.label}.`;
+  const advice = problemAtFile('compatibility', entry, message, 'info');
   const today = registry.now().toISOString().slice(0, 10);
-  const { left, exempted, expired } = exempt(findingsOf(comparison, entry), exemptions, today);
+  const breaks = { problems: findingsOf(comparison, entry), truncated: comparison.truncated };
+  return withBreaks(report, breaks, advice, exemptions, today);
+}
+
+/**
+ * Adds breaks to the report of a document: as errors, with what to do, or beside them where an exemption accepts
+ * them. `today`: as in `exempt`.
+ */
+export function withBreaks(
+  report: Report,
+  breaks: Pick<Report, 'problems' | 'truncated'>,
+  advice: Problem,
+  exemptions: readonly Exemption[],
+  today: string,
+): Report {
+  const { left, exempted, expired } = exempt(breaks.problems, exemptions, today);
   const passed = withApproved(report, exempted);
   if (left.length === 0) return passed;
-  const message = `${remedy(resource, compatibility, before.label, label)} It breaks clients of version ${before.label}.`;
-  const about = [...expired.map(expiredProblem), problemAtFile('compatibility', entry, message, 'info')];
   const named = new Set(expired.map(({ at }) => placeText(at)));
   const others = passed.problems.filter((problem) => !isUnusedAt(problem, named));
-  const whole = createReport([...others, ...left, ...about]);
+  const whole = createReport([...others, ...left, ...expired.map(expiredProblem), advice]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
-  return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };
+  return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || breaks.truncated };
 }
 
 /**

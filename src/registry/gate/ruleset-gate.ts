@@ -1,8 +1,8 @@
 import { organizationIn } from '../../config/organization-config.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Compatibility, GateSettings } from '../../model/gate.ts';
-import { createReport, problemAtFile, type BlockOn } from '../../model/problem.ts';
+import { gateFrom, type Gate, type GateSettings } from '../../model/gate.ts';
+import { createReport, problemAtFile } from '../../model/problem.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
@@ -24,16 +24,8 @@ export async function rulesetName(
 }
 
 /** The settings of a resource's gate: its own, else its organization's, else the usual ones. */
-export function gateOf(
-  registry: Pick<Registry, 'config'>,
-  { org, blockOn, ratchet, compatibility }: Pick<Resource, 'org'> & GateSettings,
-): { blockOn: BlockOn; ratchet: boolean; compatibility: Compatibility } {
-  const defaults: GateSettings = organizationIn(registry.config, org)?.defaults ?? {};
-  return {
-    blockOn: blockOn ?? defaults.blockOn ?? 'error',
-    ratchet: ratchet ?? defaults.ratchet ?? false,
-    compatibility: compatibility ?? defaults.compatibility ?? 'none',
-  };
+export function gateOf(registry: Pick<Registry, 'config'>, resource: Pick<Resource, 'org'> & GateSettings): Gate {
+  return gateFrom(resource, organizationIn(registry.config, resource.org)?.defaults ?? {});
 }
 
 /**

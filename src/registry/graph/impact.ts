@@ -12,7 +12,6 @@ import { lockName, parseLock } from '../../model/graph/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
-import type { PublishResult } from '../publish.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
 import { listDependants } from './dependants.ts';
@@ -23,13 +22,6 @@ export interface NextVersion {
   resource: Resource;
   version: Version;
   artifact: Artifact;
-}
-
-/** The version that a dry run would publish. Null: none, or one that there is already. */
-export function nextVersionOf(result: PublishResult): NextVersion | null {
-  if (result.outcome !== 'published' || result.compiled.artifact === null) return null;
-  const { resource, version, compiled } = result;
-  return { resource, version, artifact: compiled.artifact! };
 }
 
 /** A resource that uses the new version, or another user of it. */

@@ -2,6 +2,7 @@ import { changesOf } from '../../model/versions/compared-with.ts';
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';
+import { gateSettingsOf } from '../../model/gate.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
@@ -28,9 +29,7 @@ export function resourceRecord(
     visibility,
     ruleset,
     validation,
-    blockOn: resource.blockOn ?? null,
-    ratchet: resource.ratchet ?? null,
-    compatibility: resource.compatibility ?? null,
+    ...gateSettingsOf(resource),
     latest,
     latestPinned,
     connection: connection && {

@@ -11,6 +11,7 @@ import { findReadable, readableResources, readReadable } from '../../registry/re
 import { showReport } from '../../registry/gate/show-report.ts';
 import { readJson } from '../../registry/stored.ts';
 import { findRejected } from '../../sync/owners/rejected.ts';
+import { gateKeys } from '../../model/gate.ts';
 import type { Report } from '../../model/problem.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
@@ -25,7 +26,7 @@ import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './resource-records.ts';
 
 /** Settings that decide which documents pass. They need the scope `admin`. */
-const gates = ['ruleset', 'validation', 'blockOn', 'ratchet', 'compatibility'] as const;
+const gates = ['ruleset', 'validation', ...gateKeys] as const;
 
 export const listResources: Handler = async (call) => {
   const { registry, principal, org, type, context } = call;

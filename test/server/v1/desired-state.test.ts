@@ -29,7 +29,7 @@ interface ObjectUnderTest {
   isMadeAgain?: boolean;
 }
 
-const gate = { ruleset: null, validation: null, blockOn: 'warn', ratchet: true, compatibility: 'semver' };
+const gate = { ruleset: null, validation: null, blockOn: 'warn', ratchet: true, compatibility: 'semver', impact: 'block' };
 const resource = {
   first: {
     name: 'A',
