@@ -1,5 +1,4 @@
 import { expect, vi } from 'vitest';
-import type { Compiler } from '../../src/compile/compile.ts';
 import type { UserConfig } from '../../src/config.ts';
 import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
 import type { Check } from '../../src/model/check.ts';
@@ -10,6 +9,7 @@ import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { createPulls, type PullsOptions } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { createWorld } from '../registry/world.ts';
 
 export const url = 'https://git.test/acme/apis.git';
@@ -57,7 +57,7 @@ export function api(version: string, more = ''): string {
 }
 
 /** Organization `acme` follows one repository on a host in memory. */
-export async function open(options: PullsOptions = {}, user: UserConfig = {}, compiler?: Compiler) {
+export async function open(options: PullsOptions = {}, user: UserConfig = {}, compiler?: Registry['compiler']) {
   const host = createFakeHost();
   const config = {
     organizations: { acme: {} },
@@ -66,7 +66,8 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}, co
     ...user,
   };
   const created = createWorld(config, null, [host]);
-  const world = compiler === undefined ? created : { ...created, registry: { ...created.registry, compiler } };
+  const registry = { ...created.registry, ...(compiler && { compiler }) };
+  const world = { ...created, registry };
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });
   const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));
