@@ -51,16 +51,18 @@ const words: Record<SkipReason, string> = {
   configured: 'with an entry of its own',
 };
 
-/** `7 documents`, `6 of 7 documents, 1 rejected` */
-function describeDocuments({ published, rejected }: FollowedRepository['documents']): string {
+/** `7 documents`, `6 of 7 documents, 1 rejected, uses 2 contracts` */
+function describeDocuments({ documents: { published, rejected }, contracts }: FollowedRepository): string {
   const all = countOf(published + rejected, 'document');
-  return rejected === 0 ? all : `${published} of ${all}, ${rejected} rejected`;
+  const uses = contracts > 0 ? `, uses ${countOf(contracts, 'contract')}` : '';
+  return (rejected === 0 ? all : `${published} of ${all}, ${rejected} rejected`) + uses;
 }
 
 function printFollowed({ repositories, owners }: Followed): void {
-  for (const { repository, branch, state, detail, documents, rejected } of repositories) {
+  for (const followed of repositories) {
+    const { repository, branch, state, detail, rejected } = followed;
     const where = branch === null ? repository : `${repository} ${branch}`;
-    print(`${state} ${where} (${describeDocuments(documents)})${detail === null ? '' : `: ${detail}`}`);
+    print(`${state} ${where} (${describeDocuments(followed)})${detail === null ? '' : `: ${detail}`}`);
     for (const { outcome, resource, detail: why } of rejected)
       print(`  ${outcome} ${resource}${why === null ? '' : `: ${why}`}`);
   }

@@ -1,7 +1,7 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
 import { whyLatest } from '../model/versions/why-latest.ts';
 import { withStatus } from '../registry/change-version.ts';
-import { listDependants } from '../registry/graph/dependants.ts';
+import { listUsers, userName } from '../registry/graph/users.ts';
 import type { View } from './pages.ts';
 import { resourceOf, type ConsoleRequest } from './console-request.ts';
 
@@ -30,15 +30,15 @@ export async function noticeOfDelete(request: ConsoleRequest): Promise<Notice | 
 
 const maxUsers = 10;
 
-/** Whose latest version refers to this version, or to any (null), of those that the reader may read. */
+/** Who uses this version, or any (null), of those that the reader may read. */
 async function usersText(
   { context: { registry }, session: { principal } }: ConsoleRequest,
   resource: Resource,
   label: string | null,
 ) {
-  const all = await listDependants(registry, principal, resource);
+  const all = await listUsers(registry, principal, resource);
   const names = [
-    ...new Set(all.flatMap((each) => (label === null || each.uses.version === label ? nameOf(each.resource) : []))),
+    ...new Set(all.flatMap((each) => (label === null || each.uses.version === label ? userName(each) : []))),
   ];
   if (names.length === 0) return '';
   const more = names.length > maxUsers ? ` and ${names.length - maxUsers} more` : '';

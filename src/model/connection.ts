@@ -1,5 +1,6 @@
 import { withoutCredential } from './repository-url.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
+import type { ReportedContract } from './graph/consumer.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
 import type { SiteState } from '../sites/model/site-state.ts';
@@ -172,6 +173,8 @@ export interface Repository {
   documents: Record<string, DocumentState>;
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
+  /** What its locks (`contracts.lock`) say it uses. Absent: nothing. */
+  contracts?: ReportedContract[];
   /** By slug. Absent: it has none. */
   sites?: Record<string, SiteState>;
 }

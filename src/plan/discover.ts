@@ -10,7 +10,7 @@ import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
 import { detectDocuments, type DetectedDocument } from './detect-documents.ts';
 import { createSearched, isWithin } from './document-names.ts';
-import { readLockedFiles } from './locked-files.ts';
+import { lockedFiles, readLocks, type Lock } from './locked-files.ts';
 import { findTwins } from './find-twins.ts';
 import { readIgnores } from './ignore-file.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
@@ -38,6 +38,7 @@ export interface Plan {
   skipped: Skipped[];
   /** Files that may be documents but cannot be read: too large, or stored in Git LFS. */
   unread: Problem[];
+  locks: Lock[];
   /** Problems in `stele.yaml`. */
   settings: { path: string; report: Report; sites?: readonly SettingsSite[] };
   /** Whether `stele.yaml` is invalid. Nothing is planned then. */
@@ -73,7 +74,8 @@ export async function planDocuments(
   const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
   const listed =
     settings === null ? new Map() : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
-  const lockedAs = await readLockedFiles(snapshot, pathsOf(entries));
+  const locks = await readLocks(snapshot, pathsOf(entries));
+  const lockedAs = lockedFiles(locks);
   const skipped: Skipped[] = [];
   const isRead = (each: string): boolean => {
     if (listed.has(each)) return true;
@@ -112,6 +114,7 @@ export async function planDocuments(
     searched: new Set(paths),
     skipped,
     unread,
+    locks,
     settings: { path, report: file.report(), ...(settings?.sites && { sites: settings.sites }) },
     isRefused: false,
   };
@@ -157,7 +160,14 @@ async function openPaths(
 }
 
 function refused(path: string, report: Report): Plan {
-  const nothing = { documents: [], versions: new Map(), searched: new Set<string>(), skipped: [], unread: [] };
+  const nothing = {
+    documents: [],
+    versions: new Map(),
+    searched: new Set<string>(),
+    skipped: [],
+    unread: [],
+    locks: [],
+  };
   return { ...nothing, settings: { path, report }, isRefused: true };
 }
 

@@ -1,35 +1,57 @@
 import { posix } from 'node:path';
 import { isRegistryError } from '../model/errors.ts';
-import { lockName, parseLock } from '../model/graph/lock.ts';
+import type { ReportedContract } from '../model/graph/consumer.ts';
+import { lockName, maxContracts, parseLock, type LockedContract } from '../model/graph/lock.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 
 /** The most locks of a commit that are read. */
 const maxLocks = 200;
 
-/**
- * Tells which files discovery passes over because of a `contracts.lock`: they are documents of
- * others. Returns why, in words that complete "it is …", or null. Below an invalid lock, any file
- * may be such a document, and a published name is final.
- */
-export async function readLockedFiles(
-  snapshot: Snapshot,
-  paths: readonly string[],
-): Promise<(path: string) => string | null> {
-  const files = new Map<string, string>();
-  const folders: [folder: string, reason: string][] = [];
+/** A `contracts.lock` of a commit. `fault`: why it says nothing, in words that complete "it is …". */
+export interface Lock {
+  path: string;
+  contracts: LockedContract[];
+  fault: string | null;
+}
+
+/** The locks among the files of a commit. */
+export function readLocks(snapshot: Snapshot, paths: readonly string[]): Promise<Lock[]> {
   const locks = paths.filter((path) => posix.basename(path) === lockName);
-  for (const [index, path] of locks.entries()) {
-    const folder = path.slice(0, -lockName.length);
-    try {
+  return Promise.all(
+    locks.map(async (path, index) => {
       const [file] = index < maxLocks ? await snapshot.read([path]) : [];
-      if (!file?.found) folders.push([folder, `below ${path}, which cannot be read`]);
-      else
-        for (const { path: each, contract, version } of parseLock(Buffer.from(file.bytes).toString(), path))
-          files.set(folder + each, `${contract}@${version} (${path})`);
-    } catch (error) {
-      if (!isRegistryError(error, 'malformed')) throw error;
-      folders.push([folder, `below a ${lockName} that is invalid: ${error.message}`]);
-    }
-  }
-  return (path) => files.get(path) ?? folders.find(([folder]) => path.startsWith(folder))?.[1] ?? null;
+      if (!file?.found) return { path, contracts: [], fault: `below ${path}, which cannot be read` };
+      try {
+        return { path, contracts: parseLock(Buffer.from(file.bytes).toString(), path), fault: null };
+      } catch (error) {
+        if (!isRegistryError(error, 'malformed')) throw error;
+        return { path, contracts: [], fault: `below a ${lockName} that is invalid: ${error.message}` };
+      }
+    }),
+  );
+}
+
+/**
+ * Tells which files discovery passes over because of a lock: they are documents of others. Returns why, in words
+ * that complete "it is …", or null. Below an invalid lock, any file may be such a document, and a published name
+ * is final.
+ */
+export function lockedFiles(locks: readonly Lock[]): (path: string) => string | null {
+  const folderOf = (path: string) => path.slice(0, -lockName.length);
+  const files = new Map(
+    locks.flatMap(({ path, contracts }) =>
+      contracts.map((each) => [folderOf(path) + each.path, `${each.contract}@${each.version} (${path})`] as const),
+    ),
+  );
+  return (path) =>
+    files.get(path) ?? locks.find((lock) => lock.fault !== null && path.startsWith(folderOf(lock.path)))?.fault ?? null;
+}
+
+/** What the locks of a repository say it uses, each contract once. Null: one of them is invalid. */
+export function contractsIn(locks: readonly Lock[]): ReportedContract[] | null {
+  if (locks.some(({ fault }) => fault !== null)) return null;
+  const contracts = new Map<string, ReportedContract>();
+  for (const { contract, range, version, digest } of locks.flatMap((lock) => lock.contracts))
+    contracts.set(`${contract} ${range} ${digest}`, { contract, range, version, digest });
+  return [...contracts.values()].slice(0, maxContracts);
 }

@@ -11,6 +11,8 @@ import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/repository-reader.ts';
 import type { Snapshot } from '../source/snapshot.ts';
+import type { ReportedContract } from '../model/graph/consumer.ts';
+import { contractsIn } from './locked-files.ts';
 import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';
 import type { Moves } from './moves.ts';
@@ -55,6 +57,16 @@ export function plannedFor(resource: Connected): Planned {
   };
 }
 
+/** What a commit becomes. */
+export interface PlannedTree {
+  planned: Planned[];
+  notes: RunDocument[];
+  isRefused: boolean;
+  sites: readonly SettingsSite[];
+  /** What its locks say it uses. Null: not known. */
+  contracts: ReportedContract[] | null;
+}
+
 /**
  * Plans the documents that were connected by hand and those that discovery finds. A connection by
  * hand wins. `moves`: files that were renamed since the last sync.
@@ -65,7 +77,7 @@ export async function planAll(
   snapshot: Snapshot,
   signal: AbortSignal,
   moves: Moves = new Map(),
-): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean; sites: readonly SettingsSite[] }> {
+): Promise<PlannedTree> {
   const connected = (await connectedResources(registry, repository)).map(({ connection, ...resource }) => ({
     ...resource,
     connection: { ...connection, path: moves.get(connection.path) ?? connection.path },
@@ -98,7 +110,11 @@ export async function planAll(
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));
   if (discovered !== null) notes.push(...(await settingsNotes(registry, discovered)));
-  return { planned: [...planned.values()], notes, isRefused, sites: discovered?.settings.sites ?? [] };
+  const contracts = discovered === null || isRefused ? null : contractsIn(discovered.locks);
+  // Where there are documents, the report of each that is below an invalid lock says so.
+  const invalid = planned.size > 0 ? null : discovered?.locks.find(({ fault }) => fault !== null);
+  if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));
+  return { planned: [...planned.values()], notes, isRefused, sites: discovered?.settings.sites ?? [], contracts };
 }
 
 /**

@@ -178,7 +178,8 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const { planned, notes, isRefused, sites: named } = await planAll(registry, repository, snapshot, signal, moves);
+  const plan = await planAll(registry, repository, snapshot, signal, moves);
+  const { planned, notes, isRefused, sites: named } = plan;
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
@@ -200,7 +201,10 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     ...detached.results,
     ...synced.flatMap(({ result }) => result ?? []),
   ];
-  const change = { documents, ...published.change };
+  // Those of an invalid lock stay.
+  const { contracts = [] } = repository;
+  const uses = plan.contracts ?? contracts;
+  const change = { documents, ...published.change, ...(uses.length + contracts.length > 0 && { contracts: uses }) };
   return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
 }
 

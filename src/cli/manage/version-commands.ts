@@ -13,6 +13,9 @@ interface ChangeOptions extends CommonOptions {
   dryRun?: boolean;
 }
 
+/** Who uses a version, as `/v1` describes it. */
+type User = { coordinate: string; version: string } | { consumer: { organization: string; name: string } };
+
 /** A command that changes the status of a version. */
 interface StatusCommand {
   name: string;
@@ -103,12 +106,13 @@ async function change(
     if (json) return printJson(changed);
     const name = `${nameOf(coordinate)}${label === null ? '' : `@${label}`}`;
     print(`${name} ${dryRun ? `would be ${state}` : `is ${state}`}`);
-    const { dependants = [] } = changed as { dependants?: { coordinate: string; version: string }[] };
+    const { dependants = [] } = changed as { dependants?: User[] };
     if (dryRun)
       complain(
-        `${countOf(dependants.length, 'resource')} of this registry ${dependants.length === 1 ? 'uses' : 'use'} it.`,
+        `${countOf(dependants.length, 'user')} in this registry ${dependants.length === 1 ? 'uses' : 'use'} it.`,
       );
-    for (const each of dependants) print(`  ${each.coordinate}@${each.version}`);
+    for (const each of dependants)
+      print('consumer' in each ? `  ${each.consumer.name} (consumer)` : `  ${each.coordinate}@${each.version}`);
     if (dryRun) return;
     const { latest } = label === null ? changed : await demand('GET', resource);
     complain(typeof latest === 'string' ? `The latest version is ${latest}.` : 'There is no latest version.');

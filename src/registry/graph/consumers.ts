@@ -1,6 +1,14 @@
+import type { Principal } from '../../model/access.ts';
+import { repositoryName, type Repository } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { consumerDays, consumerRef, type Consumer, type ReportedContract } from '../../model/graph/consumer.ts';
+import type { Dependency } from '../../model/graph/dependency.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
+import type { Projection } from '../../store/log/projections.ts';
+import { listOrganizations } from '../maintenance/organizations.ts';
+import { mayReadOrganization } from '../readable.ts';
 import type { Author, Registry } from '../registry.ts';
+import { isReferenceTo, newerThan } from './dependants.ts';
 
 /** The most consumers of an organization. */
 const maxConsumers = 1000;
@@ -28,8 +36,68 @@ export async function reportConsumer(
   return value;
 }
 
+/** A consumer of an organization that uses a resource. */
+export interface UsingConsumer {
+  org: string;
+  /** That of its repository, where it is a followed one: its URL, or the last segment of a local path. */
+  name: string;
+  /** When it reported; null: the registry follows its repository. */
+  reportedAt: string | null;
+  uses: Dependency;
+  /** How many newer versions there are than the one that it pinned. */
+  behind: number;
+}
+
+/** The records of followed repositories whose locks named a resource at any time, by the coordinate of that. */
+const repositories: Projection<Map<string, Set<string>>> = {
+  create: () => new Map(),
+  change(view, name, _, after) {
+    if (!name.startsWith('repositories/')) return;
+    for (const { contract } of (after as Repository).contracts ?? [])
+      view.set(contract, (view.get(contract) ?? new Set()).add(name));
+  },
+};
+
+/**
+ * The consumers of all organizations that pinned this resource, by name: those of organizations that the principal may
+ * read as a whole. `except`: URLs of repositories that are not told again.
+ */
+export async function listUsingConsumers(
+  registry: Pick<Registry, 'config' | 'refs' | 'log' | 'now'>,
+  principal: Principal,
+  target: Resource,
+  except: ReadonlySet<string> = new Set(),
+): Promise<UsingConsumer[]> {
+  const name = nameOf(target);
+  const isTarget = isReferenceTo(target);
+  const found: UsingConsumer[] = [];
+  for (const org of await listOrganizations(registry)) {
+    if (!mayReadOrganization(principal, org)) continue;
+    const add = (consumer: string, reportedAt: string | null, contracts: readonly ReportedContract[]) => {
+      for (const { contract, ...pinned } of contracts) {
+        const uses: Dependency = { coordinate: contract, ...pinned, how: 'lock' };
+        if (isTarget(uses))
+          found.push({ org, name: consumer, reportedAt, uses, behind: newerThan(target, uses.version) });
+      }
+    };
+    const followed = (await registry.refs.projected(org, repositories)).get(name) ?? [];
+    for (const ref of [...followed].sort()) {
+      const repository = (await registry.refs.read<Repository>(ref))?.value;
+      if (repository && isThere(repository) && !except.has(repository.url))
+        add(repositoryName(repository.url), null, repository.contracts ?? []);
+    }
+    for (const each of await listConsumers(registry, org)) add(each.name, each.reportedAt, each.contracts);
+  }
+  return found;
+}
+
+/** Whether a repository is followed and was there at the last sync. */
+function isThere({ gone, renamed, movedTo, state }: Repository): boolean {
+  return !gone && renamed === undefined && movedTo === undefined && state !== 'detached';
+}
+
 /** The consumers of an organization whose report has not expired, by name. */
-export async function listConsumers({ refs, now }: Registry, org: string): Promise<Consumer[]> {
+export async function listConsumers({ refs, now }: Pick<Registry, 'refs' | 'now'>, org: string): Promise<Consumer[]> {
   const oldest = new Date(now().getTime() - consumerDays * 86_400_000).toISOString();
   const consumers: Consumer[] = [];
   for await (const name of refs.list(consumerRef(org, ''))) {

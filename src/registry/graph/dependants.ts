@@ -43,10 +43,7 @@ export async function listDependants(
   organizations?: readonly string[],
 ): Promise<Dependant[]> {
   const name = nameOf(target);
-  const manifests = new Set(target.versions.map(({ manifest }) => manifest));
-  // A lock may name a contract of another registry.
-  const isTarget = ({ coordinate, how, digest }: Dependency) =>
-    coordinate === name && (how !== 'lock' || manifests.has(digest));
+  const isTarget = isReferenceTo(target);
   const dependants: Dependant[] = [];
   for (const org of organizations ?? (await listOrganizations(registry))) {
     const names = (await registry.refs.projected(org, users)).get(name) ?? [];
@@ -66,8 +63,15 @@ export async function listDependants(
   return dependants;
 }
 
+/** Whether a dependency is a version of this resource. A lock may name a contract of another registry. */
+export function isReferenceTo(target: Resource): (dependency: Dependency) => boolean {
+  const name = nameOf(target);
+  const manifests = new Set(target.versions.map(({ manifest }) => manifest));
+  return ({ coordinate, how, digest }) => coordinate === name && (how !== 'lock' || manifests.has(digest));
+}
+
 /** How many versions that readers are sent to are newer than this one. */
-function newerThan({ versions }: Resource, label: string): number {
+export function newerThan({ versions }: Resource, label: string): number {
   const read = readerOf(versions);
   const current = read(label);
   const at = versions.findIndex((version) => version.label === label);

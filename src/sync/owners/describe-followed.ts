@@ -37,6 +37,8 @@ export interface FollowedRepository {
   since: string | null;
   commit: string | null;
   syncedAt: string | null;
+  /** How many contracts its locks (`contracts.lock`) name. */
+  contracts: number;
   /** The documents that the last sync read. */
   documents: { published: number; rejected: number };
   /** The first of those that are rejected, also those of which no version was ever published. */
@@ -95,6 +97,7 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
     since,
     commit,
     syncedAt,
+    contracts: repository.contracts?.length ?? 0,
     documents: { published, rejected: rejected.length },
     rejected: rejected.slice(0, maxRejected).map(([path, document]) => {
       const { resource, outcome, since: changedAt = null, detail: why = null } = document;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTestRegistry } from '../registry.ts';
-import { openApi, unlimited } from './api.ts';
+import { documentOf, openApi, unlimited } from './api.ts';
 
 const money = {
   contract: '@acme/schemas/money',
@@ -28,6 +28,34 @@ test('a consumer says what it uses, in place of what it said before, and expires
   await put('billing.web', { contracts: [] });
   days = 91;
   expect(await names()).toEqual(['billing.web']);
+});
+
+test('a consumer is a dependant of what it pinned, for who may read its organization, and dry runs name it', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  const digests: unknown[] = [];
+  for (const version of ['1.0.0', '1.1.0'])
+    digests.push(
+      (await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf(version) } })).json['digest'],
+    );
+  const pinned = { range: '^1', version: '1.0.0', digest: digests[0] };
+  const contracts = [{ contract: '@acme/apis/pay', ...pinned }];
+  const { json } = await api.call('PUT', '/v1/consumers/shop', { body: { contracts } });
+  const shop = {
+    consumer: { organization: 'acme', name: 'shop', reportedAt: json['reportedAt'] },
+    uses: { ...pinned, how: 'lock' },
+    behind: 1,
+  };
+  const listed = async (key: string) => (await api.call('GET', '/v1/apis/pay/dependants', { key })).json['items'];
+  expect(await listed(api.admin)).toEqual([shop]);
+  expect(await listed(await api.makeKey({ scopes: ['read'], resources: ['apis/pay'] }))).toEqual([]);
+  expect(await listed(await api.makeKey({ org: 'other', scopes: ['read'] }))).toEqual([]);
+  const body = { status: { state: 'deprecated', reason: 'Old' } };
+  const touched = async (version: string) =>
+    (await api.call('PATCH', `/v1/apis/pay/versions/${version}?dryRun=true`, { body })).json['dependants'];
+  expect(await touched('1.0.0')).toEqual([shop]);
+  expect(await touched('1.1.0')).toEqual([]);
+  expect((await api.call('DELETE', '/v1/apis/pay?dryRun=true')).json['dependants']).toEqual([shop]);
 });
 
 test.for([

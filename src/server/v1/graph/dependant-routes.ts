@@ -1,5 +1,4 @@
-import { nameOf } from '../../../model/resource.ts';
-import { listDependants, type Dependant } from '../../../registry/graph/dependants.ts';
+import { listUsers, userName, type User } from '../../../registry/graph/users.ts';
 import type { ResourceCall, ResourceHandler } from '../call.ts';
 import { isText, positionOf, sendPage } from '../list-pages.ts';
 
@@ -11,21 +10,26 @@ export const listAll: ResourceHandler = async (call) => {
 };
 
 /** Who uses the resource of a call, as far as the asker may read them. */
-export function dependantsFor({ registry, principal, found }: ResourceCall): Promise<Dependant[]> {
-  return listDependants(registry, principal, found.value);
+export function dependantsFor({ registry, principal, found }: ResourceCall): Promise<User[]> {
+  return listUsers(registry, principal, found.value);
 }
 
 /** The first of them, as described in the API. */
-export function firstRecords(dependants: readonly Dependant[]): object[] {
+export function firstRecords(dependants: readonly User[]): object[] {
   return dependants.slice(0, 100).map(dependantRecord);
 }
 
 /** A dependant as described in the API. */
-function dependantRecord({ resource, version, uses, behind }: Dependant): object {
-  const { coordinate: _, ...used } = uses;
-  return { coordinate: nameOf(resource), version: version.label, uses: used, behind };
+function dependantRecord(user: User): object {
+  const { coordinate: _, ...uses } = user.uses;
+  const { behind } = user;
+  if ('resource' in user) return { coordinate: userName(user), version: user.version.label, uses, behind };
+  const { org, name, reportedAt } = user;
+  return { consumer: { organization: org, name, reportedAt }, uses, behind };
 }
 
-function placeOf({ resource, uses }: Dependant): string {
-  return `${nameOf(resource)} ${uses.range} ${uses.how}`;
+function placeOf(user: User): string {
+  const { range, how, digest } = user.uses;
+  const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
+  return `${pinned}${userName(user)} ${range} ${how}`;
 }
