@@ -66,8 +66,7 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}, co
     ...user,
   };
   const created = createWorld(config, null, [host]);
-  const registry = { ...created.registry, ...(compiler && { compiler }) };
-  const world = { ...created, registry };
+  const world = { ...created, registry: { ...created.registry, ...(compiler && { compiler }) } };
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });
   const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));
