@@ -14,7 +14,8 @@ async function read(text: string) {
 
 describe('a stele.yaml', () => {
   test('has gates, and exemptions with their places', async () => {
-    const { settings, lines } = await read(`defaults: { blockOn: warn, ratchet: true, compatibility: semver, impact: block }
+    const { settings, lines } =
+      await read(`defaults: { blockOn: warn, ratchet: true, compatibility: semver, impact: block }
 resources:
   - path: a.yaml
     blockOn: none
@@ -24,7 +25,12 @@ resources:
         reason: Generated.
 `);
     expect(lines).toEqual([]);
-    expect(settings!.defaults).toMatchObject({ blockOn: 'warn', ratchet: true, compatibility: 'semver', impact: 'block' });
+    expect(settings!.defaults).toMatchObject({
+      blockOn: 'warn',
+      ratchet: true,
+      compatibility: 'semver',
+      impact: 'block',
+    });
     const [first, second] = settings!.resources[0]!.exemptions!;
     expect(settings!.resources[0]).toMatchObject({ blockOn: 'none' });
     expect(first).toEqual({

@@ -29,7 +29,14 @@ interface ObjectUnderTest {
   isMadeAgain?: boolean;
 }
 
-const gate = { ruleset: null, validation: null, blockOn: 'warn', ratchet: true, compatibility: 'semver', impact: 'block' };
+const gate = {
+  ruleset: null,
+  validation: null,
+  blockOn: 'warn',
+  ratchet: true,
+  compatibility: 'semver',
+  impact: 'block',
+};
 const resource = {
   first: {
     name: 'A',
