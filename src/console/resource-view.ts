@@ -1,3 +1,5 @@
+import type { Coordinate } from '../model/address.ts';
+import { countText } from '../model/problem.ts';
 import { coordinateOf, nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
@@ -78,6 +80,7 @@ export const resourcePage: Page = {
           rows: versions.body.items.map((version) => versionRow(request, version, { isPublisher, isAdmin })),
           empty: `Nothing is published yet. Publish ${types[request.type!].noun}, or connect a repository.`,
         },
+        await usersSection(request, target),
         await connectionSection(request, link, { isPublisher, isAdmin }),
         {
           title: 'Settings',
@@ -105,6 +108,39 @@ export const resourcePage: Page = {
     };
   },
 };
+
+interface UserRecord {
+  coordinate?: string;
+  version?: string;
+  consumer?: { organization: string; name: string };
+  uses: { range: string; version: string };
+  behind: number;
+}
+
+/** The first of those who use the resource. */
+async function usersSection(request: ConsoleRequest, target: Coordinate): Promise<Section> {
+  const { body } = await perform<{ items: UserRecord[]; next: string | null }>(request, 'list{one}Dependants', {
+    query: { limit: '10' },
+  });
+  return {
+    title: 'Used by',
+    columns: ['Who', 'Has version', 'State'],
+    rows: body.items.map(({ coordinate, version, consumer, uses, behind }) => ({
+      cells: [
+        { text: coordinate ?? consumer!.name, more: version ?? `consumer of @${consumer!.organization}` },
+        { text: uses.version, more: uses.range || 'latest', isCode: true },
+        behind === 0
+          ? { text: 'newest', tag: 'good' }
+          : { text: `${countText(behind, 'version')} behind`, tag: 'warn' },
+      ],
+    })),
+    empty: 'Nothing that you may see uses it.',
+    actions:
+      body.items.length === 0
+        ? []
+        : [{ text: 'Show all', href: request.site.links.to(target, { view: 'dependants' }) }],
+  };
+}
 
 /** The page of a document that was rejected at first sight: there is no resource yet. */
 function rejectedView(

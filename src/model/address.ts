@@ -29,7 +29,7 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
  * whatever `Accept` says; a `part` of the page of a long document; an
  * `image` that it shows; the form that tries an API out; its reference for frames
- * of other sites (`embed`); or its report, provenance, versions or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
+ * of other sites (`embed`); or its report, provenance, versions, dependants or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
 export type View =
   | 'document'
@@ -42,6 +42,7 @@ export type View =
   | 'report'
   | 'provenance'
   | 'versions'
+  | 'dependants'
   | 'diff'
   | 'diff-json'
   | 'diff-markdown';
@@ -176,7 +177,7 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === 'diff') return 'diff';
   if (tail === 'diff.json') return 'diff-json';
   if (tail === 'diff.md') return 'diff-markdown';
-  return tail === 'versions' && !pinned ? 'versions' : null;
+  return (tail === 'versions' || tail === 'dependants') && !pinned ? tail : null;
 }
 
 /** A document that a URL names, and the URL of the registry that has it. */

@@ -24,8 +24,8 @@ export interface Site {
   logo(org: string): string | null;
   /** Whether people can sign in. Pages then link to `/account`. */
   hasLogin: boolean;
-  /** Whether references are served for frames of other sites. */
-  hasEmbeds: boolean;
+  /** Whether its pages are files on a host: without frames for other sites, and without pages that depend on their reader. */
+  isStatic: boolean;
   /** Renders a template within the layout. */
   page(template: string, data: PageData): string;
 }
@@ -60,7 +60,7 @@ export interface Crumb {
 }
 
 /** Creates the site of a registry under this public URL. */
-export function createSite(registry: Registry, url: string, { hasLogin = false, hasEmbeds = true } = {}): Site {
+export function createSite(registry: Registry, url: string, { hasLogin = false, isStatic = false } = {}): Site {
   const links = createLinks(url);
   const branding = readBranding(registry.config);
   const assets = createAssets(registry.config.templates, branding.assets);
@@ -79,7 +79,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
     docs: readDocs(),
     logo: (org) => brandOf(org).logo,
     hasLogin,
-    hasEmbeds,
+    isStatic,
     page(template, data) {
       const asset = (name: string) => links.path(assets.path(name));
       const site = {

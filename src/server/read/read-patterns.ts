@@ -12,6 +12,7 @@ const viewPatterns = {
   report: '/@{org}/{type}/{slug}/report',
   provenance: '/@{org}/{type}/{slug}/provenance',
   versions: '/@{org}/{type}/{slug}/versions',
+  dependants: '/@{org}/{type}/{slug}/dependants',
   diff: '/@{org}/{type}/{slug}/diff',
   'diff-json': '/@{org}/{type}/{slug}/diff.json',
   'diff-markdown': '/@{org}/{type}/{slug}/diff.md',

@@ -28,7 +28,7 @@ import { findRejected } from '../../sync/owners/rejected.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
-import { sendProvenance, sendReport, sendVersions } from './views.ts';
+import { sendProvenance, sendReport, sendDependants, sendVersions } from './views.ts';
 
 /** Whether a request target is a read of the registry. */
 export function isRead(target: string): boolean {
@@ -134,6 +134,7 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
+  if (view === 'dependants') return sendDependants(read, granted);
   const isDiff = view === 'diff' || view === 'diff-json' || view === 'diff-markdown';
   if (isDiff && selector.kind === 'latest') return sendDiff(read, granted, view, null);
   const selected = grantVersion(granted, selector);

@@ -9,6 +9,9 @@ import { RegistryError } from '../../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { sharing, type Audience, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
+import { listUsers } from '../../registry/graph/users.ts';
+import { dependantsPage } from '../../site/pages/dependants-page.ts';
+import { dependantRecord, placeOf } from '../v1/graph/dependant-routes.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
 import { versionsPage } from '../../site/pages/versions-page.ts';
@@ -95,6 +98,18 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
     body,
     sharing(read.context.registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] }),
   );
+}
+
+/** Sends who uses a resource, as far as the reader may read them: to people as a page. No cache keeps it for others. */
+export async function sendDependants(read: ReadRequest, granted: Granted): Promise<void> {
+  const { registry, site } = read.context;
+  const { resource } = granted;
+  const users = await listUsers(registry, read.principal, resource);
+  const own = { isPrivate: true, by: 'reader' } as const;
+  if (wantsPage(read)) return sendRecordPage(read, granted, dependantsPage(site, granted, users), own);
+  const { items, next } = pageOf(users, read.query, placeOf);
+  const shared = sharingFor(read, { ...resource, visibility: 'private' }, 'latest', 'reader');
+  await sendJson(read, { items: items.map(dependantRecord), next }, shared);
 }
 
 function describeVersion(links: Links, resource: Resource, version: Version): object {

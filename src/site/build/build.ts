@@ -76,7 +76,7 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
 /** Null if something in it is no longer public. Then nothing was changed. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
   // The web server of a build decides which sites may frame its pages.
-  const site = createSite(snapshot.registry, options.url, { hasEmbeds: false });
+  const site = createSite(snapshot.registry, options.url, { isStatic: true });
   const basis = basisOf(site, options);
   const old = options.isFresh ? null : folder.old;
   const inputs = await planBuild(site, snapshot, { basis, problems: [] });

@@ -13,7 +13,7 @@ export function embedOrigins(config: Pick<Config, 'organizations' | 'embedOrigin
 /** The HTML that readers of a version's page may copy to embed it. Null: nobody may frame it. */
 export function embedSnippet(site: Site, { resource, version }: GrantedVersion): string | null {
   const { links, registry } = site;
-  if (!site.hasEmbeds || resource.visibility !== 'public') return null;
+  if (site.isStatic || resource.visibility !== 'public') return null;
   if (embedOrigins(registry.config, resource.org).length === 0) return null;
   const url = links.whole(links.to(coordinateOf(resource), { label: version.label, view: 'embed' }));
   const id = `stele-${resource.slug}`;

@@ -33,6 +33,8 @@ test('a build holds every version in both formats and every coding, and its page
     }
   }
   expect(await textOf(out, '@acme/apis/pay@1.0.0.json')).toBe(text);
+  // Who uses it depends on who asks, so there is no such page, and no link to it.
+  expect(await textOf(out, '@acme/apis/pay/index.html')).not.toContain('dependants');
   expect(await textOf(out, '@acme/apis/pay.json')).toBe(await textOf(out, '@acme/apis/pay@1.1.0.json'));
   expect(files).toEqual(
     expect.arrayContaining([

@@ -20,7 +20,7 @@ export function firstRecords(dependants: readonly User[]): object[] {
 }
 
 /** A dependant as described in the API. */
-function dependantRecord(user: User): object {
+export function dependantRecord(user: User): object {
   const { coordinate: _, ...uses } = user.uses;
   const { behind } = user;
   if ('resource' in user) return { coordinate: userName(user), version: user.version.label, uses, behind };
@@ -28,7 +28,8 @@ function dependantRecord(user: User): object {
   return { consumer: { organization: org, name, reportedAt }, uses, behind };
 }
 
-function placeOf(user: User): string {
+/** What tells one from the others of a list. */
+export function placeOf(user: User): string {
   const { range, how, digest } = user.uses;
   const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
   return `${pinned}${userName(user)} ${range} ${how}`;

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { shareCompiler } from '../../compile/shared-compiler.ts';
+import { createTestRegistry } from '../registry.ts';
+import { openApi, unlimited } from '../v1/api.ts';
+
+/** `…/dependants`: who uses a resource, for each reader as much as they may read. */
+
+const url = 'https://registry.test';
+const compiler = shareCompiler();
+const schema = (property: object) =>
+  JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'S', properties: { a: property } });
+const uses = (range: string) => schema({ $ref: `${url}/@acme/schemas/money${range}` });
+
+async function openWorld() {
+  const api = await openApi({ ...createTestRegistry({ ...unlimited, url }), compiler });
+  const put = async (slug: string, visibility: string, document: string, version: string) => {
+    await api.call('POST', '/v1/schemas', { body: { name: slug, slug, visibility } });
+    const { status, json } = await api.call('POST', `/v1/schemas/${slug}/document`, { body: { document, version } });
+    expect(status).toBe(201);
+    return json['digest'] as string;
+  };
+  const digest = await put('money', 'public', schema({ type: 'string' }), '1.0.0');
+  await put('price', 'public', uses('@^1'), '3.0.0');
+  await put('secret', 'private', uses('@1.0.0'), '1.0.0');
+  const contracts = [{ contract: '@acme/schemas/money', range: '^1', version: '1.0.0', digest }];
+  await api.call('PUT', '/v1/consumers/shop', { body: { contracts } });
+  await put('money', 'public', schema({ type: 'string', maxLength: 9 }), '1.1.0');
+  const get = (path: string, key: string | null, accept = 'text/html') =>
+    api.call('GET', path, { key, headers: { accept } });
+  return { api, get, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+test('the page names who uses a resource, with the version that each has, and no cache keeps it', async () => {
+  await using world = await openWorld();
+  const { api, get } = world;
+  const { status, headers, text } = await get('/@acme/schemas/money/dependants', api.admin);
+  expect(status).toBe(200);
+  expect(headers.get('cache-control')).toContain('private');
+  for (const part of ['@acme/schemas/price', '3.0.0', '@acme/schemas/secret', 'shop', '1 version behind', 'has a copy of'])
+    expect(text).toContain(part);
+  expect((await get('/@acme/schemas/money', null)).text).toContain('href="/@acme/schemas/money/dependants"');
+});
+
+test('a stranger learns of public resources only, and not how many others there are', async () => {
+  await using world = await openWorld();
+  const { api, get } = world;
+  const { text, headers } = await get('/@acme/schemas/money/dependants', null);
+  expect(text).toContain('@acme/schemas/price');
+  expect(headers.get('cache-control')).toContain('private');
+  expect(text).not.toMatch(/secret|shop|Consumers|\b[23] (?:users|more)/);
+  const limited = await api.makeKey({ scopes: ['read'], resources: ['schemas/money', 'schemas/secret'] });
+  const seen = (await get('/@acme/schemas/money/dependants', limited)).text;
+  expect(seen).toContain('@acme/schemas/secret');
+  expect(seen).not.toContain('shop');
+  expect((await get('/@acme/schemas/secret/dependants', null)).status).toBe(404);
+});
+
+test('programs get JSON, a page at a time', async () => {
+  await using world = await openWorld();
+  const { api, get } = world;
+  const first = await get('/@acme/schemas/money/dependants?limit=2', api.admin, 'application/json');
+  expect(first.json).toMatchObject({
+    items: [
+      {
+        coordinate: '@acme/schemas/price',
+        version: '3.0.0',
+        uses: { range: '^1', version: '1.0.0', how: 'url' },
+        behind: 1,
+      },
+      { coordinate: '@acme/schemas/secret' },
+    ],
+  });
+  const next = String(first.json['next']);
+  const rest = await get(`/@acme/schemas/money/dependants?cursor=${next}`, api.admin, 'application/json');
+  expect(rest.json).toMatchObject({ items: [{ consumer: { organization: 'acme', name: 'shop' } }], next: null });
+});
+
+test('where nobody uses it, the page says so', async () => {
+  await using world = await openWorld();
+  expect((await world.get('/@acme/schemas/price/dependants', null)).text).toContain(
+    'Nothing that you may see uses it.',
+  );
+});
