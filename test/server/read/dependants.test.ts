@@ -36,7 +36,14 @@ test('the page names who uses a resource, with the version that each has, and no
   const { status, headers, text } = await get('/@acme/schemas/money/dependants', api.admin);
   expect(status).toBe(200);
   expect(headers.get('cache-control')).toContain('private');
-  for (const part of ['@acme/schemas/price', '3.0.0', '@acme/schemas/secret', 'shop', '1 version behind', 'has a copy of'])
+  for (const part of [
+    '@acme/schemas/price',
+    '3.0.0',
+    '@acme/schemas/secret',
+    'shop',
+    '1 version behind',
+    'has a copy of',
+  ])
     expect(text).toContain(part);
   expect((await get('/@acme/schemas/money', null)).text).toContain('href="/@acme/schemas/money/dependants"');
 });
