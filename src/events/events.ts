@@ -182,13 +182,15 @@ function readCoordinate(text: string): Coordinate[] {
   return parsed === null ? [] : [parsed.coordinate];
 }
 
-function versionData(url: string, resource: Resource, { label, manifest }: Version): object {
+/** What events say of a version. */
+export function versionData(url: string, resource: Resource, { label, manifest }: Version): object {
   const selector = { kind: 'version', version: label } as const;
   const address = { kind: 'resource', coordinate: coordinateOf(resource), selector, format: null } as const;
   return { version: label, manifest, url: url + formatAddress({ ...address, view: 'document' }) };
 }
 
-function happened(
+/** The event of something that happened at a generation of a record. */
+export function happened(
   url: string,
   org: string,
   { at, writeId }: Generation<unknown>,

@@ -2,10 +2,14 @@ import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
 import type { Registry } from '../registry/registry.ts';
+import { pinsOf, type Pin } from './consumer-events.ts';
 import { createDelivery } from './delivery.ts';
 import { listWebhooks, wants } from './endpoints.ts';
 import { moveMark, readFrom } from './event-mark.ts';
 import { eventKinds, eventsSince } from './events-since.ts';
+
+/** Milliseconds between two looks at what the consumers of an organization pinned. Less than what is read again anyway. */
+const pinsEvery = 60_000;
 
 /** Finds what changed since it last looked, and creates the deliveries. */
 export interface Recorder {
@@ -32,6 +36,8 @@ export function createRecorder(
 ): Recorder {
   /** By ref: the generation up to which all deliveries exist for the endpoints in `served`. */
   const generations = new Map<string, number>();
+  /** By organization: when its consumers were last looked at, by the monotonic clock. */
+  const lookedAt = new Map<string, number>();
   /** By organization: a fingerprint of its endpoints when `seen` was set. */
   const served = new Map<string, string>();
 
@@ -50,11 +56,12 @@ export function createRecorder(
   }
 
   /** Creates the deliveries for the changes of a record since a time (milliseconds since 1970). */
-  async function record(name: string, endpoints: readonly Webhook[], since: number): Promise<void> {
-    const from = generations.get(name) ?? 0;
-    const org = name.split('/')[1]!;
+  async function record(name: string, endpoints: readonly Webhook[], since: number, pins?: Pin[]): Promise<void> {
+    const org = pins?.[0]?.org ?? name.split('/')[1]!;
+    const key = pins === undefined ? name : `pins/${org}/${name}`;
+    const from = generations.get(key) ?? 0;
     const servedThen = served.get(org);
-    const { happened, newest } = await eventsSince(registry, url, name, { from, since });
+    const { happened, newest } = await eventsSince(registry, url, name, { from, since, pins: pins ?? null });
     for (const { event, resources } of happened) {
       const type = typeOf(event);
       for (const webhook of endpoints) {
@@ -63,7 +70,7 @@ export function createRecorder(
       }
     }
     // If endpoints were added meanwhile, the ref is read again for them.
-    if (served.get(org) === servedThen) generations.set(name, newest);
+    if (served.get(org) === servedThen) generations.set(key, newest);
   }
 
   async function make(webhook: Webhook, event: Event): Promise<void> {
@@ -83,9 +90,9 @@ export function createRecorder(
    * Calls `record` and returns whether nothing is left to do. A corrupt record is skipped, so it does
    * not stop the others.
    */
-  async function tryRecord(name: string, endpoints: readonly Webhook[], since: number): Promise<boolean> {
+  async function tryRecord(name: string, endpoints: readonly Webhook[], since: number, pins?: Pin[]): Promise<boolean> {
     try {
-      await record(name, endpoints, since);
+      await record(name, endpoints, since, pins);
       return true;
     } catch (error) {
       const isDamaged = isRegistryError(error, 'corrupt');
@@ -107,7 +114,24 @@ export function createRecorder(
         if (generations.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
       }
     }
+    if (endpoints.some(({ events }) => events === null || events.includes('consumer.affected')))
+      isWhole = (await recordPins(org, endpoints, since)) && isWhole;
     if (isWhole) await moveMark(registry, org, startedAt);
+  }
+
+  /** What happened to the contracts of an organization's consumers, which are resources of any organization. */
+  async function recordPins(org: string, endpoints: readonly Webhook[], since: number): Promise<boolean> {
+    const now = registry.monotonic();
+    if (now - (lookedAt.get(org) ?? -Infinity) < pinsEvery) return true;
+    lookedAt.set(org, now);
+    let isWhole = true;
+    for (const [name, pins] of await pinsOf(registry, org)) {
+      if (signal.aborted) return false;
+      const newest = (await registry.refs.read(name))?.generation;
+      if (generations.get(`pins/${org}/${name}`) !== newest)
+        isWhole = (await tryRecord(name, endpoints, since, pins)) && isWhole;
+    }
+    return isWhole;
   }
 
   return {

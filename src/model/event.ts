@@ -13,6 +13,7 @@ export const eventTypes = [
   'source.diverged',
   'source.detached',
   'site.published',
+  'consumer.affected',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 

@@ -63,8 +63,8 @@ export interface PlannedTree {
   notes: RunDocument[];
   isRefused: boolean;
   sites: readonly SettingsSite[];
-  /** What its locks say it uses. Null: not known. */
-  contracts: ReportedContract[] | null;
+  /** What its locks say it uses, or said before one of them was invalid. Absent: they never named anything. */
+  contracts?: ReportedContract[] | undefined;
 }
 
 /**
@@ -110,7 +110,9 @@ export async function planAll(
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));
   if (discovered !== null) notes.push(...(await settingsNotes(registry, discovered)));
-  const contracts = discovered === null || isRefused ? null : contractsIn(discovered.locks);
+  const named = discovered === null || isRefused ? null : contractsIn(discovered.locks);
+  const isWithout = repository.contracts === undefined && named?.length === 0;
+  const contracts = isWithout ? undefined : (named ?? repository.contracts);
   // Where there are documents, the report of each that is below an invalid lock says so.
   const invalid = planned.size > 0 ? null : discovered?.locks.find(({ fault }) => fault !== null);
   if (invalid) notes.push(noteOn(invalid.path, null, `It is ${invalid.fault}`));

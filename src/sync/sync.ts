@@ -178,15 +178,14 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const plan = await planAll(registry, repository, snapshot, signal, moves);
-  const { planned, notes, isRefused, sites: named } = plan;
+  const { planned, notes, isRefused, sites, contracts } = await planAll(registry, repository, snapshot, signal, moves);
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
   const { synced, lost: unread } = await syncDocuments({ ...syncing, repository }, snapshot, planned);
   await moveConnections(syncing, moves, planned);
   // After the documents, which its pages may embed.
-  const published = await syncSites({ ...syncing, repository }, snapshot, named);
+  const published = await syncSites({ ...syncing, repository }, snapshot, sites);
   const lost = unread ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
@@ -201,10 +200,7 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     ...detached.results,
     ...synced.flatMap(({ result }) => result ?? []),
   ];
-  // Those of an invalid lock stay.
-  const { contracts = [] } = repository;
-  const uses = plan.contracts ?? contracts;
-  const change = { documents, ...published.change, ...(uses.length + contracts.length > 0 && { contracts: uses }) };
+  const change = { documents, ...published.change, ...(contracts && { contracts }) };
   return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
 }
 

@@ -73,22 +73,42 @@ export async function listUsingConsumers(
   const found: UsingConsumer[] = [];
   for (const org of await listOrganizations(registry)) {
     if (!mayReadOrganization(principal, org)) continue;
-    const add = (consumer: string, reportedAt: string | null, contracts: readonly ReportedContract[]) => {
+    for (const { name: consumer, repository, reportedAt, contracts } of await allConsumers(registry, org, name)) {
+      if (repository !== null && except.has(repository)) continue;
       for (const { contract, ...pinned } of contracts) {
         const uses: Dependency = { coordinate: contract, ...pinned, how: 'lock' };
         if (isTarget(uses))
           found.push({ org, name: consumer, reportedAt, uses, behind: newerThan(target, uses.version) });
       }
-    };
-    const followed = (await registry.refs.projected(org, repositories)).get(name) ?? [];
-    for (const ref of [...followed].sort()) {
-      const repository = (await registry.refs.read<Repository>(ref))?.value;
-      if (repository && isThere(repository) && !except.has(repository.url))
-        add(repositoryName(repository.url), null, repository.contracts ?? []);
     }
-    for (const each of await listConsumers(registry, org)) add(each.name, each.reportedAt, each.contracts);
   }
   return found;
+}
+
+/** A consumer of an organization, with all that it pinned. */
+export interface PinningConsumer extends Pick<UsingConsumer, 'name' | 'reportedAt'> {
+  /** The URL of its repository, where the registry follows it. */
+  repository: string | null;
+  contracts: readonly ReportedContract[];
+}
+
+/** The consumers of an organization, by name: all, or those that may have pinned a contract. */
+export async function allConsumers(
+  registry: Pick<Registry, 'refs' | 'now'>,
+  org: string,
+  contract: string | null = null,
+): Promise<PinningConsumer[]> {
+  const view = await registry.refs.projected(org, repositories);
+  const names = contract === null ? new Set([...view.values()].flatMap((each) => [...each])) : view.get(contract);
+  const consumers: PinningConsumer[] = [];
+  for (const ref of [...(names ?? [])].sort()) {
+    const repository = (await registry.refs.read<Repository>(ref))?.value;
+    if (!repository || !isThere(repository)) continue;
+    const { url, contracts = [] } = repository;
+    consumers.push({ name: repositoryName(url), repository: url, reportedAt: null, contracts });
+  }
+  for (const consumer of await listConsumers(registry, org)) consumers.push({ ...consumer, repository: null });
+  return consumers;
 }
 
 /** Whether a repository is followed and was there at the last sync. */
