@@ -1,16 +1,14 @@
 import type { CheckState } from '../model/check.ts';
-import { createAsk } from './ask.ts';
-import { inTime } from './host-fetch.ts';
+import type { Answer } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
-import { createInOrder } from '../scheduling/in-order.ts';
 import { pathOn } from './name.ts';
-import { asFound, askForOne, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { asFound, asRepository, itemsIn, repositoriesIn } from './owner-pages.ts';
 import type { Page } from './read-pages.ts';
-import { listPages } from './pull-pages.ts';
 import { asPull, idMember, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
-import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
+import { bearerOrBasic, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
+import { createTokenHost } from './token-host.ts';
 
 /**
  * https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/:
@@ -30,54 +28,48 @@ const closing = ['pr:merged', 'pr:declined', 'pr:deleted'];
 
 /** Bitbucket Data Center and Server: signed hooks and build statuses of commits. */
 export function createBitbucketServer(settings: HostSettings): Host {
-  const { url, second } = settings;
-  const ask = createAsk('Bitbucket', settings, bearerOrBasic);
-  const inOrder = createInOrder();
+  const { url } = settings;
 
   /** Asks for one page after the other. Each says where the next begins. */
-  function pagesOf(repository: HostRepository, path: string, signal: AbortSignal) {
+  function pagesOf<T>(
+    ask: (path: string) => Promise<Answer>,
+    path: string,
+    readAll: (list: unknown) => readonly (T | null)[],
+  ): () => Promise<Page<T>> {
     let start = 0;
-    return async <T>(read: (item: unknown) => T | null, listIn = itemsIn): Promise<Page<T>> => {
-      const request = { method: 'GET', path: `${path}&limit=100&start=${start}` } as const;
-      const { json } = await ask(repository, request, signal);
+    return async () => {
+      const { json } = await ask(`${path}&limit=100&start=${start}`);
       const next = valueAt(json, 'nextPageStart');
       const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > start;
       if (hasNext) start = Number(next);
-      return { items: listIn(valueAt(json, 'values')).map(read), isLast: !hasNext };
+      return { items: readAll(valueAt(json, 'values')), isLast: !hasNext };
     };
   }
 
-  return {
+  return createTokenHost(settings, {
     kind: 'bitbucket-server',
-    name: settings.name,
+    product: 'Bitbucket',
+    authorize: bearerOrBasic,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl),
-    listPulls: (repository) =>
-      inTime('Bitbucket', second, (signal) => {
-        const askPage = pagesOf(repository, `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST`, signal);
-        return listPages(() =>
-          askPage((item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf)),
-        );
-      }),
-    listRepositories: (owner) =>
-      inTime('Bitbucket', second, (signal) => {
-        const path = `/projects/${encodeURIComponent(owner.path)}/repos?`;
-        const askPage = pagesOf(asRepository(owner), path, signal);
-        return listOwned(() =>
-          askPage(
-            (item) => foundIn(url, item),
-            (list) => repositoriesIn('Bitbucket', list),
-          ),
-        );
-      }),
-    // Bitbucket finds none by its id. It redirects from former names.
-    findRepository: (repository) =>
-      inTime('Bitbucket', second, (signal) =>
-        askForOne(ask, repository, pathOf(repository), (item) => foundIn(url, item), signal),
+    pulls: (ask, repository, signal) =>
+      pagesOf(
+        (path) => ask(repository, { method: 'GET', path }, signal),
+        `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST`,
+        (list) =>
+          itemsIn(list).map((item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf)),
       ),
-    async reportCheck(repository, check) {
-      if (settings.credential(repository.credential) === null) return;
+    repositories: (ask, owner, signal) =>
+      pagesOf(
+        (path) => ask(asRepository(owner), { method: 'GET', path }, signal),
+        `/projects/${encodeURIComponent(owner.path)}/repos?`,
+        (list) => repositoriesIn('Bitbucket', list).map((item) => foundIn(url, item)),
+      ),
+    // Bitbucket finds none by its id. It redirects from former names.
+    pathOf,
+    readRepository: (item) => foundIn(url, item),
+    report(ask, repository, check, signal) {
       const [project, slug] = repository.name.split('/');
       const body = {
         key: shortName(check.name, 255),
@@ -88,12 +80,9 @@ export function createBitbucketServer(settings: HostSettings): Host {
         url: check.url ?? `${url}/projects/${project}/repos/${slug}/commits/${check.commit}`,
       };
       const path = `${pathOf(repository)}/commits/${check.commit}/builds`;
-      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('Bitbucket', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
-      );
+      return ask(repository, { method: 'POST', path, body }, signal);
     },
-    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
-  };
+  });
 }
 
 function foundIn(base: string, item: unknown): FoundRepository | null {

@@ -1,13 +1,9 @@
 import type { CheckState } from '../model/check.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { createAsk } from './ask.ts';
 import { commentOnPull, writeReport } from './comments/bitbucket-comments.ts';
-import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host } from './host.ts';
-import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { asFound, askForOne, asRepository, listOwned, repositoriesIn } from './owner-pages.ts';
-import { listPages } from './pull-pages.ts';
+import { asFound, asRepository, repositoriesIn, itemsIn } from './owner-pages.ts';
 import {
   asPull,
   idMember,
@@ -20,9 +16,10 @@ import {
   textAt,
   valueAt,
 } from './payload.ts';
-import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
+import { bearerOrBasic, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
+import { createTokenHost } from './token-host.ts';
 
 /**
  * https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: there is no
@@ -38,47 +35,37 @@ const states: Record<CheckState, string> = {
 
 /** Bitbucket Cloud: signed hooks and build statuses of commits. */
 export function createBitbucket(settings: HostSettings): Host {
-  const { url, second } = settings;
-  const ask = createAsk('Bitbucket', settings, bearerOrBasic);
-  const inOrder = createInOrder();
-  return {
+  const { url } = settings;
+  return createTokenHost(settings, {
     kind: 'bitbucket',
-    name: settings.name,
+    product: 'Bitbucket',
+    authorize: bearerOrBasic,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
-    listPulls: (repository) =>
-      inTime('Bitbucket', second, (signal) =>
-        listPages(async (page) => {
-          const query = `state=OPEN&sort=-created_on&pagelen=50&page=${page}`;
-          const path = `/repositories/${repository.name}/pullrequests?${query}`;
-          const { json } = await ask(repository, { method: 'GET', path }, signal);
-          const values = valueAt(json, 'values');
-          const items = (Array.isArray(values) ? values : []).map((item) =>
-            asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
-          );
-          return { items, isLast: valueAt(json, 'next') === undefined };
-        }),
-      ),
-    listRepositories: (owner) =>
-      inTime('Bitbucket', second, (signal) =>
-        listOwned(async (page) => {
-          const query = `sort=created_on&pagelen=100&page=${page}`;
-          const path = `/repositories/${encodeURIComponent(owner.path)}?${query}`;
-          const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
-          const items = repositoriesIn('Bitbucket', valueAt(json, 'values')).map((item) => foundIn(url, item));
-          return { items, isLast: valueAt(json, 'next') === undefined };
-        }),
-      ),
-    findRepository: (repository, id) =>
-      inTime('Bitbucket', second, (signal) => {
-        // A uuid needs no workspace, whose place must not be empty.
-        const path = `/repositories/${id === null ? repository.name : `%7B%7D/${encodeURIComponent(id)}`}`;
-        return askForOne(ask, repository, path, (item) => foundIn(url, item), signal);
-      }),
-    async reportCheck(repository, check) {
-      if (settings.credential(repository.credential) === null) return;
-      const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
+    pulls: (ask, repository, signal) => async (page) => {
+      const query = `state=OPEN&sort=-created_on&pagelen=50&page=${page}`;
+      const path = `/repositories/${repository.name}/pullrequests?${query}`;
+      const { json } = await ask(repository, { method: 'GET', path }, signal);
+      const items = itemsIn(valueAt(json, 'values')).map((item) =>
+        asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
+      );
+      return { items, isLast: valueAt(json, 'next') === undefined };
+    },
+    repositories: (ask, owner, signal) => async (page) => {
+      const path = `/repositories/${encodeURIComponent(owner.path)}?sort=created_on&pagelen=100&page=${page}`;
+      const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
+      const items = repositoriesIn('Bitbucket', valueAt(json, 'values')).map((item) => foundIn(url, item));
+      return { items, isLast: valueAt(json, 'next') === undefined };
+    },
+    // A uuid needs no workspace, whose place must not be empty.
+    pathOf: ({ name }, id) => `/repositories/${id === null ? name : `%7B%7D/${encodeURIComponent(id)}`}`,
+    readRepository: (item) => foundIn(url, item),
+    async report(ask, repository, check, signal) {
+      // A credential that may not write reports still writes statuses.
+      await writeReport(ask, repository, check, signal).catch((error: unknown) => {
+        if (!isRegistryError(error, 'unreachable')) throw error;
+      });
       const body = {
         key: shortName(check.name, 40),
         state: states[check.state],
@@ -87,24 +74,11 @@ export function createBitbucket(settings: HostSettings): Host {
         // Bitbucket requires a link.
         url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
       };
-      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('Bitbucket', second, async (signal) => {
-          // A credential that may not write reports still writes statuses.
-          await writeReport(ask, repository, check, signal).catch((error: unknown) => {
-            if (!isRegistryError(error, 'unreachable')) throw error;
-          });
-          await ask(repository, { method: 'POST', path, body }, signal);
-        }),
-      );
+      const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
+      await ask(repository, { method: 'POST', path, body }, signal);
     },
-    async comment(repository, comment) {
-      if (settings.credential(repository.credential) === null) return;
-      await inOrder(`${repository.name} #${comment.number}`, () =>
-        inTime('Bitbucket', second, (signal) => commentOnPull(ask, repository, comment, signal)),
-      );
-    },
-    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
-  };
+    comment: commentOnPull,
+  });
 }
 
 /** Bitbucket archives nothing. */

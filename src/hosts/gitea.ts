@@ -1,16 +1,13 @@
 import type { CheckState } from '../model/check.ts';
-import { createAsk } from './ask.ts';
 import { commentOnPull } from './comments/gitea-comments.ts';
-import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
-import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { askEither, askForOne, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
-import { listPages } from './pull-pages.ts';
+import { askEither, foundOn, repositoriesIn, itemsIn } from './owner-pages.ts';
 import { asPull, idMember, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import { ownGitCredential, type HostSettings } from './host-settings.ts';
+import type { HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
+import { createTokenHost } from './token-host.ts';
 
 /**
  * https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus: there is no `neutral` or
@@ -29,63 +26,44 @@ const opening = ['opened', 'reopened', 'synchronized', 'edited'];
 
 /** Gitea and Forgejo (codeberg.org): signed hooks and statuses of commits. */
 export function createGitea(settings: HostSettings): Host {
-  const { url, second } = settings;
-  const ask = createAsk('Gitea', settings, ({ token }) => `token ${token}`);
-  const inOrder = createInOrder();
-  return {
+  const { url } = settings;
+  return createTokenHost(settings, {
     kind: 'gitea',
-    name: settings.name,
+    product: 'Gitea',
+    authorize: ({ token }) => `token ${token}`,
     isGenuine,
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
-    listPulls: (repository) =>
-      inTime('Gitea', second, (signal) =>
-        listPages(async (page) => {
-          const path = `/repos/${repository.name}/pulls?state=open&limit=50&page=${page}`;
-          const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-          const items = (Array.isArray(json) ? json : []).map((item) =>
-            asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf),
-          );
-          // A server may return fewer items per page than requested.
-          return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
-        }),
-      ),
-    listRepositories: (owner) =>
-      inTime('Gitea', second, (signal) => {
-        const path = encodeURIComponent(owner.path);
-        const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
-        return listOwned(async (page) => {
-          const { json, headers } = await askPage(`limit=50&page=${page}`);
-          const items = repositoriesIn('Gitea', json).map((item) => foundOn(url, item));
-          return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
-        });
-      }),
-    findRepository: (repository, id) =>
-      inTime('Gitea', second, (signal) => {
-        const path = id === null ? `/repos/${repository.name}` : `/repositories/${encodeURIComponent(id)}`;
-        return askForOne(ask, repository, path, (item) => foundOn(url, item), signal);
-      }),
-    async reportCheck(repository, check) {
-      if (settings.credential(repository.credential) === null) return;
-      const path = `/repos/${repository.name}/statuses/${check.commit}`;
+    pulls: (ask, repository, signal) => async (page) => {
+      const path = `/repos/${repository.name}/pulls?state=open&limit=50&page=${page}`;
+      const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
+      const items = itemsIn(json).map((item) => asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf));
+      // A server may return fewer items per page than requested.
+      return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
+    },
+    repositories(ask, owner, signal) {
+      const path = encodeURIComponent(owner.path);
+      const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
+      return async (page) => {
+        const { json, headers } = await askPage(`limit=50&page=${page}`);
+        const items = repositoriesIn('Gitea', json).map((item) => foundOn(url, item));
+        return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
+      };
+    },
+    pathOf: ({ name }, id) => (id === null ? `/repos/${name}` : `/repositories/${encodeURIComponent(id)}`),
+    readRepository: (item) => foundOn(url, item),
+    report(ask, repository, check, signal) {
       const body = {
         state: states[check.state],
         context: shortName(check.name, 255),
         description: shorten(check.title, 255),
         ...linkOf(check, 'target_url'),
       };
-      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('Gitea', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
-      );
+      const path = `/repos/${repository.name}/statuses/${check.commit}`;
+      return ask(repository, { method: 'POST', path, body }, signal);
     },
-    async comment(repository, comment) {
-      if (settings.credential(repository.credential) === null) return;
-      await inOrder(`${repository.name} #${comment.number}`, () =>
-        inTime('Gitea', second, (signal) => commentOnPull(ask, repository, comment, signal)),
-      );
-    },
-    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
-  };
+    comment: commentOnPull,
+  });
 }
 
 const refOf = (number: number) => `refs/pull/${number}/head`;

@@ -1,13 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
-import { createAsk } from './ask.ts';
 import { commentOnMergeRequest } from './comments/gitlab-comments.ts';
-import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
-import { asFound, askEither, askForOne, listOwned, repositoriesIn } from './owner-pages.ts';
-import { createInOrder } from '../scheduling/in-order.ts';
+import { asFound, askEither, repositoriesIn, itemsIn } from './owner-pages.ts';
 import { nameOn } from './name.ts';
-import { listPages } from './pull-pages.ts';
 import {
   asPull,
   idMember,
@@ -19,9 +15,10 @@ import {
   textAt,
   valueAt,
 } from './payload.ts';
-import { ownGitCredential, type HostSettings } from './host-settings.ts';
+import type { HostSettings } from './host-settings.ts';
 import { fitsSome, hmacOf, isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
+import { createTokenHost } from './token-host.ts';
 
 /** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
 const states: Record<CheckState, string> = {
@@ -46,46 +43,35 @@ const tolerance = 5 * 60;
  * gitlab.com or a GitLab server: hooks of projects and groups, system hooks, statuses of commits.
  */
 export function createGitLab(settings: HostSettings): Host {
-  const { url, second } = settings;
-  const ask = createAsk('GitLab', settings, ({ token }) => `Bearer ${token}`);
-  const inOrder = createInOrder();
-  return {
+  const { url } = settings;
+  return createTokenHost(settings, {
     kind: 'gitlab',
-    name: settings.name,
+    product: 'GitLab',
+    authorize: ({ token }) => `Bearer ${token}`,
     // A hook may have a secret token, a signing token, or both.
     isGenuine: async (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, true),
-    listPulls: (repository) =>
-      inTime('GitLab', second, (signal) =>
-        listPages(async (page) => {
-          const query = `state=opened&order_by=created_at&sort=desc&per_page=100&page=${page}`;
-          const path = `/projects/${encodeURIComponent(repository.name)}/merge_requests?${query}`;
-          const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-          const items = (Array.isArray(json) ? json : []).map((item) =>
-            asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf),
-          );
-          return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
-        }),
-      ),
-    listRepositories: (owner) =>
-      inTime('GitLab', second, (signal) => {
-        const path = encodeURIComponent(owner.path);
-        const askPage = askEither(ask, owner, [`/groups/${path}/projects`, `/users/${path}/projects`], signal);
-        const asked = `include_subgroups=${owner.isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100`;
-        return listOwned(async (page) => {
-          const { json, headers } = await askPage(`${asked}&page=${page}`);
-          const items = repositoriesIn('GitLab', json).map((item) => foundIn(url, item));
-          return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
-        });
-      }),
-    findRepository: (repository, id) =>
-      inTime('GitLab', second, (signal) => {
-        const path = `/projects/${encodeURIComponent(id ?? repository.name)}`;
-        return askForOne(ask, repository, path, (item) => foundIn(url, item), signal);
-      }),
-    async reportCheck(repository, check) {
-      if (settings.credential(repository.credential) === null) return;
+    pulls: (ask, repository, signal) => async (page) => {
+      const query = `state=opened&order_by=created_at&sort=desc&per_page=100&page=${page}`;
+      const path = `/projects/${encodeURIComponent(repository.name)}/merge_requests?${query}`;
+      const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
+      const items = itemsIn(json).map((item) => asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf));
+      return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
+    },
+    repositories(ask, owner, signal) {
+      const path = encodeURIComponent(owner.path);
+      const askPage = askEither(ask, owner, [`/groups/${path}/projects`, `/users/${path}/projects`], signal);
+      const asked = `include_subgroups=${owner.isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100`;
+      return async (page) => {
+        const { json, headers } = await askPage(`${asked}&page=${page}`);
+        const items = repositoriesIn('GitLab', json).map((item) => foundIn(url, item));
+        return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
+      };
+    },
+    pathOf: ({ name }, id) => `/projects/${encodeURIComponent(id ?? name)}`,
+    readRepository: (item) => foundIn(url, item),
+    report(ask, repository, check, signal) {
       const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
       const body = {
         state: states[check.state],
@@ -95,18 +81,10 @@ export function createGitLab(settings: HostSettings): Host {
       };
       // GitLab rejects a repeated `running` status.
       const isDone = (status: number, text: string) => status === 400 && text.includes('Cannot transition status');
-      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('GitLab', second, (signal) => ask(repository, { method: 'POST', path, body, isDone }, signal)),
-      );
+      return ask(repository, { method: 'POST', path, body, isDone }, signal);
     },
-    async comment(repository, comment) {
-      if (settings.credential(repository.credential) === null) return;
-      await inOrder(`${repository.name} !${comment.number}`, () =>
-        inTime('GitLab', second, (signal) => commentOnMergeRequest(ask, repository, comment, signal)),
-      );
-    },
-    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
-  };
+    comment: commentOnMergeRequest,
+  });
 }
 
 function foundIn(url: string, item: unknown): FoundRepository | null {

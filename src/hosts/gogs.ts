@@ -1,11 +1,10 @@
-import { createAsk } from './ask.ts';
-import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { nameOn } from './name.ts';
-import { askEither, askForOne, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
+import { askEither, foundOn, repositoriesIn } from './owner-pages.ts';
 import { idMember, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import { ownGitCredential, type HostSettings } from './host-settings.ts';
+import type { HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
+import { createTokenHost } from './token-host.ts';
 
 /** Actions after which a pull request must be checked. */
 const opening = ['opened', 'reopened', 'synchronized', 'edited'];
@@ -15,36 +14,34 @@ const opening = ['opened', 'reopened', 'synchronized', 'edited'];
  * (https://github.com/gogs/docs-api), so nothing is reported to it.
  */
 export function createGogs(settings: HostSettings): Host {
-  const { url, second } = settings;
-  const ask = createAsk('Gogs', settings, ({ token }) => `token ${token}`);
-  return {
+  const { url } = settings;
+  const host = createTokenHost(settings, {
     kind: 'gogs',
-    name: settings.name,
+    product: 'Gogs',
+    authorize: ({ token }) => `token ${token}`,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(headers['x-gogs-signature'], body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
+    pulls: () => async () => ({ items: [], isLast: true }),
+    repositories(ask, owner, signal) {
+      const path = encodeURIComponent(owner.path);
+      const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
+      return async () => {
+        const { json } = await askPage('');
+        return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
+      };
+    },
+    // Gogs finds none by its id.
+    pathOf: ({ name }) => `/repos/${name}`,
+    readRepository: (item) => foundOn(url, item),
+    report: async () => undefined,
+  });
+  return {
+    ...host,
     async listPulls({ credential }) {
       settings.credential(credential);
       return [];
     },
-    listRepositories: (owner) =>
-      inTime('Gogs', second, (signal) => {
-        const path = encodeURIComponent(owner.path);
-        const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
-        return listOwned(async () => {
-          const { json } = await askPage('');
-          return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
-        });
-      }),
-    // Gogs finds none by its id.
-    findRepository: (repository) =>
-      inTime('Gogs', second, (signal) =>
-        askForOne(ask, repository, `/repos/${repository.name}`, (item) => foundOn(url, item), signal),
-      ),
-    async reportCheck({ credential }) {
-      settings.credential(credential);
-    },
-    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
 }
 

@@ -35,15 +35,6 @@ export function bearerOrBasic({ username, token }: ApiCredential & { kind: 'toke
   return tokenNames.includes(username) ? `Bearer ${token}` : basic(username, token);
 }
 
-/**
- * For hosts whose credentials work with git as configured: returns null. Throws when the credential
- * may not be used here.
- */
-export async function ownGitCredential(settings: HostSettings, name: string | null): Promise<null> {
-  settings.credential(name);
-  return null;
-}
-
 /** The error for a failed request. Contains nothing of the response. */
 export function refusalOf(host: string, repository: string, status: number, retryAfter?: number): RegistryError {
   const why = explain(host, repository, status);

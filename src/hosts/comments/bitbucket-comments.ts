@@ -4,6 +4,7 @@ import { listComments, writeComment } from './comments.ts';
 import type { HostRepository } from '../host.ts';
 import { textAt, valueAt } from '../payload.ts';
 import { shorten, shortName } from '../statuses.ts';
+import { itemsIn } from '../owner-pages.ts';
 
 /** What Bitbucket takes: annotations in a request, and in all. */
 const batch = 100;
@@ -59,16 +60,14 @@ export async function commentOnPull(
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/repositories/${repository.name}/pullrequests/${comment.number}/comments`;
-  const existing = await listComments({
-    async list(page) {
-      const { json } = await ask(repository, { method: 'GET', path: `${path}?pagelen=100&page=${page}` }, signal);
-      const values = valueAt(json, 'values');
-      const items = (Array.isArray(values) ? values : []).flatMap((item) => {
-        const [id, text] = [valueAt(item, 'id'), textAt(item, 'content', 'raw')];
-        return typeof id === 'number' && text !== null && valueAt(item, 'deleted') !== true ? [{ id, text }] : [];
-      });
-      return { items, isLast: valueAt(json, 'next') === undefined };
-    },
+  const existing = await listComments(async (page) => {
+    const { json } = await ask(repository, { method: 'GET', path: `${path}?pagelen=100&page=${page}` }, signal);
+    const values = valueAt(json, 'values');
+    const items = itemsIn(values).flatMap((item) => {
+      const [id, text] = [valueAt(item, 'id'), textAt(item, 'content', 'raw')];
+      return typeof id === 'number' && text !== null && valueAt(item, 'deleted') !== true ? [{ id, text }] : [];
+    });
+    return { items, isLast: valueAt(json, 'next') === undefined };
   });
   const bodyOf = (raw: string) => ({ content: { raw } });
   const comments = {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Annotation, PullComment } from '../../model/check.ts';
+import { itemsIn } from '../owner-pages.ts';
+import { valueAt, textAt } from '../payload.ts';
 
 /** A comment on a host: its id there and its Markdown. */
 export interface HostComment {
@@ -7,9 +9,8 @@ export interface HostComment {
   text: string;
 }
 
-/** The comments of one pull request. */
+/** Writes comments of one pull request. */
 export interface Comments {
-  list(page: number): Promise<{ items: readonly HostComment[]; isLast: boolean }>;
   create(text: string): Promise<unknown>;
   update(id: number, text: string): Promise<unknown>;
 }
@@ -18,7 +19,9 @@ export interface Comments {
 const maxPages = 10;
 
 /** All comments of a pull request, oldest first as the host gives them; at most ten pages. */
-export async function listComments({ list }: Pick<Comments, 'list'>): Promise<HostComment[]> {
+export async function listComments(
+  list: (page: number) => Promise<{ items: readonly HostComment[]; isLast: boolean }>,
+): Promise<HostComment[]> {
   const comments: HostComment[] = [];
   for (let page = 1; page <= maxPages; page++) {
     const { items, isLast } = await list(page);
@@ -28,9 +31,17 @@ export async function listComments({ list }: Pick<Comments, 'list'>): Promise<Ho
   return comments;
 }
 
+/** The comments in an answer of Gitea or GitLab, which may be anything. */
+export function commentsIn(json: unknown): HostComment[] {
+  return itemsIn(json).flatMap((item) => {
+    const [id, text] = [valueAt(item, 'id'), textAt(item, 'body')];
+    return typeof id === 'number' && text !== null ? [{ id, text }] : [];
+  });
+}
+
 /** Writes the comment: edits the one that has its mark, unless it says the same, or else adds it. */
 export async function writeComment(
-  comments: Pick<Comments, 'create' | 'update'>,
+  comments: Comments,
   existing: readonly HostComment[],
   { mark, text, isOnlyEdit }: PullComment,
 ): Promise<void> {

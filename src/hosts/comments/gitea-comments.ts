@@ -1,8 +1,7 @@
 import type { PullComment } from '../../model/check.ts';
 import type { Ask } from '../ask.ts';
-import { isNote, listComments, marked, noteMark, noteText, writeComment, type HostComment } from './comments.ts';
+import { isNote, listComments, marked, noteMark, noteText, writeComment, commentsIn } from './comments.ts';
 import type { HostRepository } from '../host.ts';
-import { textAt, valueAt } from '../payload.ts';
 
 /**
  * Writes the comment of a pull request, and its findings as the comments of one review
@@ -27,12 +26,10 @@ export async function commentOnPull(
   await writeComment(comments, commentsIn(json), comment);
 
   const reviews = `${root}/pulls/${number}/reviews`;
-  const existing = await listComments({
-    async list(page) {
-      const answer = await ask(repository, { method: 'GET', path: `${reviews}?limit=50&page=${page}` }, signal);
-      const isLast = !/\brel="next"/.test(answer.headers.get('link') ?? '');
-      return { items: commentsIn(answer.json), isLast };
-    },
+  const existing = await listComments(async (page) => {
+    const answer = await ask(repository, { method: 'GET', path: `${reviews}?limit=50&page=${page}` }, signal);
+    const isLast = !/\brel="next"/.test(answer.headers.get('link') ?? '');
+    return { items: commentsIn(answer.json), isLast };
   });
   const wanted = noteMark(mark, notes);
   const earlier = existing.filter((each) => isNote(each, mark));
@@ -46,11 +43,4 @@ export async function commentOnPull(
     const isGone = (status: number) => status === 404;
     await ask(repository, { method: 'DELETE', path: `${reviews}/${id}`, isDone: isGone }, signal);
   }
-}
-
-function commentsIn(json: unknown): HostComment[] {
-  return (Array.isArray(json) ? json : []).flatMap((item) => {
-    const [id, text] = [valueAt(item, 'id'), textAt(item, 'body')];
-    return typeof id === 'number' && text !== null ? [{ id, text }] : [];
-  });
 }

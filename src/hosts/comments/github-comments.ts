@@ -15,11 +15,9 @@ export async function commentOnPull(
 ): Promise<void> {
   const target = { ...ownerOf(name), request: { signal } };
   const { issues } = client.rest;
-  const existing = await listComments({
-    async list(page) {
-      const { data } = await issues.listComments({ ...target, issue_number: comment.number, per_page: 100, page });
-      return { items: data.map(({ id, body }) => ({ id, text: body ?? '' })), isLast: data.length < 100 };
-    },
+  const existing = await listComments(async (page) => {
+    const { data } = await issues.listComments({ ...target, issue_number: comment.number, per_page: 100, page });
+    return { items: data.map(({ id, body }) => ({ id, text: body ?? '' })), isLast: data.length < 100 };
   });
   const comments = {
     create: (body: string) => issues.createComment({ ...target, issue_number: comment.number, body }),

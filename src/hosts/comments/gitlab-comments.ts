@@ -1,8 +1,8 @@
 import type { Annotation, PullComment } from '../../model/check.ts';
 import type { Ask } from '../ask.ts';
-import { isNote, listComments, marked, noteMark, noteText, writeComment } from './comments.ts';
+import { isNote, listComments, marked, noteMark, noteText, writeComment, commentsIn } from './comments.ts';
 import type { HostRepository } from '../host.ts';
-import { textAt, valueAt } from '../payload.ts';
+import { textAt } from '../payload.ts';
 
 /**
  * Writes the comment of a merge request as a note, and its findings as discussions at their lines
@@ -16,16 +16,10 @@ export async function commentOnMergeRequest(
 ): Promise<void> {
   const request = `/projects/${encodeURIComponent(repository.name)}/merge_requests/${comment.number}`;
   const notes = `${request}/notes`;
-  const existing = await listComments({
-    async list(page) {
-      const path = `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
-      const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
-      const items = (Array.isArray(json) ? json : []).flatMap((item) => {
-        const [id, text] = [valueAt(item, 'id'), textAt(item, 'body')];
-        return typeof id === 'number' && text !== null ? [{ id, text }] : [];
-      });
-      return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
-    },
+  const existing = await listComments(async (page) => {
+    const path = `${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`;
+    const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
+    return { items: commentsIn(json), isLast: (headers.get('x-next-page') ?? '') === '' };
   });
   const comments = {
     create: (body: string) => ask(repository, { method: 'POST', path: notes, body: { body } }, signal),
