@@ -23,13 +23,8 @@ export type StoreConfig = { kind: 'fs'; path: string } | S3Config;
 export type UserStore =
   | { kind: 'fs'; path: string }
   | (Pick<S3Config, 'kind' | 'bucket'> & {
-      prefix?: string;
-      endpoint?: string;
-      region?: string;
-      pathStyle?: boolean;
-      accessKeyId?: SecretName;
-      secretAccessKey?: SecretName;
-    });
+      [key in 'prefix' | 'endpoint' | 'region' | 'pathStyle']?: NonNullable<S3Config[key]>;
+    } & Partial<NonNullable<S3Config['credentials']>>);
 
 /** Fills in the defaults; without a store, the data folder. Throws `malformed`. */
 export function fillStore(

@@ -7,7 +7,7 @@ import { inTime } from './host-fetch.ts';
 import type { Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { listPages } from './pull-pages.ts';
+import { listPages } from './read-pages.ts';
 import { asPull } from './payload.ts';
 import type { HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';

@@ -1,3 +1,5 @@
+import type { Pull } from './host.ts';
+
 /** One page of a list. Null stands for an item that could not be parsed. */
 export interface Page<T> {
   items: readonly (T | null)[];
@@ -22,4 +24,13 @@ export async function readPages<T>(
     if (all.length === max) break;
   }
   return { items: all.slice(0, max), isComplete: false };
+}
+
+/** The most pull requests that are read per repository. */
+const maxPulls = 200;
+const maxPullPages = 10;
+
+/** The pull requests of all pages, at most 200. Pages count from 1. */
+export async function listPages(ask: (page: number) => Promise<Page<Pull>>): Promise<Pull[]> {
+  return (await readPages(maxPulls, maxPullPages, ask)).items;
 }

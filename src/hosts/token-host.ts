@@ -4,8 +4,7 @@ import { inTime } from './host-fetch.ts';
 import type { FoundRepository, Host, HostOwner, HostRepository, Pull } from './host.ts';
 import type { ApiCredential, HostSettings } from './host-settings.ts';
 import { askForOne, listOwned } from './owner-pages.ts';
-import { listPages } from './pull-pages.ts';
-import type { Page } from './read-pages.ts';
+import { listPages, type Page } from './read-pages.ts';
 
 /**
  * What is special about a host whose API takes a token with each request. Pages count from 1. What
