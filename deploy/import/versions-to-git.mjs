@@ -3,21 +3,29 @@
 // Stele publishes them from there, and new versions too. See content/docs/moving-in.md.
 //
 //   versions-to-git.mjs folder    FOLDER REPOSITORY   {name}/{version}.yaml, and dates.tsv: path, tab, date
+//   versions-to-git.mjs documents FOLDER REPOSITORY   {name}/{any file}: the version is in the document; dates.tsv as above
 //   versions-to-git.mjs apicurio  FOLDER REPOSITORY   an export of Apicurio Registry, unzipped
 //   versions-to-git.mjs backstage FOLDER REPOSITORY   catalog-info.yaml files with `definition`s in them
+//   versions-to-git.mjs swaggerhub OWNER[/API] REPOSITORY   asks SwaggerHub, with the key in SWAGGERHUB_API_KEY
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 
 const [kind, folder, repository] = process.argv.slice(2);
-const readers = { folder: readFolder, apicurio: readApicurio, backstage: readBackstage };
+const readers = {
+  folder: (root) => readFolder(root, (path) => basename(path, extname(path))),
+  documents: (root) => readFolder(root, (path, bytes) => versionIn(bytes) ?? stop(`${path} has no version in it.`)),
+  apicurio: readApicurio,
+  backstage: readBackstage,
+  swaggerhub: readSwaggerhub,
+};
 if (!Object.hasOwn(readers, kind ?? '') || !repository)
   stop(`Usage: versions-to-git.mjs ${Object.keys(readers).join('|')} FOLDER REPOSITORY`);
-if (!existsSync(folder)) stop(`There is no folder ${folder}.`);
+if (kind !== 'swaggerhub' && !existsSync(folder)) stop(`There is no folder ${folder}.`);
 if (existsSync(repository)) stop(`${repository} exists already. Name a folder that does not.`);
 
-const versions = readers[kind](folder).toSorted((a, b) => a.date - b.date || byVersion(a.version, b.version));
+const versions = (await readers[kind](folder)).toSorted((a, b) => a.date - b.date || byVersion(a.version, b.version));
 if (versions.length === 0) stop(`There are no versions in ${folder}.`);
 execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
 const made = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {
@@ -50,22 +58,55 @@ function slugOf(name) {
     .replace(/^-|-$/g, '');
 }
 
-function readFolder(root) {
+/** The version that a document names; undefined: it names none. */
+function versionIn(bytes) {
+  const document = parse(bytes.toString());
+  const version = document?.info?.version ?? document?.['x-version'] ?? document?.version;
+  return version === undefined ? undefined : String(version);
+}
+
+function endingOf(bytes) {
+  return /^\s*[{[]/.test(bytes.toString()) ? '.json' : '.yaml';
+}
+
+function readFolder(root, versionOf) {
   const table = join(root, 'dates.tsv');
   const lines = existsSync(table) ? readFileSync(table, 'utf8').split(/\r?\n/) : [];
   const dates = new Map(lines.filter(Boolean).map((line) => line.split('\t')));
   return globSync('*/*.{yaml,yml,json}', { cwd: root }).map((path) => {
     const date = dates.has(path) ? Date.parse(dates.get(path)) : statSync(join(root, path)).mtimeMs;
     if (Number.isNaN(date)) stop(`${table}: ${dates.get(path)} is not a date. Use one such as 2025-01-31.`);
-    const ending = extname(path);
-    return {
-      name: slugOf(dirname(path)),
-      version: basename(path, ending),
-      ending,
-      date,
-      bytes: readFileSync(join(root, path)),
-    };
+    const bytes = readFileSync(join(root, path));
+    return { name: slugOf(dirname(path)), version: versionOf(path, bytes), ending: extname(path), date, bytes };
   });
+}
+
+async function readSwaggerhub(wanted) {
+  const { SWAGGERHUB_URL: url = 'https://api.swaggerhub.com', SWAGGERHUB_API_KEY: key } = process.env;
+  const ask = async (address, accept) => {
+    const response = await fetch(new URL(address, url), { headers: { accept, ...(key && { authorization: key }) } });
+    return response.ok ? response : stop(`SwaggerHub answers ${response.status} for ${address}.`);
+  };
+  const list = async (path) => {
+    const items = [];
+    for (let page = 0; ; page++) {
+      const { apis, totalCount } = await (await ask(`${path}?limit=100&page=${page}`, 'application/json')).json();
+      items.push(...apis.map(({ properties }) => Object.fromEntries(properties.map((each) => [each.type, each]))));
+      if (apis.length === 0 || items.length >= totalCount) return items;
+    }
+  };
+  // The URL of an API ends with its version: /apis/OWNER/API/VERSION.
+  const pathOf = (facts) => new URL(facts.Swagger.url).pathname.split('/').slice(1, 4).join('/');
+  const apis = wanted.includes('/') ? [`apis/${wanted}`] : (await list(`/apis/${wanted}`)).map(pathOf);
+  const found = [];
+  for (const api of apis)
+    for (const { 'X-Version': version, 'X-Created': created } of await list(`/${api}`)) {
+      const document = await ask(`/${api}/${encodeURIComponent(version.value)}`, 'application/yaml');
+      const bytes = Buffer.from(await document.arrayBuffer());
+      const name = slugOf(api.split('/').at(-1));
+      found.push({ name, version: version.value, ending: endingOf(bytes), date: Date.parse(created.value), bytes });
+    }
+  return found;
 }
 
 function readApicurio(root) {
@@ -80,8 +121,7 @@ function readApicurio(root) {
     const { artifactId, version, contentId, createdOn, state } = load(path);
     const bytes = contents.get(contentId);
     if (bytes === undefined || state === 'DISABLED') return [];
-    const ending = /^\s*[{[]/.test(bytes.toString()) ? '.json' : '.yaml';
-    return [{ name: slugOf(artifactId), version, ending, date: createdOn, bytes }];
+    return [{ name: slugOf(artifactId), version, ending: endingOf(bytes), date: createdOn, bytes }];
   });
 }
 
@@ -91,12 +131,10 @@ function readBackstage(root) {
     return entities.flatMap((entity) => {
       const { definition } = entity?.spec ?? {};
       if (entity?.kind !== 'API' || typeof definition !== 'string') return [];
-      const version = parse(definition)?.info?.version ?? '1.0.0';
-      const ending = /^\s*[{[]/.test(definition) ? '.json' : '.yaml';
+      const bytes = Buffer.from(definition);
+      const name = slugOf(entity.metadata.name);
       const date = statSync(join(root, path)).mtimeMs;
-      return [
-        { name: slugOf(entity.metadata.name), version: String(version), ending, date, bytes: Buffer.from(definition) },
-      ];
+      return [{ name, version: versionIn(bytes) ?? '1.0.0', ending: endingOf(bytes), date, bytes }];
     });
   });
 }

@@ -116,6 +116,13 @@ export async function withCompiler<T>(
 
 const quiet: Log = () => undefined;
 
+/** Parses a date or a time, into ISO 8601. Throws `malformed`. */
+export function requireDate(text: string): string {
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new RegistryError('malformed', `${JSON.stringify(text)} is not a date. Use a date such as 2025-01-31.`);
+}
+
 /** Parses a coordinate. Throws `malformed`, with a suggestion. */
 export function requireCoordinate(text: string): { coordinate: Coordinate; selector: Selector } {
   const parsed = parseCoordinate(text);

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { countText } from '../model/problem.ts';
-import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
+import { requireCoordinate, requireDate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface ImportFlags extends CommonOptions {
@@ -29,8 +29,7 @@ export function importCommand(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
       const { tags, eachChange = false, since = null, latest = 'ask', json } = command.optsWithGlobals<ImportFlags>();
-      if (since !== null && Number.isNaN(Date.parse(since)))
-        throw new RegistryError('malformed', `${JSON.stringify(since)} is not a date. Use a date such as 2025-01-31.`);
+      if (since !== null) requireDate(since);
       const stop = new AbortController();
       const abort = () =>
         stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));

@@ -6,7 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
 import { toolFormats } from './check/finding-formats.ts';
-import { operator, requireCoordinate, withRegistry } from './command-context.ts';
+import { operator, requireCoordinate, requireDate, withRegistry } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { printPublished, type Published } from './print-publish.ts';
 import { publishRemotely, type PublishOptions } from './remote-registry.ts';
@@ -18,6 +18,7 @@ export function publishCommand(): Command {
     .argument('<file>')
     .argument('<coordinate>', '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug')
     .option('--version <label>', 'label of the version (default: the version in the document)')
+    .option('--created-at <date>', 'when another registry published it, such as 2025-01-31 (needs the scope admin)')
     .option('--dry-run', 'print what would happen without writing anything')
     .option('--no-latest', 'do not make this the latest version')
     .option('--public', 'make the resource public if it is new')
@@ -35,21 +36,21 @@ export function publishCommand(): Command {
         return;
       }
       const published = await withRegistry(command, async (registry) => {
-        const { publish } = await import('../registry/publish.ts');
+        const { datedUpload, publish } = await import('../registry/publish.ts');
         const { findResource } = await import('../registry/find-resource.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);
         const { snapshot, entry } = await openFolder(file, registry.config.limits);
+        const createdAt = options.createdAt === undefined ? null : requireDate(options.createdAt);
         const created = (await findResource(registry, coordinate)) === null;
         const result = await withProgress(`Publishing ${basename(file)}`, () =>
           publish(registry, {
             coordinate,
-            snapshot,
+            ...datedUpload(snapshot, createdAt, options.latest),
             entry,
             onConflict: 'revise',
             author: operator,
             version: options.version ?? null,
-            latest: options.latest,
             dryRun: options.dryRun ?? false,
             create: options.public ? { visibility: 'public' } : {},
           }),

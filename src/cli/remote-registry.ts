@@ -11,7 +11,7 @@ import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
-import { withCompiler, type CommonOptions } from './command-context.ts';
+import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { adviseRepository } from './check/advise-repository.ts';
 import type { ToolFormat } from './check/finding-formats.ts';
@@ -20,6 +20,7 @@ import { printPublished, type Published } from './print-publish.ts';
 /** Options of `stele publish`. */
 export interface PublishOptions extends CommonOptions {
   version?: string;
+  createdAt?: string;
   dryRun?: boolean;
   latest: boolean;
   public?: boolean;
@@ -51,13 +52,14 @@ async function send(
   registry: RegistryClient,
   coordinate: Coordinate,
   { body: upload, report }: Upload,
-  { latest, version, dryRun = false, public: isPublic }: PublishOptions,
+  { latest, version, createdAt, dryRun = false, public: isPublic }: PublishOptions,
 ): Promise<Published> {
   const none = { version: null, digest: null, url: null, created: false, visibility: null, dryRun, detail: null };
   if (upload === null) return { outcome: 'rejected', ...none, report };
   const { type, slug } = coordinate;
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
-  const body = { ...upload, latest, dryRun, ...(version !== undefined && { version }) };
+  const dated = createdAt !== undefined && { createdAt: requireDate(createdAt) };
+  const body = { ...upload, latest, dryRun, ...(version !== undefined && { version }), ...dated };
   let answer = await registry.ask('POST', path, body);
   const created = answer.status === 404;
   // Resource and version come into being together, so that a rejected document leaves nothing behind.

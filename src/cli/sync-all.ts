@@ -19,7 +19,12 @@ export async function syncAll(
   const queue = createSyncQueue(registry, createPulls, onProgress);
   if (name === undefined) await queue.owners.lookAll(async () => undefined);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
-  const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
+  const sync = ({ org, id }: Wanted): Promise<Run> => queue.request(org, id, 'manual').then(({ done }) => done);
+  const first = await Promise.all(wanted.map(sync));
+  // What one repository published, such as a ruleset, another one may have missed.
+  const isNews = first.some(({ documents }) => documents.some(({ outcome }) => outcome === 'published'));
+  const isWaiting = ({ documents }: Run) => documents.some(isRejected);
+  const runs = await Promise.all(first.map(async (run, at) => (isNews && isWaiting(run) ? sync(wanted[at]!) : run)));
   await queue.close();
   return Promise.all(runs.map((run) => withStillRejected(registry, run)));
 }

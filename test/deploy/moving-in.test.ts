@@ -1,9 +1,13 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readDocs } from '../../src/site/docs/docs.ts';
 import { runHere } from '../cli/in-process.ts';
 
@@ -34,7 +38,25 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules/@stele-registry'), { recursive: true });
   symlinkSync(root, join(folder, 'node_modules/@stele-registry/stele'));
 });
+beforeEach(() => rmSync(join(folder, 'contracts'), { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Answers for paths with their queries, on loopback. */
+async function openStandIn(answers: Readonly<Record<string, string>>) {
+  const asked: { path: string; key: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ path: request.url!, key: request.headers.authorization });
+    const text = answers[request.url!];
+    response.writeHead(text === undefined ? 404 : 200).end(text);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+/** Runs a script beside this process, which may answer it. */
+const runBeside = async (text: string) =>
+  (await promisify(execFile)('bash', ['-euc', text], { cwd: folder, encoding: 'utf8' })).stdout;
 
 test('a folder of versions is published from its history, with its dates', async () => {
   for (const version of ['1.0.0', '1.1.0', '2.0.0']) write({ [`old/payments/${version}.yaml`]: api(version) });
@@ -53,6 +75,64 @@ test('a folder of versions is published from its history, with its dates', async
   write({ 'registry.config.json': blocks.find(({ language }) => language === 'json')!.text });
   const sync = await runHere(['sync'], { cwd: folder });
   expect(sync).toMatchObject({ code: 0, stdout: synced });
+});
+
+test('old versions are published one at a time, with their dates', async () => {
+  for (const version of ['1.0.0', '2.0.0']) write({ [`old/payments/${version}.yaml`]: api(version) });
+  const data = join(folder, 'data');
+  const [typed] = blocks.find(({ text }) => text.includes('--created-at'))!.text.split(' \\\n');
+  const newest = ['publish', 'old/payments/2.0.0.yaml', '@acme/apis/payments', '--created-at', '2025-03-20'];
+  for (const args of [newest, typed!.split(' ').slice(1)])
+    expect(await runHere([...args, '--data', data], { cwd: folder })).toMatchObject({ code: 0 });
+  const refused = await runHere([...newest.slice(0, -1), 'soon', '--data', data], { cwd: folder });
+  expect(refused).toMatchObject({ code: 2, stderr: '"soon" is not a date. Use a date such as 2025-01-31.\n' });
+  const log = await runHere(['log', '@acme/apis/payments', '--data', data, '--json'], { cwd: folder });
+  expect(log.stdout.match(/publish [12]\.0\.0/g)).toEqual(['publish 1.0.0', 'publish 2.0.0']);
+});
+
+test('SwaggerHub is asked for every version of every API of an owner', async () => {
+  const fact = (type: string, value: string) => ({ type, value });
+  const entry = (url: string, name: string, version: string, created: string) => ({
+    name,
+    properties: [
+      { type: 'Swagger', url: `${url}/apis/acme/${name}/${version}` },
+      fact('X-Version', version),
+      fact('X-Created', created),
+      fact('X-Modified', '2026-01-01T00:00:00Z'),
+      fact('X-Published', 'true'),
+    ],
+  });
+  const answers: Record<string, string> = {};
+  await using hub = await openStandIn(answers);
+  const list = (...apis: object[]) => JSON.stringify({ name: 'acme', totalCount: apis.length, apis });
+  const first = entry(hub.url, 'Payments', '1.0.0', '2023-05-01T10:00:00Z');
+  const second = entry(hub.url, 'Payments', '1.1.0', '2024-02-11T10:00:00Z');
+  answers['/apis/acme?limit=100&page=0'] = list(second);
+  answers['/apis/acme/Payments?limit=100&page=0'] = list(second, first);
+  for (const version of ['1.0.0', '1.1.0']) answers[`/apis/acme/Payments/${version}`] = api(version);
+  const command = scripts[1]!.text.replace('…', 'key').replace('SWAGGERHUB', `SWAGGERHUB_URL=${hub.url} SWAGGERHUB`);
+  expect(await runBeside(command)).toBe('contracts: 1 document, 2 versions\n');
+  expect(historyOf('contracts')).toBe('2023-05-01 payments-v1.0.0\n2024-02-11 payments-v1.1.0\n');
+  expect(hub.asked.map(({ key }) => key)).toEqual(hub.asked.map(() => 'key'));
+  rmSync(join(folder, 'contracts'), { recursive: true, force: true });
+  delete answers['/apis/acme/Payments/1.0.0'];
+  await expect(runBeside(command)).rejects.toThrow('SwaggerHub answers 404 for /apis/acme/Payments/1.0.0.');
+});
+
+test('downloads of Bump.sh have the versions that are in them', async () => {
+  await using bump = await openStandIn({
+    '/acme/doc/payments/v1/source.yaml': api('1.4.0'),
+    '/acme/doc/payments/source.yaml': api('2.0.0'),
+  });
+  write({ 'downloads/dates.tsv': 'payments/v1.yaml\t2024-05-01\npayments/v2.yaml\t2025-03-01\n' });
+  const command = scripts[2]!.text.replaceAll('https://bump.sh', bump.url);
+  expect(await runBeside(command)).toBe('contracts: 1 document, 2 versions\n');
+  expect(historyOf('contracts')).toBe('2024-05-01 payments-v1.4.0\n2025-03-01 payments-v2.0.0\n');
+  rmSync(join(folder, 'contracts'), { recursive: true });
+  write({ 'bare/payments/a.yaml': 'openapi: 3.1.0\n' });
+  await expect(runBeside(scripts[2]!.text.split('\n').at(-2)!.replace('downloads', 'bare'))).rejects.toThrow(
+    'payments/a.yaml has no version in it.',
+  );
 });
 
 test('an export of Apicurio Registry', () => {
@@ -76,8 +156,7 @@ test('an export of Apicurio Registry', () => {
     ...version(9, '1.1.0', Date.UTC(2024, 5, 5)),
     ...version(11, '1.2.0', Date.UTC(2024, 6, 5), { state: 'DISABLED' }),
   });
-  rmSync(join(folder, 'contracts'), { recursive: true, force: true });
-  expect(shell(scripts[1]!.text)).toBe('contracts: 1 document, 2 versions\n');
+  expect(shell(scripts[3]!.text)).toBe('contracts: 1 document, 2 versions\n');
   expect(historyOf('contracts')).toBe('2024-01-05 payments-api-v1.0.0\n2024-06-05 payments-api-v1.1.0\n');
 });
 
@@ -90,8 +169,7 @@ test('a catalogue of Backstage, and what has no definition in it', () => {
       'kind: API\nmetadata: {name: elsewhere}\nspec:\n  definition: {$text: ./openapi.yaml}\n',
     ].join('---\n'),
   });
-  rmSync(join(folder, 'contracts'), { recursive: true, force: true });
-  expect(shell(scripts[2]!.text)).toBe('contracts: 1 document, 1 version\n');
+  expect(shell(scripts[4]!.text)).toBe('contracts: 1 document, 1 version\n');
   expect(shell('git -C contracts tag')).toBe('pay-api-v3.1.0\n');
 });
 
@@ -103,6 +181,7 @@ test('a folder that exists, and a date that is none, are refused', () => {
       return (error as { stdout: string }).stdout;
     }
   };
+  write({ 'contracts/here': '' });
   expect(refused(scripts[0]!.text.trim())).toContain('contracts exists already');
   write({ 'bad/pay/1.0.0.yaml': api('1.0.0'), 'bad/dates.tsv': 'pay/1.0.0.yaml\tsoon\n' });
   expect(refused(scripts[0]!.text.trim().replace('old contracts', 'bad other'))).toContain('soon is not a date');

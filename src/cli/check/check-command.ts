@@ -165,9 +165,10 @@ function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
 function describe({ path, coordinate, outcome, version, isNew, detail, report, impact }: Checked): string {
   const hidden = report.hidden ? ` ${report.hidden} findings are of a ruleset that you may not read.` : '';
   if (outcome === 'published')
-    return [`${path} would be published as ${version}${isNew ? ', a new resource' : ''}.`, ...linesOf(impact)].join(
-      '\n',
-    );
+    return [
+      `${path} would be published as ${version}${isNew ? ', a new resource' : ''}.${detail === null ? '' : ` ${detail}`}`,
+      ...linesOf(impact),
+    ].join('\n');
   if (outcome === 'unchanged') return `${path} is published as ${version} already.`;
   if (outcome === 'conflict') return `${path} would not be published: ${detail}`;
   return `${path} would be rejected as a version of ${coordinate}.${hidden}`;

@@ -13,8 +13,9 @@ export function mapLines(
   return [`\tmap ${source} {${variable}} {`, ...lines, '\t\tdefault ""', '\t}'];
 }
 
-/** Deferred fields: set when the response is written, so errors do not have them. */
+/** Deferred fields: set when the response is written, so errors do not have them. None: no line, since Caddy 2.6 dies of an empty block. */
 export function deferred(matcher: string, fields: readonly Field[]): string[] {
+  if (fields.length === 0) return [];
   return [`\theader ${matcher} {`, '\t\tdefer', ...fields.map(([name, value]) => `\t\t${name} ${value}`), '\t}'];
 }
 

@@ -112,7 +112,12 @@ test('exemptions count for a new resource, and not for one that is uploaded', as
   const exemptions = [{ rule: 'operation-summary', reason: 'Later', at }];
   const settings = { ruleset: '@acme/rulesets/style' };
   const body = { document: payments('1.1.0'), exemptions, settings };
-  expect((await check(read, { coordinate: '@acme/apis/fresh', ...body })).json).toMatchObject({ outcome: 'published' });
+  const fresh = await check(read, { coordinate: '@acme/apis/fresh', ...body });
+  const detail = expect.stringContaining('"stele publish" would be rejected') as string;
+  expect(fresh.json).toMatchObject({ outcome: 'published', detail });
+  const summarized = { ...body, document: payments('1.1.0').replace('get: {', 'get: {summary: A, ') };
+  const without = await check(read, { coordinate: '@acme/apis/fresh', ...summarized });
+  expect(without.json).toMatchObject({ outcome: 'published', detail: null });
   await api.call('PATCH', '/v1/apis/pay', { body: settings });
   expect((await check(read, { coordinate: '@acme/apis/pay', ...body })).json).toMatchObject({ outcome: 'rejected' });
 });

@@ -38,6 +38,33 @@ describe('a publish that creates its resource', () => {
   });
 });
 
+test('an old version is published with its date by an administrator, in its place', async () => {
+  await using api = await openApi();
+  const path = '/v1/apis/payments/spec';
+  const publish = (version: string, createdAt?: string, more = {}) =>
+    api.call('POST', path, {
+      body: { document: documentOf(version), create: {}, ...(createdAt && { createdAt }) },
+      ...more,
+    });
+  await publish('3.0.0', '2025-03-20T00:00:00Z');
+  // Not the version that was sent last: a date before that of the latest one.
+  const old = await publish('1.0.0', '2023-05-01T02:00:00+02:00');
+  expect(old).toMatchObject({ status: 201, json: { createdAt: '2023-05-01T00:00:00.000Z', latest: false } });
+  expect(Date.parse(old.json['publishedAt'] as string)).toBeGreaterThan(Date.parse('2025-01-01'));
+  await publish('2.0.0', '2024-02-11T00:00:00Z');
+  const { json } = await api.call('GET', '/v1/apis/payments/versions');
+  const labels = (json['items'] as { version: string }[]).map(({ version }) => version);
+  expect(labels).toEqual(['3.0.0', '2.0.0', '1.0.0']);
+  expect((await api.call('GET', '/v1/apis/payments')).json).toMatchObject({ latest: '3.0.0' });
+  expect(await publish('4.0.0')).toMatchObject({ status: 201, json: { latest: true } });
+
+  const key = await api.makeKey({ scopes: ['publish'] });
+  expect(await publish('0.9.0', '2022-01-01T00:00:00Z', { key })).toMatchObject({ status: 403 });
+  expect((await publish('0.9.0', undefined, { key })).status).toBe(201);
+  for (const wrong of ['2022-01-01', 'soon', '2022-12-31T23:59:60Z'])
+    expect((await publish('0.8.0', wrong)).status).toBe(400);
+});
+
 test('a site takes `name`, pages without `.md`, and is published without a body', async () => {
   await using api = await openApi();
   const made = await api.call('POST', '/v1/sites', { body: { name: 'Handbook', slug: 'handbook' } });

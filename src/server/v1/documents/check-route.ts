@@ -53,28 +53,35 @@ export async function checkDocument(
   await assertRulesetReadable(registry, principal, existing === null ? settings.ruleset : null);
   const isExempt = exemptions !== undefined && (existing === null || existing.connection !== null);
   const reading = forReader(registry, principal);
-  const result = await publish(reading, {
-    coordinate,
-    ...uploadIn({ registry, body, principal }),
-    version,
-    ...(stated !== undefined && { stated }),
-    onConflict,
-    ...(isExempt && { exemptions }),
-    latest: true,
-    dryRun: true,
-    create: existing === null ? settings : null,
-    author: { actor: formatPrincipal(principal), origin: null },
-    isAwaited: true,
-    signal,
-  });
-  const { outcome } = result;
+  const checkWith = (accepted: Pick<DocumentToCheck, 'exemptions'>) =>
+    publish(reading, {
+      coordinate,
+      ...uploadIn({ registry, body, principal }),
+      version,
+      ...(stated !== undefined && { stated }),
+      onConflict,
+      ...accepted,
+      latest: true,
+      dryRun: true,
+      create: existing === null ? settings : null,
+      author: { actor: formatPrincipal(principal), origin: null },
+      isAwaited: true,
+      signal,
+    });
+  const result = await checkWith(isExempt ? { exemptions } : {});
+  const { outcome, report } = result;
+  const needsSync =
+    existing === null &&
+    outcome === 'published' &&
+    report.exempted !== undefined &&
+    (await checkWith({})).outcome === 'rejected';
   const label = outcome === 'published' || outcome === 'unchanged' ? result.version.label : null;
   const checked = {
     outcome,
     version: label === null ? null : formatCoordinate(coordinate, { kind: 'version', version: label }),
     isNew: existing === null,
-    detail: outcome === 'conflict' ? result.detail : null,
-    report: await showReport(registry, principal, result.report),
+    detail: outcome === 'conflict' ? result.detail : needsSync ? onlyBySync : null,
+    report: await showReport(registry, principal, report),
   };
   const next = impact ? nextVersionOf(result) : null;
   if (next === null) return { status: 200, body: checked };
@@ -85,6 +92,9 @@ export async function checkDocument(
   });
   return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), unchecked } } };
 }
+
+const onlyBySync =
+  'Exemptions count where the registry follows the repository. "stele publish" would be rejected: it has none.';
 
 /** A user as described in the API. */
 function userRecord(user: ImpactOnUser): object {

@@ -3,15 +3,17 @@ import { RegistryError } from '../../../model/errors.ts';
 import type { OnConflict } from '../../../model/connection.ts';
 import { showReport } from '../../../registry/gate/show-report.ts';
 import { describeBlocking } from '../../../model/problem.ts';
-import { publish, type PublishResult } from '../../../registry/publish.ts';
+import { datedUpload, publish, type PublishResult } from '../../../registry/publish.ts';
 import { bodyOf, type Answer, type PublishCall, type PublishHandler } from '../call.ts';
 import { nothingHere } from '../../nothing-here.ts';
 import { versionRecord, versionUrl } from '../resource-records.ts';
+import { requireScopeToMake } from '../require-scope.ts';
 import { uploadIn } from './uploaded-document.ts';
 
 interface NewVersion {
   document: string | object;
   version?: string;
+  createdAt?: string;
   latest: boolean;
   dryRun: boolean;
   onConflict: OnConflict;
@@ -22,12 +24,15 @@ export const publishOne: PublishHandler = async (call) => {
   const { registry, coordinate, author, principal, found } = call;
   const given = bodyOf<NewVersion>(call);
   if (found === null && given.create === undefined) throw new RegistryError('not_found', nothingHere);
+  const { createdAt = null, latest } = given;
+  if (createdAt !== null) requireScopeToMake(call, 'admin', coordinate);
+  const { snapshot, ...upload } = uploadIn(call);
   const result = await publish(registry, {
     coordinate,
-    ...uploadIn(call),
+    ...upload,
+    ...datedUpload(snapshot, createdAt, latest),
     version: given.version ?? null,
     onConflict: given.onConflict,
-    latest: given.latest,
     dryRun: given.dryRun,
     create: given.create ?? null,
     ...(principal.kind === 'key' && principal.job && { job: principal.job }),
