@@ -22,6 +22,7 @@ import { listCommand } from './lock/list-command.ts';
 import { outdatedCommand } from './lock/outdated-command.ts';
 import { removeCommand } from './lock/remove-command.ts';
 import { updateCommand } from './lock/update-command.ts';
+import { loginCommand, logoutCommand } from './login/login-command.ts';
 import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { repositoriesCommand } from './repositories-command.ts';
@@ -79,6 +80,8 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     ...versionCommands(),
     keysCommand(),
     webhooksCommand(),
+    loginCommand(),
+    logoutCommand(),
     openCommand(),
     completionCommand(),
     logCommand(),

@@ -1,6 +1,6 @@
-import { readEnvironment } from '../config/environment.ts';
 import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
+import { keyFor } from './login/registry-key.ts';
 
 /** A response of a registry's management API. */
 export interface Answer {
@@ -39,7 +39,8 @@ export const organizationHeader = 'stele-organization';
  */
 export function readTarget(registry: string): { base: string; key: string } {
   const target = readOpenTarget(registry);
-  if (!target.key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
+  if (!target.key)
+    throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   return { ...target, key: target.key };
 }
 
@@ -50,7 +51,7 @@ function readOpenTarget(registry: string): { base: string; key: string | undefin
       'malformed',
       `${JSON.stringify(registry)} is not the URL of a registry. Use a URL such as https://registry.example.com.`,
     );
-  return { base: registry, key: readEnvironment().key || undefined };
+  return { base: registry, key: keyFor(registry) };
 }
 
 /**
@@ -86,11 +87,7 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
 
 /** The questions that rest on `ask`. */
 export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'sendFile'> {
-  const demand: RegistryClient['demand'] = async (method, path, body) => {
-    const answer = await ask(method, path, body);
-    if (answer.status < 400) return answer.body;
-    throw refusalOf(answer);
-  };
+  const demand: RegistryClient['demand'] = async (method, path, body) => bodyIn(await ask(method, path, body));
   return {
     ask,
     demand,
@@ -107,9 +104,7 @@ export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'se
 
 /** Asks for what needs no key, with the key in STELE_KEY if it is set. Throws as `RegistryClient.demand` does. */
 export async function demandOpenly(registry: string, path: string, body: unknown): Promise<Answer['body']> {
-  const answer = await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body));
-  if (answer.status < 400) return answer.body;
-  throw refusalOf(answer);
+  return bodyIn(await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body)));
 }
 
 /** The organization of the key in STELE_KEY. Throws as `assertOrganization` does. */
@@ -130,7 +125,10 @@ export function assertOrganization(me: Answer['body'], wanted: string | null, re
       'unreachable',
       `${registry} does not say which organization the key is of. Check that this is a Stele registry.`,
     );
-  if (wanted === null || wanted === own) return own;
+  const { organizations = [own] } = (me['user'] ?? {}) as { organizations?: string[] };
+  if (wanted === null && organizations.length > 1)
+    throw new RegistryError('malformed', `Your key is for ${organizations.join(', ')}. Name one with --org.`);
+  if (wanted === null || organizations.includes(wanted)) return wanted ?? own;
   throw new RegistryError(
     'malformed',
     `The key in STELE_KEY belongs to the organization ${own}, not to ${wanted}. Nothing was changed. Use a key of ${wanted}, or name @${own}.`,
@@ -145,8 +143,33 @@ async function send(
   mediaType: string,
   body?: string | Uint8Array,
 ): Promise<Answer> {
-  const { base, key } = readOpenTarget(registry);
-  const url = new URL(base.replace(/\/$/, '') + path);
+  const { key } = readOpenTarget(registry);
+  return sendWith(registry, key, org, method, path, mediaType, body);
+}
+
+/** Asks a registry with this key, or with none: for what is not about an organization. */
+export async function askWith(
+  registry: string,
+  key: string | null,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  readOpenTarget(registry);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return sendWith(registry, key ?? undefined, null, method, path, 'application/json', text);
+}
+
+async function sendWith(
+  registry: string,
+  key: string | undefined,
+  org: string | null,
+  method: string,
+  path: string,
+  mediaType: string,
+  body?: string | Uint8Array,
+): Promise<Answer> {
+  const url = new URL(registry.replace(/\/$/, '') + path);
   const headers = {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     'content-type': mediaType,
@@ -177,6 +200,12 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   409: 'conflict',
   429: 'rate_limited',
 };
+
+/** The body of a successful response. Throws the registry's own error for a status of 400 or more. */
+export function bodyIn(answer: Answer): Answer['body'] {
+  if (answer.status < 400) return answer.body;
+  throw refusalOf(answer);
+}
 
 /** Returns the error in a response (RFC 9457), with all its members. */
 export function refusalOf({ status, body }: Answer): RegistryError {

@@ -81,6 +81,16 @@ export function userCacheFolder(): string {
   return process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 }
 
+/** The user's configuration folder (XDG Base Directory Specification). */
+export function userConfigFolder(): string {
+  return process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+}
+
+/** The file with the user's passwords for hosts, as curl and git read it. */
+export function netrcFile(): string {
+  return process.env['NETRC'] || join(homedir(), '.netrc');
+}
+
 /** The place of this process among the workers that share a port: 0 for the first, and where there is no other. */
 export function readWorkerPlace(): number {
   return Number(process.env['STELE_WORKER'] ?? 0);

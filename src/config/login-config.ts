@@ -1,6 +1,14 @@
 import type { Scope } from '../model/access.ts';
 import type { SecretName } from './environment.ts';
 
+/** Keys that people make for themselves. */
+export interface PersonalKeysConfig {
+  /** Days after which a key expires at the latest. */
+  days: number;
+  /** Days after which a person must sign in again for their keys to work. */
+  signInDays: number;
+}
+
 export interface LoginConfig {
   issuer: string;
   clientId: string;
@@ -10,6 +18,7 @@ export interface LoginConfig {
   claim: string;
   organizations?: Record<string, { organization: string; scopes: Scope[]; resources?: string[] }[]>;
   lifetime: number;
+  personalKeys: PersonalKeysConfig;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { isAllowed, partOf, type Scope } from '../model/access.ts';
+import { isAllowed, organizationsOf, partOf, type Scope } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { types } from '../model/kinds.ts';
@@ -17,6 +17,9 @@ export interface Console {
   site: Site;
   operations: Operations;
 }
+
+/** In the place of the organization, for pages about the person alone. No organization can be called that. */
+export const nobodys = '-';
 
 /** One request of a signed-in person, for a page of an organization. */
 export interface ConsoleRequest extends Console {
@@ -65,7 +68,8 @@ export async function perform<T = Record<string, unknown>>(
   );
   const asker = {
     principal: session.principal,
-    org,
+    // What is about the person belongs to no organization; repetitions are noted under one of theirs.
+    org: org === nobodys ? (organizationsOf(session.principal)[0] ?? nobodys) : org,
     address: http.ip ?? null,
     secret: session.token,
     subject: `console ${operation.id} ${JSON.stringify(path)} ${JSON.stringify(query)}`,

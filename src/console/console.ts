@@ -14,7 +14,8 @@ import { documentBodyBytes, plainBodyBytes } from '../server/v1/body-limits.ts';
 import { createRateLimit } from '../server/rate/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import type { Form } from './forms.ts';
-import { keyForms } from './key-forms.ts';
+import { keyForms } from './keys/key-forms.ts';
+import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
 import { organizationPages } from './organization-views.ts';
 import type { Page } from './pages.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
@@ -43,7 +44,7 @@ import {
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
-import { perform, type Console, type ConsoleRequest } from './console-request.ts';
+import { nobodys, perform, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-forms.ts';
 import { decodeSegment } from '../model/text/decode.ts';
 
@@ -78,12 +79,7 @@ interface Route {
 }
 
 const routes: readonly Route[] = [
-  ...forms.map((form): Route => ({
-    path: form.path,
-    get: (request) => showForm(request, form),
-    post: (request, typed) => submitForm(request, form, typed),
-    again: (request, typed, why) => showTyped(request, form, typed, why),
-  })),
+  ...routesOf(forms),
   eventsOf(runPage, 'get{one}Sync'),
   eventsOf(repositoryRunPage, 'getRepositorySync'),
   { path: publishPath, get: (request) => showPublish(request), post: submitPublish, again: showPublish },
@@ -100,11 +96,27 @@ const routes: readonly Route[] = [
   ...pages.map((page): Route => ({ path: page.path, get: (request) => showPage(request, page) })),
 ];
 
+function routesOf(all: readonly Form[]): Route[] {
+  return all.map((form) => ({
+    path: form.path,
+    get: (request) => showForm(request, form),
+    post: (request, typed) => submitForm(request, form, typed),
+    again: (request, typed, why) => showTyped(request, form, typed, why),
+  }));
+}
+
 /** The stream of a run's changes. */
 function eventsOf({ path }: Page, operation: string): Route {
   const read = async (request: ConsoleRequest) => (await perform<RunRecord>(request, operation)).body;
   return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
+
+/** What is about the person alone. */
+const personalRoutes: readonly Route[] = [
+  ...routesOf(myKeyForms),
+  { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
+  { path: myKeysPage.path, get: (request) => showPage(request, myKeysPage) },
+];
 
 /** The first document of a resource, of any organization. */
 const start: Route = {
@@ -143,7 +155,7 @@ export function createConsole(given: Console): Router {
     const matched = find(path, new URLSearchParams(query), session);
     if (matched === null) throw new RegistryError('not_found', nothingHere);
     const { route, org, params } = matched;
-    nameRoute(http, route === start ? start.path : `/console/:organization${route.path}`);
+    nameRoute(http, route === start ? start.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
     const type = params['type'];
     const request: ConsoleRequest = {
       ...given,
@@ -191,7 +203,8 @@ export function createConsole(given: Console): Router {
 async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
   const view = await page.show(request);
   const path = request.query.get('done');
-  const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path);
+  const all = request.org === nobodys ? myKeyForms : forms;
+  const done = all.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   sendPage(request.response, viewPage(request, { ...notice, ...view }));
 }
@@ -217,9 +230,14 @@ function find(
     return { route: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
   }
   const [, , org = '', ...rest] = path.split('/');
+  if (org === nobodys) return principal.kind === 'user' ? among(personalRoutes, org, rest) : null;
   // The same for an organization that does not exist.
   if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
-  for (const route of routes) {
+  return among(routes, org, rest);
+}
+
+function among(all: readonly Route[], org: string, rest: readonly string[]) {
+  for (const route of all) {
     const params = match(route.path.split('/').slice(1), rest);
     if (params !== null) return { route, org, params };
   }

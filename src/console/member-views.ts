@@ -1,8 +1,8 @@
 import type { Grant } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import { organizationsOf } from '../server/login/claims.ts';
-import { groupsIn, listMembers, type Member } from '../server/login/members.ts';
-import { isAdmin } from './key-forms.ts';
+import type { Person } from '../model/person.ts';
+import { groupsIn, listMembers, organizationsOf } from '../registry/keys/people.ts';
+import { isAdmin } from './keys/key-forms.ts';
 import { timeCell, type Cell, type Page } from './pages.ts';
 
 /** Members on one page. More would make it slow to read. */
@@ -25,7 +25,7 @@ export const membersPage: Page = {
     }
     const members = await listMembers(context.registry, org);
     const groupsHere = groupsIn(login, org);
-    const rightsOf = ({ groups }: Member) => organizationsOf(login, groups)[org] ?? [];
+    const rightsOf = ({ groups }: Person) => organizationsOf(login, groups)[org] ?? [];
     return {
       eyebrow,
       title,
@@ -67,7 +67,7 @@ function rightsCell(grants: readonly Grant[]): Cell {
   return { text: all.join('; ') };
 }
 
-function becauseOf({ groups }: Member, here: readonly { group: string }[]): Cell {
+function becauseOf({ groups }: Person, here: readonly { group: string }[]): Cell {
   const roles = here.flatMap(({ group }) => (group === '*' ? ['everybody'] : groups.includes(group) ? [group] : []));
   return { text: roles.join(', ') || 'no group' };
 }

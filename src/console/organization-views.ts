@@ -1,13 +1,14 @@
 import { resourceTypes } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
 import { graceDays } from '../registry/change-resource.ts';
-import { isAdmin } from './key-forms.ts';
+import { isAdmin } from './keys/key-forms.ts';
 import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';
 import { membersPage } from './member-views.ts';
 import { splitTarget } from '../server/read/read-request.ts';
+import { keysPage } from './keys/key-views.ts';
 import { performList, nextOf, type ListPage } from './list-page.ts';
-import { perform, here, may, mayPublish, type ConsoleRequest } from './console-request.ts';
+import { perform, here, may, mayPublish, nobodys, type ConsoleRequest } from './console-request.ts';
 import { namesOf, whoCell } from './who.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
@@ -19,17 +20,6 @@ interface Summary {
   latest: string | null;
   updatedAt: string;
   connection: { repository: string } | null;
-}
-
-interface KeyRecord {
-  id: string;
-  name: string;
-  scopes: string[];
-  resources: string[] | null;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  lastUsedAt: string | null;
 }
 
 /** What the organization has. */
@@ -104,56 +94,6 @@ function firstSteps(request: ConsoleRequest): Action[] {
       ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${request.org}`) }]
       : []),
     ...(isAdmin(request) ? [{ text: 'Follow a repository', href: here(request, '/repositories/new') }] : []),
-  ];
-}
-
-const keys: Page = {
-  path: '/keys',
-  async show(request) {
-    const { body } = await performList<KeyRecord>(request, 'listKeys');
-    return {
-      eyebrow: `@${request.org}`,
-      title: 'Keys',
-      lead: 'For programs. People sign in.',
-      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
-      sections: [
-        {
-          title: 'All keys',
-          columns: ['Name', 'It may', 'Last used', 'State'],
-          rows: body.items.map((key) => ({
-            cells: [
-              { text: key.name, more: key.id },
-              { text: key.scopes.join(', '), more: key.resources?.join(', ') ?? 'the whole organization' },
-              timeCell(key.lastUsedAt),
-              keyState(request, key),
-            ],
-            actions: key.revokedAt === null ? keyActions(request, key) : [],
-          })),
-          empty: 'No keys yet.',
-          next: nextOf(body),
-        },
-      ],
-    };
-  },
-};
-
-function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
-  if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
-  if (expiresAt === null) return { text: 'valid', tag: 'good' };
-  const isOver = Date.parse(expiresAt) <= context.registry.expiryTime().getTime();
-  return {
-    text: isOver ? 'expired' : 'valid',
-    tag: isOver ? 'bad' : 'good',
-    more: `until ${timeCell(expiresAt).text}`,
-  };
-}
-
-function keyActions(request: ConsoleRequest, { id }: KeyRecord): Action[] {
-  const to = (verb: string) => here({ ...request, params: { key: id } }, `/keys/:key/${verb}`);
-  return [
-    { text: 'Change', href: to('edit') },
-    { text: 'Replace', href: to('rotate') },
-    { text: 'Revoke', href: to('revoke'), isDanger: true },
   ];
 }
 
@@ -252,7 +192,7 @@ function untilCell(deletedAt: string): Cell {
 export const organizationPages: readonly Page[] = [
   overview,
   membersPage,
-  keys,
+  keysPage,
   ...webhookPages,
   audit,
   deleted,
@@ -261,7 +201,8 @@ export const organizationPages: readonly Page[] = [
 
 /** The organization's pages that the person may open. */
 export function sectionsOf(request: ConsoleRequest): { text: string; href: string; isHere: boolean }[] {
-  const all: [string, string, boolean][] = [
+  const ofPerson: [string, string, boolean][] = [['Your keys', '/keys', true]];
+  const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],
     ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],
@@ -272,6 +213,7 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
     ['Deleted', '/deleted', isAdmin(request)],
     ['Settings', '/settings', isAdmin(request)],
   ];
+  const all = request.org === nobodys ? ofPerson : ofOrganization;
   const pathname = request.site.links.path(splitTarget(request.http.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {
     const href = here(request, path);

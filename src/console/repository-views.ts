@@ -1,7 +1,7 @@
 import { parseCoordinate } from '../model/address.ts';
 import { countText } from '../model/problem.ts';
 import { facts, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
-import { isAdmin } from './key-forms.ts';
+import { isAdmin } from './keys/key-forms.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
 

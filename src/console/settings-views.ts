@@ -3,7 +3,7 @@ import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
 import { RegistryError } from '../model/errors.ts';
 import { gateOf } from '../registry/gate/ruleset-gate.ts';
 import type { Form } from './forms.ts';
-import { isAdmin } from './key-forms.ts';
+import { isAdmin } from './keys/key-forms.ts';
 import { facts, type Page } from './pages.ts';
 import { perform, here, type ConsoleRequest } from './console-request.ts';
 

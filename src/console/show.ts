@@ -4,7 +4,7 @@ import { splitTarget } from '../server/read/read-request.ts';
 import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import type { View } from './pages.ts';
-import { here, mayPublish, type Console, type ConsoleRequest } from './console-request.ts';
+import { here, mayPublish, nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 
 /** What a form's page shows. */
 export interface ShownForm {
@@ -59,7 +59,7 @@ function frame(request: ConsoleRequest, title: string, eyebrow: string | undefin
   const { slug, site: ofSite } = params;
   const crumbs = [
     { text: 'Console', href: site.links.path('/account') },
-    { text: `@${org}`, href: here(request, '') },
+    ...(org === nobodys ? [] : [{ text: `@${org}`, href: here(request, '') }]),
     ...(type !== null && slug !== undefined ? [{ text: slug, href: here(request, '/:type/:slug') }] : []),
     ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(request, '/sites/:site') }]),
   ];

@@ -1,6 +1,6 @@
 import { keyRef, type Key } from '../model/key.ts';
-import { listMembers } from '../server/login/members.ts';
-import { isAdmin } from './key-forms.ts';
+import { listMembers } from '../registry/keys/people.ts';
+import { isAdmin } from './keys/key-forms.ts';
 import type { Cell } from './pages.ts';
 import type { ConsoleRequest } from './console-request.ts';
 

@@ -31,7 +31,13 @@ export type Principal =
       /** The CI job that the key was issued to. Absent for every other key. */
       job?: JobOrigin;
     }
-  | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Grant[]>> };
+  | {
+      kind: 'user';
+      id: string;
+      organizations: Readonly<Record<string, readonly Grant[]>>;
+      /** The person's key that was sent. Absent: they have a session. */
+      key?: string;
+    };
 
 /**
  * What a request is about: an organization, or one of its resources or documentation sites.

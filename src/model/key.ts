@@ -5,7 +5,8 @@ import type { JobOrigin } from './job.ts';
 /** An API key: the value of one record. The secret is shown once and never stored. */
 export interface Key {
   id: string;
-  org: string;
+  /** The organization whose key it is. Null: a person's. */
+  org: string | null;
   name: string;
   scopes: Scope[];
   /** Globs of `type/slug` that the key is limited to. Null: the whole organization. */
@@ -20,6 +21,15 @@ export interface Key {
   revokedAt: string | null;
   /** The CI job that the key was issued to. Absent for every other key. */
   job?: JobOrigin;
+  /** The person whose key it is, as the audit trail names them: it allows what they may do at that moment. */
+  person?: string;
+  /** Organizations that a person's key is limited to. Null: none of those of the person is left out. */
+  organizations?: string[] | null;
+}
+
+/** Whose key it is: the name of an organization, or a person as the audit trail names them. */
+export function holderOf({ org, person }: Pick<Key, 'org' | 'person'>): string {
+  return person ?? org!;
 }
 
 /** The name of the record that holds a key. */

@@ -43,6 +43,10 @@ const places: Readonly<Record<string, Place>> = {
   tokens: daysFor(2),
   sessions: daysFor(60),
   members: daysFor(180),
+  // The last sign-in, which people's keys depend on.
+  people: daysFor(400),
+  // Programs that ask a person for a key (`registry/keys/devices.ts`).
+  devices: daysFor(2),
   consumers: daysFor(consumerDays),
   leases: daysFor(2),
   mirrors: daysFor(400),

@@ -6,13 +6,16 @@ import { isSlug } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
-import { formatKey, isUsable, keyRef, parseKey, type Key } from '../model/key.ts';
+import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../model/key.ts';
+import { ownerOf } from './keys/key-owner.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** Settings of a new key. */
+/** Settings of a new key of an organization, or of a person, whose `org` is null. */
 export interface NewKey {
-  org: string;
+  org: string | null;
+  person?: string;
+  organizations?: string[] | null;
   name: string;
   scopes: Scope[];
   resources?: string[] | null;
@@ -32,7 +35,7 @@ export async function createKey(
   given: NewKey,
   author: Author,
 ): Promise<{ key: Key; text: string }> {
-  if (!isSlug(given.org))
+  if (given.org !== null && !isSlug(given.org))
     throw new RegistryError('malformed', `${JSON.stringify(given.org)} is not a valid organization name.`);
   const unknown = given.scopes.find((scope) => !scopes.includes(scope));
   if (unknown !== undefined || given.scopes.length === 0) {
@@ -59,25 +62,31 @@ export async function createKey(
     expiresAt: given.expiresAt ?? null,
     revokedAt: null,
     ...(given.job && { job: given.job }),
+    ...(given.person && { person: given.person, organizations: given.organizations ?? null }),
   };
-  await withRoom(registry, given.org, (take) => {
-    take({ keys: 1 }, given.isReplacement ? 2 : 1);
-    return registry.refs.update<Key>(keyRef(id), (current) => {
+  const write = () =>
+    registry.refs.update<Key>(keyRef(id), (current) => {
       if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
       return { value: key, change: { ...author, action: 'create key' } };
     });
-  });
+  if (given.org === null) await write();
+  else
+    await withRoom(registry, given.org, (take) => {
+      take({ keys: 1 }, given.isReplacement ? 2 : 1);
+      return write();
+    });
   return { key, text };
 }
 
+/** Who sends a key: itself, or the person whose key it is. */
+export type KeyPrincipal = Extract<Principal, { kind: 'key' | 'user' }>;
+
 /**
  * The principal of a key; null if the key is malformed, unknown, expired or revoked. Clients cannot
- * tell which. A wrong checksum is detected without reading the store.
+ * tell which. A wrong checksum is detected without reading the store. Throws as `ownerOf` for a
+ * person's key.
  */
-export async function authenticateKey(
-  registry: Registry,
-  text: string,
-): Promise<Extract<Principal, { kind: 'key' }> | null> {
+export async function authenticateKey(registry: Registry, text: string): Promise<KeyPrincipal | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
   const moment = await registry.answers.moment(['registry']);
@@ -87,6 +96,7 @@ export async function authenticateKey(
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
   if (key === null || !matches || !isUsable(key, registry.expiryTime)) return null;
+  if (key.org === null) return ownerOf(registry, key);
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
   registry.answers.keep(presentedKey(hashOfKey(text)), { key, principal }, moment, 1000);
@@ -110,14 +120,14 @@ export function knownPrincipal(
 }
 
 /**
- * Revokes a key. Every process rejects it within 1 s. Revoking it again changes nothing. Throws
- * `not_found` if the organization has no such key.
+ * Revokes a key of an organization or a person (`holderOf`). Every process rejects it within 1 s.
+ * Revoking it again changes nothing. Throws `not_found` if the holder has no such key.
  */
-export async function revokeKey(registry: Registry, org: string, id: string, author: Author): Promise<Key> {
+export async function revokeKey(registry: Registry, holder: string, id: string, author: Author): Promise<Key> {
   const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
   const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
-    if (current === null || current.value.org !== org) throw unknown();
+    if (current === null || holderOf(current.value) !== holder) throw unknown();
     if (current.value.revokedAt !== null) return null;
     return {
       value: { ...current.value, revokedAt: registry.now().toISOString() },

@@ -44,7 +44,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     const key = keyIn(authorization);
     const principal = key === null ? null : await authenticateKey(registry, key);
     if (principal !== null) {
-      noteUse(registry, principal.id);
+      noteUse(registry, principal.kind === 'key' ? principal.id : principal.key!);
       return principal;
     }
     const { remaining, seconds } = failure(limitedName(request, proxies));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describedField, describedParameter } from '../../src/console/described-field.ts';
 import { siteForms } from '../../src/sites/console/site-forms.ts';
 import { appearanceForms } from '../../src/sites/console/site-appearance.ts';
-import { keyForms } from '../../src/console/key-forms.ts';
+import { keyForms } from '../../src/console/keys/key-forms.ts';
 import { repositoryForms } from '../../src/console/repository-forms.ts';
 import { resourceForms } from '../../src/console/resource-forms.ts';
 import { settingsForms } from '../../src/console/settings-views.ts';

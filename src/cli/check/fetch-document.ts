@@ -1,6 +1,6 @@
-import { readEnvironment } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
+import { keyFor } from '../login/registry-key.ts';
 import { createUpload } from '../../source/upload.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 
@@ -32,11 +32,11 @@ export async function fetchDocument(
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new RegistryError('malformed', `${JSON.stringify(text)} is not the URL of a document.`);
-  const { key } = readEnvironment();
   const isTrusted = registry !== undefined && URL.parse(registry)?.origin === url.origin;
+  const key = isTrusted ? keyFor(registry) : undefined;
   const headers = {
     accept: 'application/json, application/yaml;q=0.9, */*;q=0.1',
-    ...(key && isTrusted && { authorization: `Bearer ${key}` }),
+    ...(key && { authorization: `Bearer ${key}` }),
   };
   const response = await fetch(url, { headers, signal: AbortSignal.timeout(maxSeconds * 1000) }).catch(
     (cause: unknown) => {

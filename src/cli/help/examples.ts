@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'stele yank': [['stele yank @acme/apis/pay@1.1.0 --reason "Wrong amounts" --dry-run', 'say who uses it']],
   'stele visibility': [['stele visibility @acme/apis/pay public', 'for readers without a key']],
+  'stele login': [['stele login --registry https://contracts.example.com --scope publish', 'in a browser, once']],
   'stele keys create': [['stele keys create --org acme --name ci --scope publish --expires 90d', 'for a pipeline']],
   'stele webhooks create': [
     ['stele webhooks create https://ci.example.com/hook --org acme --event version.published', 'only new versions'],

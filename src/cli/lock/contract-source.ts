@@ -8,6 +8,7 @@ import { parseJson } from '../../model/json.ts';
 import { isLabel } from '../../model/label.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { readBody } from '../check/fetch-document.ts';
+import { savedKeyOf } from '../login/registry-key.ts';
 import { selectVersion, type Status, type Version } from '../../model/resource.ts';
 
 /** The most bytes of a document, of anything else, and pages of a list. */
@@ -47,15 +48,17 @@ export interface ContractSource {
 
 /**
  * Opens a registry by its URL. The key in STELE_KEY is sent only to the registry that the command
- * line or STELE_REGISTRY names (`trusted`): the URL in a lock may be anybody's.
+ * line or STELE_REGISTRY names (`trusted`): the URL in a lock may be anybody's. A key that was saved
+ * for this registry goes to no other anyway.
  * Long: its methods, none of which has 25 lines, share the credential and what kind of registry it
  * turned out to be.
  */
 export function openContractSource(url: string, trusted: string | undefined): ContractSource {
   const { origin } = new URL(url);
-  const { key } = readEnvironment();
+  const { key: given } = readEnvironment();
   const isTrusted = trusted !== undefined && URL.parse(trusted)?.origin === origin;
-  const credential = key && isTrusted ? { authorization: `Bearer ${key}` } : {};
+  const key = (isTrusted && given) || savedKeyOf(url)?.key;
+  const credential = key ? { authorization: `Bearer ${key}` } : {};
   const advice = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
 
   async function ask(path: string, accept: string): Promise<Response> {

@@ -1,17 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Command } from 'commander';
 import { formatCoordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { readConfig, requireCoordinate, type CommonOptions } from '../command-context.ts';
 import { urlIn } from '../check/fetch-document.ts';
 import { complain, print, printJson } from '../output.ts';
-
-/** What opens a URL in the browser of a desktop. */
-const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};
+import { openInBrowser } from './open-in-browser.ts';
 
 /** `stele open COORDINATE`: shows a resource's page in the browser. */
 export function openCommand(): Command {
@@ -26,13 +19,7 @@ export function openCommand(): Command {
       if (base === null)
         throw new RegistryError('malformed', 'Which registry? Use --registry https://contracts.example.com.');
       const url = urlIn(base, formatCoordinate(coordinate, selector));
-      const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
-      const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
-      child.unref();
-      const opened = await once(child, 'spawn').then(
-        () => true,
-        () => false,
-      );
+      const { program, opened } = await openInBrowser(url);
       if (json) return printJson({ url, opened });
       print(url);
       if (!opened) complain(`${program} is not installed, so no browser was opened.`);

@@ -53,7 +53,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
   } | null> {
     if (id === null) return { principal: { kind: 'operator', id: 'local' }, name: 'Operator of this machine' };
     const key = (await registry.refs.read<Key>(keyRef(id)))?.value ?? null;
-    if (key === null || !isUsable(key, expiryTime)) return null;
+    if (key === null || key.org === null || !isUsable(key, expiryTime)) return null;
     const { org, scopes, resources } = key;
     return { principal: { kind: 'key', id, org, scopes, resources }, name: `Key ${key.name}` };
   }

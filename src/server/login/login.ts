@@ -3,11 +3,10 @@ import { readSecret } from '../../config/environment.ts';
 import { escapeHtml } from '../../model/text/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
+import { knownGroups, noteSignIn, organizationsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Login } from '../server-context.ts';
-import { knownGroups, organizationsOf } from './claims.ts';
 import { refuseCrossSite } from './cross-site.ts';
-import { noteSignIn } from './members.ts';
 import { createPendingSignIns } from './pending.ts';
 import { createProvider } from './provider.ts';
 import { resolveReturnTo } from './return-to.ts';
@@ -90,6 +89,8 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     }
     const { issuer, subject, name, groups, idToken } = await provider.signIn(search, pending);
     const user = { issuer, subject, name, groups: knownGroups(login!, groups), idToken };
+    // Also of who has lost everything: their keys go by it.
+    await noteMember(user);
     if (Object.keys(organizationsOf(login!, user.groups)).length === 0) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
       throw new RegistryError(
@@ -97,7 +98,6 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
         'Your account has no access to any organization of this registry. Ask its operator.',
       );
     }
-    await noteMember(user);
     await sessions.begin(response, user);
     registry.log('info', 'signed in', { issuer, subject });
     response.redirect(303, pending.returnTo);

@@ -62,6 +62,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
       organizations: session === null ? [] : await organizationsFor(session.principal),
       mayPublish: session !== null && mayPublishAnywhere(session.principal),
       takesKeys: login?.takesKeys ?? false,
+      hasKeys: session?.principal.kind === 'user',
       link,
       hasLink: login?.signInLink !== undefined && isOnThisMachine(site.url),
       hasFailed: failed === 'key',

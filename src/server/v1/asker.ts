@@ -5,6 +5,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import { assertOwnPage } from '../login/cross-site.ts';
 import { untilClosed } from '../until-closed.ts';
+import type { Operation } from './api-description.ts';
 import type { Asker } from './call.ts';
 
 /**
@@ -19,7 +20,7 @@ const tokenHeader = 'stele-session-token';
  * Who asks. Throws `unauthenticated` for anybody without a key or session. A session's changes need
  * proof that one of the registry's own pages asked for them, else `forbidden`.
  */
-export function askerOf(request: Request, response: Response, url: string): Asker {
+export function askerOf(request: Request, response: Response, url: string, { path }: Operation): Asker {
   const principal = principalOf(request);
   if (principal.kind === 'anonymous') {
     throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
@@ -28,7 +29,7 @@ export function askerOf(request: Request, response: Response, url: string): Aske
   if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
   return {
     principal,
-    org: organizationOf(principal, request.get(organizationHeader)),
+    org: organizationOf(principal, request.get(organizationHeader), path === '/v1/me' || path.startsWith('/v1/me/')),
     address: request.ip ?? null,
     secret: session?.token ?? request.headers.authorization ?? '',
     subject: `${request.method} ${request.originalUrl}`,
@@ -38,7 +39,12 @@ export function askerOf(request: Request, response: Response, url: string): Aske
   };
 }
 
-function organizationOf(principal: Exclude<Principal, { kind: 'anonymous' }>, named: string | undefined): string {
+/** `isPersonal`: what is asked is about the person, whatever the organization. */
+function organizationOf(
+  principal: Exclude<Principal, { kind: 'anonymous' }>,
+  named: string | undefined,
+  isPersonal: boolean,
+): string {
   if (principal.kind === 'key') {
     if (named === undefined || named === principal.org) return principal.org;
     throw new RegistryError(
@@ -48,7 +54,8 @@ function organizationOf(principal: Exclude<Principal, { kind: 'anonymous' }>, na
     );
   }
   const organizations = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
-  if (named === undefined && organizations.length === 1) return organizations[0]!;
+  if (named === undefined && (organizations.length === 1 || (isPersonal && organizations.length > 0)))
+    return organizations[0]!;
   if (named === undefined || !isSlug(named)) {
     throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
   }

@@ -1,9 +1,10 @@
-import { grantsIn, isAllowed } from '../../model/access.ts';
+import { grantsIn, isAllowed, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/key.ts';
 import type { OrganizationSettings } from '../../model/gate.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys.ts';
+import { groupsIn, listMembers, organizationsOf as organizationsOfGroups } from '../../registry/keys/people.ts';
 import {
   changeOrganization,
   readOrganization,
@@ -14,8 +15,6 @@ import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
 import { bodyOf, type Answer, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
-import { organizationsOf } from '../login/claims.ts';
-import { groupsIn, listMembers } from '../login/members.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './resource-records.ts';
 
@@ -77,7 +76,7 @@ export const listPeople: Handler = async (call) => {
       name,
       signedInAt,
       groups: groups.filter((group) => named.has(group)),
-      rights: organizationsOf(login!, groups)[org] ?? [],
+      rights: organizationsOfGroups(login!, groups)[org] ?? [],
     }),
     ({ id }) => id,
   );
@@ -123,5 +122,10 @@ export const getMe: Handler = async ({ registry, principal, org }) => {
     return { status: 200, body: { organization: org, key: record } };
   }
   const rights = grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
-  return { status: 200, body: { organization: org, user: { id: principal.id, rights } } };
+  const user = { id: principal.id, rights, organizations: organizationsOf(principal) };
+  if (principal.kind === 'operator' || principal.key === undefined)
+    return { status: 200, body: { organization: org, user } };
+  const key = await registry.refs.read<Key>(keyRef(principal.key));
+  const record = keyRecord(key!.value, await readKeyUse(registry, principal.key));
+  return { status: 200, body: { organization: org, key: record, user } };
 };

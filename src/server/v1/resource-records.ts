@@ -75,8 +75,9 @@ export function versionRecord(url: string, resource: Resource, version: Version)
 
 /** A key as described in the API, without its hash. */
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
-  const { id, name, scopes, resources, createdAt, expiresAt, revokedAt } = key;
-  return { id, name, scopes, resources, createdAt, expiresAt, revokedAt, lastUsedAt };
+  const { id, name, scopes, resources, person, organizations, createdAt, expiresAt, revokedAt } = key;
+  const ofPerson = person !== undefined && { person: person.replace(/^user:/, ''), organizations };
+  return { id, name, scopes, resources, ...ofPerson, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
 /** A webhook endpoint as described in the API, without its secrets. */

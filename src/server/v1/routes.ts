@@ -5,9 +5,10 @@ import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as dependants from './graph/dependant-routes.ts';
 import * as consumers from './graph/consumer-routes.ts';
-import * as keys from './key-routes.ts';
+import * as keys from './keys/key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './documents/publish-route.ts';
+import * as personal from './keys/personal-key-routes.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as files from '../../sites/v1/file-routes.ts';
@@ -89,6 +90,11 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['listChanges', { about: 'part', answer: listChanges }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
+  ['listMyKeys', { about: 'itself', answer: personal.listMine }],
+  ['createMyKey', { about: 'itself', answer: personal.createMine }],
+  ['revokeMyKey', { about: 'itself', answer: personal.revokeMine }],
+  ['getDevice', { about: 'itself', answer: personal.getDevice }],
+  ['decideDevice', { about: 'itself', answer: personal.decide }],
   ['getMe', { about: 'itself', answer: organization.getMe }],
 ]);
 

@@ -21,6 +21,7 @@ import { allowedMethods, createRoutes, matchRoute, noRoute } from './match-route
 import { createOperations } from './operations.ts';
 import { headersOf, readQuery } from './parameters.ts';
 import { createRateLimit } from '../rate/rate-limit.ts';
+import { askForKeyOf, takeKeyOf } from './keys/device-routes.ts';
 import { keyRecord } from './resource-records.ts';
 import { send } from './send-answer.ts';
 import { validatorOf } from './validate.ts';
@@ -56,7 +57,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
       throw new RegistryError('method_not_allowed', `This address supports only ${allow}.`);
     }
     if (operation.scope === null) return answerAnyone(operation, values, request, response);
-    return operations.perform(operation, askerOf(request, response, context.url), {
+    return operations.perform(operation, askerOf(request, response, context.url, operation), {
       path: values,
       query: readQuery(query),
       headers: headersOf(operation, request),
@@ -87,8 +88,10 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
         checkDocument(registry, principal, (await readIt())!, closed),
       );
     }
-    const body = await readIt();
-    const { key, text } = await exchangeToken((body!.value as { token: string }).token, request.ip ?? null);
+    const body = (await readIt())!.value;
+    if (operation.id === 'askForKey') return askForKeyOf(context, body, request.ip ?? null);
+    if (operation.id === 'takeKey') return takeKeyOf(context, body, request.ip ?? null);
+    const { key, text } = await exchangeToken((body as { token: string }).token, request.ip ?? null);
     return { status: 201, body: { ...keyRecord(key, null), secret: text } };
   }
 

@@ -42,6 +42,8 @@ export interface AccountView {
   mayPublish: boolean;
   /** Whether people sign in with a key. */
   takesKeys: boolean;
+  /** Whether the person can have keys of their own. */
+  hasKeys: boolean;
   /** The token of the link that signs in whoever runs the registry; null: another page. */
   link: string | null;
   /** Whether the server printed a link that signs in whoever runs it. */
@@ -65,6 +67,7 @@ export function accountPage(site: Site, view: AccountView): string {
     ...view,
     isSignedIn,
     organizations: view.organizations.map((each) => ({ ...each, href: links.path(`/console/${each.org}`) })),
+    keys: view.hasKeys ? links.path('/console/-/keys') : null,
     start: links.path('/console/new'),
     signIn: takesKeys ? links.path('/login') : `${links.path('/login')}?returnTo=${encodeURIComponent(returnTo)}`,
     signInLink: links.path('/login/link'),

@@ -3,7 +3,8 @@ import { isAllowed, partOf } from '../../../src/model/access.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import type { LoginConfig } from '../../../src/config/login-config.ts';
 import { readJob } from '../../../src/server/login/job-claims.ts';
-import { knownGroups, organizationsOf, readGroups } from '../../../src/server/login/claims.ts';
+import { knownGroups, organizationsOf } from '../../../src/registry/keys/people.ts';
+import { readGroups } from '../../../src/server/login/claims.ts';
 
 function loginOf(organizations: NonNullable<LoginConfig['organizations']>): LoginConfig {
   const secret = { env: 'SECRET' };

@@ -1,14 +1,15 @@
-import { RegistryError } from '../../model/errors.ts';
-import { keyRef, type Key } from '../../model/key.ts';
-import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
-import { listKeys } from '../../registry/keys/list-keys.ts';
-import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
-import type { Registry } from '../../registry/registry.ts';
-import { nothingHere } from '../nothing-here.ts';
-import { bodyOf, type Handler } from './call.ts';
-import { etagOf, guardOf } from './conditional.ts';
-import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { keyRecord } from './resource-records.ts';
+import { RegistryError } from '../../../model/errors.ts';
+import { holderOf, keyRef, type Key } from '../../../model/key.ts';
+import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys.ts';
+import { listKeys } from '../../../registry/keys/list-keys.ts';
+import { personalKeysIn } from '../../../registry/keys/personal-keys.ts';
+import { changeKey, rotateKey, type KeyChange } from '../../../registry/keys/change-key.ts';
+import type { Registry } from '../../../registry/registry.ts';
+import { nothingHere } from '../../nothing-here.ts';
+import { bodyOf, type Handler } from '../call.ts';
+import { etagOf, guardOf } from '../conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from '../list-pages.ts';
+import { keyRecord } from '../resource-records.ts';
 
 async function describe(registry: Registry, key: Key): Promise<object> {
   return keyRecord(key, await readKeyUse(registry, key.id));
@@ -17,7 +18,8 @@ async function describe(registry: Registry, key: Key): Promise<object> {
 export const listAll: Handler = async (call) => {
   const { registry, org } = call;
   const after = positionOf(call, isText);
-  const keys = await listKeys(registry, org);
+  const ofPeople = (await personalKeysIn(registry, org)).map(({ key }) => key);
+  const keys = [...(await listKeys(registry, org)), ...ofPeople];
   const start = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
   return sendPage(
     call,
@@ -43,7 +45,8 @@ export const createOne: Handler = async (call) => {
 
 export const getOne: Handler = async ({ registry, org, path }) => {
   const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-  if (stored?.value.org !== org) throw new RegistryError('not_found', nothingHere);
+  if (stored === null || (await holderHere(registry, org, stored.value)) === null)
+    throw new RegistryError('not_found', nothingHere);
   const lastUsedAt = await readKeyUse(registry, stored.value.id);
   const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
   return { status: 200, headers: { ETag: etag }, body: keyRecord(stored.value, lastUsedAt) };
@@ -73,6 +76,14 @@ export const rotate: Handler = async (call) => {
 };
 
 export const revokeOne: Handler = async ({ registry, org, path, author }) => {
-  await revokeKey(registry, org, path['key']!, author);
+  const stored = await registry.refs.read<Key>(keyRef(path['key']!));
+  await revokeKey(registry, (stored && (await holderHere(registry, org, stored.value))) ?? org, path['key']!, author);
   return { status: 204 };
 };
+
+/** Whose key it is, if it allows something in this organization. */
+async function holderHere(registry: Registry, org: string, key: Key): Promise<string | null> {
+  if (key.org !== null) return key.org === org ? org : null;
+  const here = await personalKeysIn(registry, org);
+  return here.some(({ key: { id } }) => id === key.id) ? holderOf(key) : null;
+}

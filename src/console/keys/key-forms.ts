@@ -1,10 +1,11 @@
-import type { Form } from './forms.ts';
-import { perform, type ConsoleRequest } from './console-request.ts';
-import { isAllowed } from '../model/access.ts';
+import type { Form } from '../forms.ts';
+import { perform, type ConsoleRequest } from '../console-request.ts';
+import { isAllowed } from '../../model/access.ts';
 
 const fields = ['/name', '/scopes', '/resources', '/expiresAt'];
 
-const showKey: Form['show'] = ({ body }) => ({
+/** Shows a key that was just made. */
+export const showKey: NonNullable<Form['show']> = ({ body }) => ({
   title: `Key ${String(body['name'])}`,
   secret: {
     label: 'The key',

@@ -1,0 +1,172 @@
+import { isRegistryError } from '../../model/errors.ts';
+import { newId } from '../../registry/registry.ts';
+import { problemTypes } from '../../server/error-answers.ts';
+import { here, perform, type ConsoleRequest } from '../console-request.ts';
+import { showFields, type Field, type Typed } from '../fields.ts';
+import type { Form } from '../forms.ts';
+import { nextOf, performList } from '../list-page.ts';
+import { timeCell, type Page } from '../pages.ts';
+import { formPage, sendPage, type ShownForm } from '../show.ts';
+import { showKey } from './key-forms.ts';
+import { keyState, type KeyRecord } from './key-views.ts';
+
+/** The keys of the person who is signed in. These pages belong to no organization. */
+export const myKeysPage: Page = {
+  path: '/keys',
+  async show(request) {
+    const { body } = await performList<KeyRecord>(request, 'listMyKeys');
+    return {
+      title: 'Your keys',
+      lead: 'For programs that work for you. A key allows what you may do at that moment, and no more than it says.',
+      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
+      sections: [
+        {
+          title: 'All keys',
+          columns: ['Name', 'It may', 'Last used', 'State'],
+          rows: body.items.map((key) => ({
+            cells: [
+              { text: key.name, more: key.id },
+              {
+                text: key.scopes.join(', '),
+                more: key.organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
+              },
+              timeCell(key.lastUsedAt),
+              keyState(request, key),
+            ],
+            actions:
+              key.revokedAt === null
+                ? [
+                    {
+                      text: 'Revoke',
+                      href: here({ ...request, params: { key: key.id } }, '/keys/:key/revoke'),
+                      isDanger: true,
+                    },
+                  ]
+                : [],
+          })),
+          empty: 'No keys yet. `stele login` makes one for the computer on which it runs.',
+          next: nextOf(body),
+        },
+      ],
+    };
+  },
+};
+
+/** Forms about the keys of the person who is signed in. */
+export const myKeyForms: readonly Form[] = [
+  {
+    path: '/keys/new',
+    operation: 'createMyKey',
+    title: 'Create a key of your own',
+    lead: [
+      'It never allows more than you may do yourself, and stops working when you lose your rights. It is shown once.',
+    ],
+    submit: 'Create the key',
+    fields: ['/name', '/scopes', '/organizations', '/expiresAt'],
+    after: '/keys',
+    done: '',
+    show: showKey,
+  },
+  {
+    path: '/keys/:key/revoke',
+    operation: 'revokeMyKey',
+    title: 'Revoke the key',
+    lead: ['Whatever uses it stops working within a second. This cannot be undone.'],
+    submit: 'Revoke it',
+    isDanger: true,
+    after: '/keys',
+    done: 'The key is revoked.',
+  },
+];
+
+/** Where a person answers a program that asks for a key (`stele login`). */
+export const devicePath = '/device';
+
+const codeField: Field = {
+  name: '/code',
+  label: 'Code',
+  kind: 'line',
+  hint: 'The program shows it, such as BCDF-GHJK.',
+  isRequired: true,
+  maxLength: 20,
+};
+
+interface Question {
+  name: string;
+  scopes: string[];
+  organizations: string[] | null;
+  address: string | null;
+  askedAt: string;
+}
+
+/** Asks for the code; with the code, whether the program gets a key. */
+export async function showDevice(
+  request: ConsoleRequest,
+  typed: Typed | null = null,
+  why: string | null = null,
+): Promise<void> {
+  const code = request.query.get('code');
+  if (code === null) return sendDevice(request, { fields: showFields([codeField], typed, new Map()), error: why });
+  try {
+    const { body } = await perform<Question>(request, 'getDevice');
+    const { name, scopes, organizations, address, askedAt } = body;
+    const where = organizations?.map((org) => `@${org}`).join(', ') ?? 'all your organizations';
+    sendDevice(request, {
+      title: `Give “${name}” a key?`,
+      lead: [
+        `A program asks for a key of yours. It may then do this in your name: ${scopes.join(', ')}, in ${where}.`,
+        `It asked from the address ${address ?? 'of this computer'}, ${timeCell(askedAt).text}, and must show the code ${code.toUpperCase()}. If you did not start it yourself just now, refuse: whoever sent you here would get your rights.`,
+      ],
+      submit: 'Give it a key',
+      check: 'Refuse',
+      error: why,
+    });
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found') && !isRegistryError(error, 'forbidden')) throw error;
+    const { status } = problemTypes[error.code];
+    sendDevice(
+      request,
+      { fields: showFields([codeField], { '/code': [code] }, new Map()), error: error.message },
+      status,
+    );
+  }
+}
+
+/** Goes on to the question, or decides it. */
+export async function submitDevice(request: ConsoleRequest, typed: Typed): Promise<void> {
+  const named = typed['/code']?.[0]?.trim();
+  if (named !== undefined) {
+    return request.response.redirect(303, `${here(request, devicePath)}?code=${encodeURIComponent(named)}`);
+  }
+  const granted = typed['do']?.[0] !== 'check';
+  try {
+    await perform(request, 'decideDevice', { body: { granted } });
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    return showDevice(request, null, error.message);
+  }
+  request.response.redirect(
+    303,
+    `${here(request, '/keys')}?done=${encodeURIComponent(granted ? devicePath : `${devicePath}/refused`)}`,
+  );
+}
+
+/** What was decided, in a sentence, by what the address says. */
+export const deviceDone: ReadonlyMap<string | null, string> = new Map([
+  [devicePath, 'The program gets its key within seconds. You can close this page.'],
+  [`${devicePath}/refused`, 'The program gets no key.'],
+]);
+
+function sendDevice(request: ConsoleRequest, form: Partial<ShownForm>, status = 200): void {
+  const html = formPage(request, {
+    title: 'Give a program a key',
+    lead: ['Enter the code that the program shows.'],
+    fields: [],
+    submit: 'Continue',
+    cancel: here(request, '/keys'),
+    error: null,
+    once: newId(request.context.registry),
+    ...form,
+  });
+  sendPage(request.response, html, status);
+}

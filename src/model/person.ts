@@ -1,0 +1,22 @@
+import { digestOf, hexOf } from './digest.ts';
+
+/** A person as their last sign-in saw them: the value of a record that expires. */
+export interface Person {
+  /** As the audit trail names them: `user:{issuer}#{subject}`. */
+  actor: string;
+  name: string;
+  /** Their groups that the configuration mentioned. */
+  groups: string[];
+  /** ISO 8601, UTC. */
+  signedInAt: string;
+}
+
+/** The person's name in names of records: actors have characters that these may not have. */
+export function personId(actor: string): string {
+  return hexOf(digestOf(actor)).slice(0, 32);
+}
+
+/** The name of the record of a person's last sign-in. */
+export function personRef(actor: string): string {
+  return `people/${personId(actor)}`;
+}

@@ -1,0 +1,51 @@
+import { scopes, type Grant, type Principal, type Scope } from '../../model/access.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Key } from '../../model/key.ts';
+import { personRef, type Person } from '../../model/person.ts';
+import type { Registry } from '../registry.ts';
+import { organizationsOf } from './people.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * Who uses a personal key: its owner, with what their groups may do as configured now, and no more
+ * than the key's scopes in its organizations. Null if the registry does not know the person (any
+ * more). Throws `unauthenticated`, saying so, if their last sign-in is too long ago to trust the
+ * groups that it saw.
+ */
+export async function ownerOf(
+  registry: Registry,
+  { id, person: actor, organizations: only = null, scopes: held }: Key,
+): Promise<Extract<Principal, { kind: 'user' }> | null> {
+  const { config, expiryTime } = registry;
+  const { login } = config;
+  // People of another issuer are other people.
+  if (login === null || !actor?.startsWith(`user:${login.issuer}#`)) return null;
+  const person = await readPerson(registry, actor);
+  if (person === null) return null;
+  const { signInDays } = login.personalKeys;
+  if (expiryTime().getTime() - Date.parse(person.signedInAt) > signInDays * day) {
+    const message = `This key works again when its owner has signed in: the last sign-in was on ${person.signedInAt.slice(0, 10)}, and keys need one every ${signInDays} days. Sign in at ${config.url ?? ''}/login.`;
+    throw new RegistryError('unauthenticated', message);
+  }
+  const granted = Object.entries(organizationsOf(login, person.groups)).filter(([org]) => only?.includes(org) ?? true);
+  const organizations = Object.fromEntries(
+    granted.map(([org, grants]) => [org, grants.map((grant) => cap(grant, held))]),
+  );
+  return { kind: 'user', id: actor.slice('user:'.length), organizations, key: id };
+}
+
+async function readPerson({ refs }: Registry, actor: string): Promise<Person | null> {
+  try {
+    return (await refs.read<Person>(personRef(actor)))?.value ?? null;
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return null;
+    throw error;
+  }
+}
+
+/** The grant with no scope above the highest of these. */
+function cap({ scopes: granted, resources }: Grant, held: readonly Scope[]): Grant {
+  const rank = (all: readonly Scope[]) => Math.max(...all.map((scope) => scopes.indexOf(scope)));
+  return { scopes: [scopes[Math.min(rank(granted), rank(held))]!], resources };
+}
