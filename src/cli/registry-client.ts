@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 /**
- * A running registry, asked with the key in STELE_KEY. Each request names the organization of the
+ * A running registry, asked with the user's key (`keyFor`). Each request names the organization of the
  * key, so that the registry refuses it if they differ.
  */
 export interface RegistryClient {
@@ -34,7 +34,7 @@ export interface RegistryClient {
 export const organizationHeader = 'stele-organization';
 
 /**
- * Returns the registry's URL and the key in STELE_KEY. Throws `malformed` if either is missing or
+ * Returns the registry's URL and the user's key. Throws `malformed` if either is missing or
  * invalid.
  */
 export function readTarget(registry: string): { base: string; key: string } {
@@ -102,12 +102,12 @@ export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'se
   };
 }
 
-/** Asks for what needs no key, with the key in STELE_KEY if it is set. Throws as `RegistryClient.demand` does. */
+/** Asks for what needs no key, with the user's key if there is one. Throws as `RegistryClient.demand` does. */
 export async function demandOpenly(registry: string, path: string, body: unknown): Promise<Answer['body']> {
   return bodyIn(await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body)));
 }
 
-/** The organization of the key in STELE_KEY. Throws as `assertOrganization` does. */
+/** The organization of the user's key. Throws as `assertOrganization` does. */
 export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
   const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
   if (me.status >= 400) throw refusalOf(me);
@@ -131,7 +131,7 @@ export function assertOrganization(me: Answer['body'], wanted: string | null, re
   if (wanted === null || organizations.includes(wanted)) return wanted ?? own;
   throw new RegistryError(
     'malformed',
-    `The key in STELE_KEY belongs to the organization ${own}, not to ${wanted}. Nothing was changed. Use a key of ${wanted}, or name @${own}.`,
+    `Your key belongs to the organization ${organizations.join(' and ')}, not to ${wanted}. Nothing was changed. Use a key of ${wanted}, or name @${own}.`,
   );
 }
 

@@ -214,8 +214,10 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
 const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
 
 test('every command is walked', () => {
-  // serve does not end by itself; mirror and restore need a second store, init a folder without a configuration. They have tests of their own.
-  expect([...Object.keys(answers), 'serve', 'mirror', 'restore', 'init'].sort()).toEqual(commands.toSorted());
+  // serve does not end by itself; mirror and restore need a second store, init a folder without a configuration, login
+  // and logout a person. They have tests of their own.
+  const others = ['serve', 'mirror', 'restore', 'init', 'login', 'logout'];
+  expect([...Object.keys(answers), ...others].sort()).toEqual(commands.toSorted());
 });
 
 describe('one object on stdout, nothing on stderr', () => {

@@ -88,13 +88,21 @@ function remoteCommands(command: Command, path = command.name()): string[] {
 }
 
 test('every command with --registry is in one of the tables', () => {
-  // A check names the organization in its body, one may read what is public of any, and to open a page asks nothing.
-  const all = ['stele check', 'stele open', ...Object.keys(commands), ...Object.keys(readers)];
+  // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, and a
+  // login is a person's.
+  const all = [
+    'stele check',
+    'stele open',
+    'stele login',
+    'stele logout',
+    ...Object.keys(commands),
+    ...Object.keys(readers),
+  ];
   expect(remoteCommands(createProgram()).sort()).toEqual(all.sort());
 });
 
 describe('with a key of acme, a command that names partner', () => {
-  const says = /^The key in STELE_KEY belongs to the organization acme, not to partner\. Nothing was changed\. .*\n$/;
+  const says = /^Your key belongs to the organization acme, not to partner\. Nothing was changed\. .*\n$/;
 
   test.for(Object.entries(commands))('%s exits with 2 and asks nothing but who it is', async ([name, args]) => {
     const ended = await run(name, args, ['--registry', url]);

@@ -101,7 +101,7 @@ test('a personal key allows what its owner may do, in each organization, and no 
   const reading = await makeKey(bob, world.url, 'read', { '/organizations': 'globex' });
   expect((await world.ask(reading, 'GET', '/v1/apis', undefined, 'globex')).status).toBe(200);
   expect((await world.ask(reading, 'GET', '/v1/apis')).status).toBe(403);
-  await publishVersion(world.registry, '@acme/apis/secret@1.0.0', { visibility: 'private' });
+  await publishVersion(world.registry, '@acme/apis/secret', '1.0.0', { visibility: 'private' });
   const path = '/@acme/apis/secret';
   expect((await world.ask(key, 'GET', path)).status).toBe(200);
   // Private looks the same as absent.

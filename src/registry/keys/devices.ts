@@ -50,8 +50,8 @@ export async function askForKey(
   }: { name: string; scopes?: Scope[]; organizations?: string[] | null },
   address: string | null,
 ): Promise<AskedDevice> {
-  const unknown = scopes.find((scope) => !allScopes.includes(scope));
-  if (unknown !== undefined) throw new RegistryError('malformed', `${JSON.stringify(unknown)} is not a scope.`);
+  const wrong = scopes.find((scope) => !allScopes.includes(scope));
+  if (wrong !== undefined) throw new RegistryError('malformed', `${JSON.stringify(wrong)} is not a scope.`);
   // 240 is 12 × 20: each letter is as likely.
   const drawn = [...registry.randomBytes(64)].filter((byte) => byte < 240).slice(0, 8);
   const code = drawn.map((byte) => letters[byte % letters.length]!).join('');

@@ -111,6 +111,21 @@ test('keys, and who one is', async () => {
   expect((await clientWith(key!.secret).GET('/v1/me')).error!.status).toBe(401);
 });
 
+test('keys of people are not for the key of an organization, nor for a registry without sign-in', async () => {
+  expect((await client.GET('/v1/me/keys')).error!.status).toBe(403);
+  const body = { name: 'laptop', scopes: ['read' as const] };
+  expect((await client.POST('/v1/me/keys', { body })).error!.status).toBe(403);
+  const key = { params: { path: { key: '0'.repeat(12) } } };
+  expect((await client.DELETE('/v1/me/keys/{key}', key)).error!.status).toBe(403);
+  const code = { params: { path: { code: 'BCDF-GHJK' } } };
+  expect((await client.GET('/v1/me/devices/{code}', code)).error!.status).toBe(403);
+  const decided = await client.POST('/v1/me/devices/{code}', { ...code, body: { granted: true } });
+  expect(decided.error!.status).toBe(403);
+  expect((await client.POST('/v1/devices', { body: { name: 'tool', scopes: ['read'] } })).error!.status).toBe(404);
+  const taken = await client.POST('/v1/devices/token', { body: { deviceCode: 'BCDFGHJK.secret' } });
+  expect(taken.error!.status).toBe(404);
+});
+
 test('documentation sites', async () => {
   const { data: made } = await client.POST('/v1/sites', { body: { title: 'Handbook', slug: 'handbook' } });
   const site = { path: { site: made!.id } };

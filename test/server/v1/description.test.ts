@@ -28,9 +28,10 @@ test('redocly lint has nothing to say about it', async () => {
   expect({ totals, problems }).toEqual({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
 });
 
-test('what needs no key is the description, a check, the exchange of a token, and hooks', () => {
+test('what needs no key is the description, a check, what gives a key, and hooks', () => {
   const open = description.operations.filter(({ scope }) => scope === null).map(({ id }) => id);
-  expect(open.sort()).toEqual(['checkDocument', 'exchangeToken', 'getDescription', 'receiveHook']);
+  const all = ['askForKey', 'checkDocument', 'exchangeToken', 'getDescription', 'receiveHook', 'takeKey'];
+  expect(open.sort()).toEqual(all);
 });
 
 test('every operation is described with its id, summary, scope and refusals', () => {

@@ -2,6 +2,7 @@ import { repositoryId, type Run } from '../../../src/model/connection.ts';
 import { connectResource } from '../../../src/sync/connect.ts';
 import { createDelivery } from '../../../src/events/delivery.ts';
 import { testEvent } from '../../../src/events/events.ts';
+import { noteSignIn } from '../../../src/registry/keys/people.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys.ts';
 import { recordRun } from '../../../src/sync/runs.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
@@ -20,7 +21,7 @@ import type { FaultyPorts } from '../../faults/faulty-ports.ts';
 
 /**
  * The columns of the table. `narrow-…`: keys for `apis/pay-*` alone; `ruleset-publish`: one for `rulesets/style` alone.
- * `other`: an admin of another organization.
+ * `other`: an admin of another organization; `personal`: a key with the scope admin of a person who may publish.
  */
 export const credentials = [
   'anonymous',
@@ -35,6 +36,7 @@ export const credentials = [
   'narrow-admin',
   'ruleset-publish',
   'other',
+  'personal',
 ] as const;
 export type Credential = (typeof credentials)[number];
 
@@ -47,6 +49,7 @@ export interface World extends AsyncDisposable {
 const author = { actor: 'operator:test', origin: null };
 const eventId = '0mgx1c2k3'.padEnd(31, '0');
 const repository = 'https://github.com/acme/contracts';
+const issuer = 'https://id.test';
 const runId = '0mgx1c2k3v5h0q8t2n4r';
 /** Nobody listens there. */
 const deadEnd = 'http://127.0.0.1:9/';
@@ -69,6 +72,10 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  createMyKey: () => ({ name: 'laptop', scopes: ['read'] }),
+  decideDevice: () => ({ granted: true }),
+  askForKey: () => ({ name: 'tool' }),
+  takeKey: () => ({ deviceCode: 'BCDFGHJK.secret' }),
   updateOrganization: () => ({ ruleset: null }),
   reportConsumer: () => ({ contracts: [] }),
   updateKey: () => ({ name: 'renamed' }),
@@ -89,7 +96,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
 };
 
 function bodyFor(operation: string, slug: string): unknown {
-  const name = operation.startsWith('createKey')
+  const name = /^create(?:My)?Key/.test(operation)
     ? operation
     : operation.replace(/(?:Api|Schema|Ruleset)(?=$|Version| )/, '');
   return Object.hasOwn(bodies, name) ? bodies[name]!(slug) : undefined;
@@ -97,7 +104,18 @@ function bodyFor(operation: string, slug: string): unknown {
 
 /** `apis/pay-api`, `apis/ledger`, `schemas/money` and `rulesets/style` are private, `apis/open` is public; each has a version, a connection and a run. */
 export async function openWorld(ports?: FaultyPorts): Promise<World> {
-  const plain = createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } });
+  const plain = createTestRegistry({
+    ...unlimited,
+    webhooks: { allowPrivateAddresses: true },
+    organizations: { acme: {} },
+    login: {
+      issuer,
+      clientId: 'stele',
+      clientSecret: { env: 'NONE' },
+      sessionSecret: { env: 'NONE' },
+      organizations: { staff: [{ organization: 'acme', scopes: ['publish'] }] },
+    },
+  });
   const template = {
     ...plain,
     hosts: createHosts(plain.config).map((host) => ports?.host(host) ?? host),
@@ -137,6 +155,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{run}', runId)
         .replace('{consumer}', 'shop')
         .replace('{key}', keyId)
+        .replace('{code}', 'BCDF-GHJK')
         .replace('{repository}', repositoryId(repository, null))
         .replace('{webhook}', webhooks.get(slug) ?? runId)
         .replace('{event}', eventId)
@@ -218,6 +237,10 @@ async function makeKeys(registry: Registry, keys: Map<Credential, string>): Prom
   await make('narrow-admin', { resources });
   await make('ruleset-publish', { scopes: ['publish'], resources: ['rulesets/style'] });
   await make('other', { org: 'other' });
+  const person = `user:${issuer}#ada`;
+  const signIn = { actor: person, name: 'Ada', groups: ['staff'], signedInAt: registry.now().toISOString() };
+  await noteSignIn(registry, ['acme'], signIn);
+  await make('personal', { org: null, person });
   return revoked;
 }
 
