@@ -46,7 +46,7 @@ export function publishCommand(): Command {
         const result = await withProgress(`Publishing ${basename(file)}`, () =>
           publish(registry, {
             coordinate,
-            ...datedUpload(snapshot, createdAt, options.latest),
+            ...datedUpload(registry, snapshot, createdAt, options.latest),
             entry,
             onConflict: 'revise',
             author: operator,

@@ -31,7 +31,7 @@ import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { checkImpact } from './gate/impact-gate.ts';
 import type { NextVersion } from './graph/impact.ts';
 import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
-import { malformedLabel } from './place-version.ts';
+import { malformedLabel, type Placed } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import type { Registry } from './registry.ts';
@@ -54,9 +54,11 @@ export function nextVersionOf(result: PublishResult): NextVersion | null {
 
 /**
  * An upload as it is published: now, or, for moving in, in its place by the date that another registry had for it
- * (decision 170). `latest`: whether it may become the latest. Throws `malformed` for a time that is none.
+ * (decision 170). `latest`: whether it may become the latest. Throws `malformed` for a time that is none, or that is yet
+ * to come.
  */
 export function datedUpload(
+  { now }: Pick<Registry, 'now'>,
   snapshot: Snapshot,
   createdAt: string | null,
   latest: boolean,
@@ -64,6 +66,8 @@ export function datedUpload(
   if (createdAt === null) return { snapshot, latest };
   const time = Date.parse(createdAt);
   if (Number.isNaN(time)) throw new RegistryError('malformed', `${createdAt} is not a time.`);
+  if (time > now().getTime())
+    throw new RegistryError('malformed', `${createdAt} is in the future. Say when it was published.`);
   const committedAt = new Date(time).toISOString();
   return { snapshot: { ...snapshot, committedAt }, isPast: true, latest: latest && 'newer' };
 }
@@ -102,7 +106,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const placed = placeDraft(resource, request, draft);
   if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
 
-  const judged = await judge(registry, request, existing, draft, readable);
+  const judged = await judge(registry, request, existing, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
@@ -203,14 +207,17 @@ async function judge(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
-  draft: Draft,
+  { placed, draft }: { placed: Placed; draft: Draft },
   compiled: Compiled,
 ): Promise<Compiled> {
+  if (placed.outcome !== 'published' || (request.isPast ?? false)) return compiled;
+  const report = await checkNext(registry, request, existing, placed.label, compiled);
+  const judged = { ...compiled, report };
+  if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
+  if (gateOf(registry, existing).impact !== 'block') return judged;
   const notStored = { manifest: draft.content, bytes: 0, changes: null };
   const next = appendDraft(registry, request, existing, draft, notStored);
-  if (existing === null || next?.outcome !== 'published' || (request.isPast ?? false)) return compiled;
-  const report = await checkNext(registry, request, existing, next.version.label, compiled);
-  if (compiled.artifact === null || isBlocking(report)) return { ...compiled, report };
+  if (next?.outcome !== 'published') return judged;
   const { entry, exemptions = [], isAwaited = false, signal } = request;
   const { resource, version } = next;
   return {

@@ -7,7 +7,6 @@ import { impactOf, type NextVersion } from '../graph/impact.ts';
 import { organizationReader } from '../graph/references.ts';
 import type { Registry } from '../registry.ts';
 import { withBreaks } from './compatibility.ts';
-import { gateOf } from './ruleset-gate.ts';
 
 /**
  * Who counts as a user of a resource. The report of a public document, and the pull request that changes it, are read
@@ -17,7 +16,7 @@ export function usersReader({ org, visibility }: Pick<Resource, 'org' | 'visibil
   return visibility === 'public' ? anonymous : organizationReader(org);
 }
 
-/** The report of a new version, with an error for each user that it breaks and that gets it, where the gate says so. */
+/** The report of a new version, with an error for each user that it breaks and that gets it. */
 export async function checkImpact(
   registry: Registry,
   next: NextVersion,
@@ -25,7 +24,6 @@ export async function checkImpact(
   turn: Turn,
 ): Promise<Report> {
   const { resource } = next;
-  if (gateOf(registry, resource).impact !== 'block') return report;
   const impact = await impactOf(registry, usersReader(resource), next, { org: resource.org, ...turn });
   const problems = brokenUsers(impact).map((user) => {
     const name = `${user.coordinate}@${user.version}`;
@@ -37,7 +35,7 @@ export async function checkImpact(
   return withBreaks(report, { problems, truncated: false }, advice, exemptions, today);
 }
 
-/** Those that a new version breaks without that anybody changes what they refer to. */
+/** Those that a new version breaks although nobody changes what they refer to. */
 function brokenUsers({ users }: Impact): Impact['users'] {
   return users.filter(({ verdict, gets }) => verdict === 'breaking' && gets !== 'pinned');
 }

@@ -61,7 +61,7 @@ test('an old version is published with its date by an administrator, in its plac
   const key = await api.makeKey({ scopes: ['publish'] });
   expect(await publish('0.9.0', '2022-01-01T00:00:00Z', { key })).toMatchObject({ status: 403 });
   expect((await publish('0.9.0', undefined, { key })).status).toBe(201);
-  for (const wrong of ['2022-01-01', 'soon', '2022-12-31T23:59:60Z'])
+  for (const wrong of ['2022-01-01', 'soon', '2022-12-31T23:59:60Z', '2999-01-01T00:00:00Z'])
     expect((await publish('0.8.0', wrong)).status).toBe(400);
 });
 

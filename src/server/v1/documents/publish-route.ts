@@ -30,7 +30,7 @@ export const publishOne: PublishHandler = async (call) => {
   const result = await publish(registry, {
     coordinate,
     ...upload,
-    ...datedUpload(snapshot, createdAt, latest),
+    ...datedUpload(registry, snapshot, createdAt, latest),
     version: given.version ?? null,
     onConflict: given.onConflict,
     dryRun: given.dryRun,
