@@ -14,7 +14,8 @@ import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 
 const api = (version: string) => `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n`;
 const pay = (version: string): FixtureCommit => ({ files: { 'pay.yaml': api(version) } });
-const many = Array.from({ length: 1200 }, (_, index) => ({ files: { n: `${index}` } }));
+/** More than the first fetch brings. `test/source/ancestry.test.ts` asks about histories of any depth. */
+const many = Array.from({ length: 60 }, (_, index) => ({ files: { n: `${index}` } }));
 
 async function following(registry: Registry, url: string) {
   const how = { branch: null, credential: null, discover: '', visibility: 'public', validation: 'lenient' } as const;
@@ -41,14 +42,14 @@ describe('a repository at a real git server', () => {
   });
   afterEach(() => world[Symbol.asyncDispose]());
 
-  /** What stands under its name next: not the same repository, with 1,200 commits. */
+  /** What stands under its name next: not the same repository, with a history as long. */
   function recreate(): void {
     rmSync(repository.folder, { recursive: true });
     world.createRepository().commitAll([{ files: { other: 'x' } }, ...many, pay('6.6.6')]);
   }
 
   test.each(sampleOf([2, 0] as const, 2))(
-    'that was deleted and made anew by somebody else publishes nothing, however long its history is (protocol %i)',
+    'that was deleted and made anew by somebody else publishes nothing, also with a long history (protocol %i)',
     async (protocol) => {
       world.server.behaviour.protocol = protocol;
       repository.commit(pay('1.0.0'));
@@ -76,7 +77,7 @@ describe('a repository at a real git server', () => {
   });
 
   test.skipIf(!isThorough)(
-    `whose history was rewritten below 1,200 commits has diverged; a fast-forward over as many has not${unlessThorough}`,
+    `whose history was rewritten below many commits has diverged; a fast-forward over as many has not${unlessThorough}`,
     async () => {
       const root = repository.commit({ files: {} });
       repository.commit(pay('1.0.0'));

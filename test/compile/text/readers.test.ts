@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document } from 'yaml';
 import { parseFile } from '../../../src/compile/text/parse.ts';
 import { joinPointer } from '../../../src/compile/text/pointer.ts';
+import { sampleOf } from '../../thorough.ts';
 import { limits } from '../limits.ts';
 
 const corpus = '../shared/corpus';
@@ -67,7 +68,8 @@ function parses(text: string): boolean {
 describe.skipIf(!hasCorpus)(hasCorpus ? 'the corpus' : 'skipped: the corpus is not there', () => {
   it('has the same values in YAML as with the yaml package, or a reason', () => {
     let same = 0;
-    for (const path of filesIn(corpus, /\.ya?ml$/)) {
+    const files = sampleOf(filesIn(corpus, /\.ya?ml$/).sort(), 8, 0, 4);
+    for (const path of files) {
       const bytes = readFileSync(join(corpus, path));
       const parsed = read(path, bytes);
       if (parsed.ok) {
@@ -80,7 +82,7 @@ describe.skipIf(!hasCorpus)(hasCorpus ? 'the corpus' : 'skipped: the corpus is n
           expect([path, `${rule}: ${message}`]).toEqual([path, expect.stringMatching(refusedHere[path] ?? /^$/)]);
       }
     }
-    expect(same).toBeGreaterThan(1500);
+    expect(same).toBeGreaterThan(files.length / 2);
   }, 300_000);
 
   it('has the same values in JSON as with JSON.parse, and by events alone', () => {
