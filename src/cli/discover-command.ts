@@ -27,7 +27,7 @@ const maxListed = 10;
 /** `stele discover <repository>`: lists what a sync would publish and what it would not. */
 export function discoverCommand(): Command {
   return new Command('discover')
-    .description('List what Stele would publish from a repository, as what, and why not the rest.')
+    .description('List the documents that Stele would publish from a repository, and why it skips others.')
     .argument('<repository>', 'URL or folder of a git repository')
     .option('--org <name>', 'organization to publish to', 'local')
     .option('--branch <name>', "branch to read (default: the repository's HEAD)")

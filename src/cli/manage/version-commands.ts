@@ -39,7 +39,7 @@ const statusCommands: readonly StatusCommand[] = [
   },
   {
     name: 'yank',
-    description: 'Offer a version no longer: latest and ranges pass it over, and who pinned it still gets it.',
+    description: 'Stop offering a version: latest and ranges skip it, and clients that pinned it still get it.',
     state: 'yanked',
     options: [reason],
   },

@@ -43,7 +43,7 @@ export function sitesCommand(): Command {
     .command('preview')
     .description('Show a site that is not published, at an address that nobody can guess.')
     .argument('<site>', '@org/sites/slug')
-    .argument('[folder]', 'folder with the pages and their files (default: what was sent for the site)')
+    .argument('[folder]', 'folder with the pages and their files (default: the files sent for the site)')
     .option('--registry <url>', remoteHelp)
     .action(async (name: string, folder: string | undefined, _options: unknown, command: Command) => {
       const { registry, json } = command.optsWithGlobals<SitesOptions>();
