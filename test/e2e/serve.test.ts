@@ -6,7 +6,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findIsolation } from '../../src/compile/sandbox/isolation.ts';
 import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
 import { openGitServer } from '../servers/git-http.ts';
-import { runHere } from '../cli/in-process.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
 import { isThorough, unlessThorough } from '../thorough.ts';
 
@@ -128,49 +127,6 @@ test.skipIf(!isThorough)(
   },
 );
 
-test.skipIf(!isThorough)(
-  `a deleted branch and rewritten history change nothing that is published${unlessThorough}`,
-  async () => {
-    const root = repository.commit({ files: {} });
-    const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-    const stele = await serve(repository.folder);
-    await synced(stele, first);
-    const rewritten = repository.commit({ parent: root, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
-    expect(await synced(stele, rewritten)).toMatchObject({
-      detail: expect.stringContaining('History was rewritten') as string,
-    });
-    expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).text).toBe(api('Pay', '1.0.0'));
-    expect((await get(`${stele.url}/@local/apis/pay.yaml`)).text).toBe(api('Pay', '1.0.0', 'Rewritten.'));
-    repository.setBranch('main', null);
-    await stele.logged(({ msg, detail }) => msg === 'sync' && String(detail).includes('no '));
-    expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).status).toBe(200);
-  },
-);
-
-test.skipIf(!isThorough)(
-  `private resources look absent without a key, and open with one${unlessThorough}`,
-  async () => {
-    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-    const stele = await serve(repository.folder, '--private');
-    await synced(stele, commit);
-    const made = await runHere(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
-      cwd: folder,
-    });
-    const key = made.stdout.trim();
-    expect(key).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/);
-    const hidden = await get(`${stele.url}/@local/apis/pay`);
-    const absent = await get(`${stele.url}/@local/apis/nay`);
-    expect(hidden.status).toBe(404);
-    expect(hidden.text.replace(/urn:uuid:[0-9a-f-]+/, '')).toBe(absent.text.replace(/urn:uuid:[0-9a-f-]+/, ''));
-    const opened = async () => (await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status;
-    // Another process sees what was written within a second.
-    await expect.poll(opened).toBe(200);
-    const id = key.split('_')[1]!;
-    expect((await runHere(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
-    await expect.poll(opened).toBe(401);
-  },
-);
-
 const hasThreadNames = existsSync('/proc/self/task');
 
 test.skipIf(!hasThreadNames)(
@@ -191,53 +147,6 @@ test.skipIf(!hasThreadNames)(
       }
     };
     expect(readdirSync(tasks).filter(isForFiles)).toHaveLength(16);
-  },
-);
-
-test.skipIf(!isThorough)(
-  `commands work beside a running server, and check what it wrote${unlessThorough}`,
-  async () => {
-    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-    const stele = await serve(repository.folder);
-    await synced(stele, commit);
-    const options = { cwd: folder };
-    expect(await runHere(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^same @local\/apis\/pay@1\.0\.0 sha256:[0-9a-f]{64}\n$/) as string,
-    });
-    expect(await runHere(['log', '@local/apis/pay', ...data], options)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
-    });
-    const made = ['keys', 'create', '--org', 'local', '--name', 'log', '--scope', 'admin', ...data];
-    const env = { STELE_KEY: (await runHere(made, options)).stdout.trim() };
-    // Whichever way it is asked, it says how the connection stands.
-    for (const where of [data, ['--registry', stele.url]])
-      await expect
-        .poll(async () => (await runHere(['log', '@local/apis/pay', ...where], { ...options, env })).stderr)
-        .toMatch(/^connection synced since \S+\n$/);
-    await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
-    await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
-    const published = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
-    expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
-    await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
-    const named = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
-    expect(named).toMatchObject({ code: 0, stdout: '@local/apis/mine@3.0.0\n' });
-    const refused = await runHere(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/bad\.yaml:2:/);
-    const linted = await runHere(['lint', 'bad.yaml', '--format', 'github'], options);
-    expect(linted).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^::error file=bad\.yaml,line=2,/) as string,
-    });
-    expect(await runHere(['fsck', ...data], options)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/: 0 damaged\n$/) as string,
-    });
-    expect((await runHere(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
-    expect((await runHere(['frobnicate'], options)).code).toBe(2);
-    expect(await stele.stop()).toBe(0);
   },
 );
 

@@ -92,12 +92,10 @@ describe.skipIf(!canRun)(`documents that want to be programs${whySkipped || unle
       );
       await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
       const { page, wrong } = watched;
-      for (const path of [
-        `/@acme/apis/${slug}`,
-        `/@acme/apis/${slug}@${encodeURIComponent(label)}/try`,
-        '/@acme',
-        '/',
-      ]) {
+      // Lists have the documents of all parts.
+      const lists = index === parts.length - 1 ? ['/@acme', '/'] : [];
+      const reference = `/@acme/apis/${slug}`;
+      for (const path of [reference, `${reference}@${encodeURIComponent(label)}/try`, ...lists]) {
         const response = await page.goto(`${site.url}${path}`);
         expect(response!.status()).toBe(200);
         // The form is made when the script has read the document.
