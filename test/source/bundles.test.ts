@@ -21,7 +21,7 @@ const bundles = [
 ] as const;
 
 /** All of them in CI; else one of a dozen files. */
-const read = sampleOf(bundles, 5, 2);
+const read = sampleOf(bundles, 5, 2, 2);
 
 test.skipIf(!isHere).each(read)(`the real repository %s is read whole${where}`, async (name, tip, count, documents) => {
   await using world = await openWorld();
@@ -99,7 +99,7 @@ const histories = [
   ['train-travel-api.filtered', null],
 ] as const;
 
-test.skipIf(!isHere).each(sampleOf(histories, 4, 2))(
+test.skipIf(!isHere).each(sampleOf(histories, 4, 2, 2))(
   `the history of %s is what git says that it is, and no blob is fetched${where}`,
   async (name, count) => {
     await using world = await openWorld();
