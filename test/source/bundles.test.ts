@@ -20,7 +20,7 @@ const bundles = [
   ['train-travel-api.filtered', 'c846f3d140c1', 10, 8],
 ] as const;
 
-/** All of them in CI; else one of a dozen files. */
+/** Three of them in CI; else one of a dozen files. */
 const read = sampleOf(bundles, 5, 2, 2);
 
 test.skipIf(!isHere).each(read)(`the real repository %s is read whole${where}`, async (name, tip, count, documents) => {
