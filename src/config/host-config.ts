@@ -1,4 +1,4 @@
-import { hostKinds, type HostKind } from '../hosts/host.ts';
+import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
 import { RegistryError } from '../model/errors.ts';
 import { assertNoCredential } from '../model/repository-url.ts';
 import type { SecretName } from './environment.ts';
@@ -29,8 +29,7 @@ function fillHost(name: string, given: UserHost | undefined): HostConfig {
     throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
   // The URLs of an owner's repositories are made of it.
   for (const each of [url, apiUrl]) if (each !== undefined) assertNoCredential(each, `hosts.${name}`);
-  // These have no public host.
-  const isElsewhere = namedKind === null || namedKind === 'gogs' || namedKind === 'bitbucket-server';
+  const isElsewhere = namedKind === null || publicUrls[namedKind] === null;
   if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');
   return {
     kind,
