@@ -8,7 +8,7 @@ import type { Manifest } from '../../../src/model/artifact.ts';
 import type { Resource } from '../../../src/model/resource.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { publishVersion } from '../registry.ts';
-import { anonymise, ask } from '../http.ts';
+import { anonymise, ask, type Answer } from '../http.ts';
 import { openServed, type Served } from '../served.ts';
 
 let served: Served;
@@ -18,7 +18,15 @@ beforeAll(async () => {
 afterAll(() => served[Symbol.asyncDispose]());
 
 type Headers = [string, string][];
-const get = (target: string, headers: Headers = [], method = 'GET') => ask(served.port, { method, target, headers });
+
+/** An answer whose length is the one that it says. */
+async function get(target: string, headers: Headers = [], method = 'GET'): Promise<Answer> {
+  const answer = await ask(served.port, { method, target, headers });
+  if (method === 'GET' && answer.status !== 304)
+    expect(answer.headers.get('content-length'), target).toBe(String(answer.body.length));
+  return answer;
+}
+
 const json = async (target: string, headers: Headers = []) =>
   JSON.parse((await get(target, headers)).body.toString()) as Record<string, never>;
 const withKey = (): Headers => [['Authorization', `Basic ${served.values['basic']}`]];
