@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import schema from '../content/schemas/config.json' with { type: 'json' };
 import { checkConfig } from '../src/config/load-config.ts';
+import { hostKinds } from '../src/hosts/host.ts';
 
 test('without a configuration the defaults are those of an empty one that was checked', () => {
   const place = { base: '/', data: '/data' };
@@ -54,4 +55,10 @@ test('people and jobs are let only into organizations that are there', () => {
   );
   // Without any, organizations are those that are in the store.
   expect(check({ login, trustedPublishing: [job] })).not.toThrow();
+});
+
+test('the schema of the configuration knows every kind of git host', () => {
+  const { host, repository } = schema.$defs;
+  expect(host.properties.kind.enum).toEqual([...hostKinds]);
+  expect(Object.keys(repository.properties)).toEqual(expect.arrayContaining([...hostKinds]));
 });
