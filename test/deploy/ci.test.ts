@@ -180,10 +180,12 @@ test('the action annotates what a pull request would break, without a key, and k
   expect(wrote).toEqual(['POST /repos/acme/pay/issues/12/comments', 'PATCH /repos/acme/pay/issues/comments/2']);
 });
 
-// GitLab takes bash where the image has one, else sh. What dash runs, bash does too.
-test('the template of GitLab runs in dash', async () => {
+test.each([
+  ['bash', '-eo', 'pipefail'],
+  ['dash', '-e'],
+])('the template of GitLab runs in %s', async (...run) => {
   const template = parse(await readFile(join(ci, 'gitlab.yml'), 'utf8')) as Record<string, { script: string[] }>;
-  const script = (name: string) => ['dash', '-e', '-c', template[name]!.script.join('\n')];
+  const script = (name: string) => [...run, '-c', template[name]!.script.join('\n')];
   const job = { GITLAB_CI: 'true', STELE_CI: join(ci, 'stele-ci.mjs'), STELE_REGISTRY: stele.url, STELE_ORG: 'acme' };
   await write('/payments');
   [comments, wrote] = [[], []];

@@ -109,9 +109,10 @@ test('the action that updates opens one pull request with the report, and none i
   expect(git('rev-list', '--count', 'origin/main..origin/stele/update-contracts')).toBe('1\n');
 });
 
-// GitLab takes bash where the image has one, else sh. What sh runs, bash does too.
-test('the jobs for GitLab run in sh', async () => {
-  const command = ['/bin/sh', '-e'];
+test.for([
+  ['bash', bash],
+  ['sh', ['/bin/sh', '-e']],
+] as const)('the jobs for GitLab run in %s', async ([, command]) => {
   const jobs = await read<Record<string, { script: string[] }>>('contracts.gitlab-ci.yml');
   const { path, env, origin, git } = await openClone();
   const check = jobs['check contracts']!.script.join('\n');
