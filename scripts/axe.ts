@@ -164,7 +164,6 @@ async function lookAtConsole(): Promise<void> {
   await page.goto(`${at}/repositories/new`);
   await page.getByLabel('Repository').first().fill(world.remote);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Sync now' }).click();
   await page.getByRole('heading', { name: 'Sync' }).first().waitFor();
   await page.goto(`${at}/new-site`);
   await page.getByLabel('Title').fill('Handbook');

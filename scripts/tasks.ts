@@ -103,9 +103,9 @@ const tasks: [string, () => Promise<void>][] = [
     async () => {
       await click(operation.getByRole('button', { name: 'Try it' }));
       const frame = page.frameLocator('.try-dialog iframe');
-      await click(frame.getByRole('button', { name: 'Execute' }));
+      await click(frame.getByRole('button', { name: 'Send' }));
       await frame
-        .locator('.live-responses-table', { hasText: 'sent' })
+        .locator('.try-answer', { hasText: '"sent": true' })
         .waitFor({ timeout: 40_000 })
         .catch(async () => {
           const answer = await frame.locator('body').innerText();

@@ -6,6 +6,7 @@ import { diffCommand } from './check/diff-command.ts';
 import { discoverCommand } from './discover-command.ts';
 import { doctorCommand } from './setup/doctor-command.ts';
 import { initCommand } from './setup/init-command.ts';
+import { operatorCommand } from './setup/operator-command.ts';
 import { importCommand } from './import-command.ts';
 import { backupCommand } from './maintenance/backup-command.ts';
 import { fsckCommand } from './maintenance/fsck-command.ts';
@@ -61,6 +62,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     initCommand(),
     doctorCommand(),
     serveCommand(),
+    operatorCommand(),
     publishCommand(),
     lintCommand(),
     checkCommand(),

@@ -121,9 +121,9 @@ const personalRoutes: readonly Route[] = [
 /** The first document of a resource, of any organization. */
 const start: Route = {
   path: '/console/new',
-  get: async (request) => showStart(request),
+  get: (request) => showStart(request),
   post: submitStart,
-  again: async (request, typed, why) => showStart(request, typed, why),
+  again: showStart,
 };
 
 const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';

@@ -6,13 +6,14 @@ export interface ListPage<T> {
   next: string | null;
 }
 
-/** Reads the page of a list that the person's cursor names. */
-export function performList<T>(request: ConsoleRequest, operation: string) {
+/** Reads the page of a list that the person's cursor names. `filters`: further parameters of the operation. */
+export function performList<T>(request: ConsoleRequest, operation: string, filters: Record<string, string> = {}) {
   const cursor = request.query.get('cursor');
-  return perform<ListPage<T>>(request, operation, { query: { limit: '50', ...(cursor !== null && { cursor }) } });
+  const query = { limit: '50', ...filters, ...(cursor !== null && { cursor }) };
+  return perform<ListPage<T>>(request, operation, { query });
 }
 
 /** The query that leads to the next page, or null. */
-export function nextOf({ next }: { next: string | null }): string | null {
-  return next && `?cursor=${encodeURIComponent(next)}`;
+export function nextOf({ next }: { next: string | null }, filters: Record<string, string> = {}): string | null {
+  return next && `?${new URLSearchParams({ ...filters, cursor: next }).toString()}`;
 }

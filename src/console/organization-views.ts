@@ -1,5 +1,8 @@
 import { resourceTypes } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
+import { countText } from '../model/problem.ts';
+import { findVersion, type Version } from '../model/resource.ts';
+import { listReadable } from '../registry/readable.ts';
 import { graceDays } from '../registry/change-resource.ts';
 import { isAdmin } from './keys/key-forms.ts';
 import { readersCell, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
@@ -26,44 +29,104 @@ interface Summary {
 const overview: Page = {
   path: '',
   async show(request) {
-    const sections = await attentionSection(request);
-    for (const type of resourceTypes) {
-      const of = { ...request, type };
-      const cursor = request.query.get(type);
-      const { body } = await perform<ListPage<Summary>>(of, 'list{many}', {
-        query: { limit: '50', ...(cursor !== null && { cursor }) },
-      });
-      if (body.items.length === 0 && type !== 'apis') continue;
-      sections.push({
-        title: types[type].many,
-        columns: ['Name', 'Latest', 'Readers', 'Changed', 'Source'],
-        rows: body.items.map(({ slug, name, visibility, latest, updatedAt, connection }) => ({
-          cells: [
-            { text: name, href: here({ ...request, params: { type, slug } }, '/:type/:slug'), more: `${type}/${slug}` },
-            latest === null ? { text: 'none', tag: 'warn' } : { text: latest, isCode: true },
-            readersCell(visibility),
-            timeCell(updatedAt),
-            { text: connection === null ? 'uploads' : placeOf(connection.repository) },
-          ],
-        })),
-        // An empty page shows the first action here, not only in the corner.
-        ...(body.items.length === 0 && { actions: firstSteps(request) }),
-        empty: mayPublish(request)
-          ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
-          : 'Nothing is published yet that you may read.',
-        next: body.next === null ? null : `?${type}=${encodeURIComponent(body.next)}`,
-      });
-    }
     return {
       eyebrow: `@${request.org}`,
       title: 'Overview',
       actions: mayPublish(request)
         ? [{ text: 'New', href: request.site.links.path(`/console/new?org=${request.org}`), isMain: true }]
         : [],
-      sections,
+      sections: [...(await attentionSection(request)), await resourceSection(request)],
     };
   },
 };
+
+/** The most resources on one page of the list. */
+const perPage = 100;
+
+const states: Readonly<Record<string, { text: string; fits(latest: Version | null): boolean }>> = {
+  '': { text: 'Any state', fits: () => true },
+  failing: { text: 'With problems', fits: (latest) => problemsOf(latest) > 0 },
+  deprecated: { text: 'Deprecated', fits: (latest) => latest?.status.state === 'deprecated' },
+  none: { text: 'Without a version', fits: (latest) => latest === null },
+};
+
+function problemsOf(version: Version | null): number {
+  return (version?.problems?.error ?? 0) + (version?.problems?.warning ?? 0);
+}
+
+/** All resources in one list, and what to do where there is none. */
+async function resourceSection(request: ConsoleRequest): Promise<Section> {
+  const { context, session, org, query } = request;
+  const asked = Object.fromEntries(['q', 'type', 'state'].map((name) => [name, query.get(name) ?? '']));
+  const { q = '', type = '', state = '' } = asked;
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = await listReadable(context.registry, session.principal, { org });
+  const listed = all.flatMap((resource) => {
+    const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+    const text = [resource.slug, resource.name, resource.owner ?? '', ...(resource.topics ?? [])]
+      .join(' ')
+      .toLowerCase();
+    const fits = words.every((word) => text.includes(word)) && (type === '' || resource.type === type);
+    return fits && states[state]?.fits(latest) !== false ? [{ resource, latest }] : [];
+  });
+  const from = Math.max(0, Math.trunc(Number(query.get('from')) || 0));
+  const more = new URLSearchParams({ ...asked, from: String(from + perPage) });
+  const isEmpty = all.length === 0;
+  return {
+    title: 'Resources',
+    ...(!isEmpty && {
+      filters: [
+        { name: 'q', label: 'Name, owner or topic', value: q },
+        {
+          name: 'type',
+          label: 'Type',
+          value: type,
+          options: [['', 'All types'], ...resourceTypes.map((each) => [each, types[each].many])],
+        },
+        {
+          name: 'state',
+          label: 'State',
+          value: state,
+          options: Object.entries(states).map(([key, { text }]) => [key, text]),
+        },
+      ] as NonNullable<Section['filters']>,
+    }),
+    columns: ['Type', 'Name', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Source'],
+    rows: listed.slice(from, from + perPage).map(({ resource, latest }) => ({
+      cells: [
+        { text: types[resource.type].one },
+        {
+          text: resource.name,
+          href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
+          more: resource.slug,
+        },
+        latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
+        checksCell(latest),
+        { text: resource.owner ?? '' },
+        readersCell(resource.visibility),
+        timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
+        { text: resource.connection === null ? 'uploads' : placeOf(resource.connection.repository) },
+      ],
+    })),
+    // An empty page shows the first action here, not only in the corner.
+    ...(isEmpty && { actions: firstSteps(request) }),
+    empty: emptyText(request, isEmpty),
+    next: listed.length > from + perPage ? `?${more.toString()}` : null,
+  };
+}
+
+function emptyText(request: ConsoleRequest, isEmpty: boolean): string {
+  if (!isEmpty) return 'No resource is like this. Take away a filter.';
+  return mayPublish(request)
+    ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
+    : 'Nothing is published yet that you may read.';
+}
+
+function checksCell(latest: Version | null): Cell {
+  const { error = 0, warning = 0 } = latest?.problems ?? {};
+  if (error > 0) return { text: countText(error, 'error'), tag: 'bad' };
+  return warning > 0 ? { text: countText(warning, 'warning'), tag: 'warn' } : { text: latest === null ? '' : 'passed' };
+}
 
 /** The repositories whose last sync failed or rejected something, for whoever may read the whole organization. */
 async function attentionSection(request: ConsoleRequest): Promise<Section[]> {
@@ -100,13 +163,19 @@ function firstSteps(request: ConsoleRequest): Action[] {
 const audit: Page = {
   path: '/audit',
   async show(request) {
+    const asked = Object.fromEntries(
+      ['resource', 'actor', 'since', 'until'].flatMap((name) => {
+        const value = request.query.get(name)?.trim();
+        return value ? [[name, value]] : [];
+      }),
+    );
     const { body } = await performList<{
       at: string;
       actor: string | null;
       origin: string | null;
       action: string;
       subject: { kind: string; id: string };
-    }>(request, 'listAudit');
+    }>(request, 'listAudit', asked);
     const names = await namesOf(
       request,
       body.items.map(({ actor }) => actor),
@@ -118,6 +187,12 @@ const audit: Page = {
       sections: [
         {
           title: 'Changes',
+          filters: [
+            { name: 'resource', label: 'Resource', value: asked['resource'] ?? '', hint: 'apis/payments' },
+            { name: 'actor', label: 'Who', value: asked['actor'] ?? '', hint: 'key:k3v9x1q7m2ab' },
+            { name: 'since', label: 'Since (UTC)', value: asked['since'] ?? '', hint: '2026-05-01T00:00:00Z' },
+            { name: 'until', label: 'Until (UTC)', value: asked['until'] ?? '', hint: '2026-06-01T00:00:00Z' },
+          ],
           columns: ['When', 'Who', 'What', 'Of'],
           rows: body.items.map(({ at, actor, origin, action, subject }) => ({
             cells: [
@@ -127,8 +202,9 @@ const audit: Page = {
               { text: subject.id, more: subject.kind },
             ],
           })),
-          empty: 'Nothing has changed yet.',
-          next: nextOf(body),
+          empty:
+            Object.keys(asked).length > 0 ? 'No change is like this. Take away a filter.' : 'Nothing has changed yet.',
+          next: nextOf(body, asked),
         },
       ],
     };

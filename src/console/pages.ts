@@ -34,6 +34,8 @@ export interface Section {
   title: string;
   id?: string;
   lead?: string;
+  /** What the list can be narrowed by: texts (with an example), or choices of `[value, text]`. */
+  filters?: { name: string; label: string; value: string; hint?: string; options?: [string, string][] }[];
   columns?: string[];
   rows?: Row[];
   /** What to say if there are no rows. */

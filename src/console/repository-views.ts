@@ -120,7 +120,11 @@ function at(request: ConsoleRequest, repository: string): string {
 }
 
 function stateOf({ state, detail }: FollowedRecord) {
-  return { text: state, tag: tones[state] ?? ('bad' as const), ...(detail !== null && { more: detail }) };
+  return {
+    text: state === 'behind' ? 'a push waits to be read' : state,
+    tag: tones[state] ?? ('bad' as const),
+    ...(detail !== null && { more: detail }),
+  };
 }
 
 function publishes({ visibility, versions }: FollowedRecord): string {

@@ -236,7 +236,10 @@ async function connectionSection(
       ['Repository', repository ?? null],
       ['Branch', branch ?? "the repository's default branch"],
       ['File', { text: file ?? '', isCode: true }],
-      ['State', { text: state ?? '', tag, ...(detail && { more: detail }) }],
+      [
+        'State',
+        { text: state === 'behind' ? 'a push waits to be read' : (state ?? ''), tag, ...(detail && { more: detail }) },
+      ],
       ['Since', since ? timeCell(since) : null],
       ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
     ]),

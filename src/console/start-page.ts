@@ -3,6 +3,7 @@ import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } fr
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import { showReport } from '../registry/gate/show-report.ts';
+import { listOrganizations } from '../registry/maintenance/organizations.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
 import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
@@ -30,7 +31,10 @@ interface Draft {
 
 type Target = Draft & { type: ResourceType };
 
-function fieldsFor(request: ConsoleRequest): Field[] {
+async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
+  const { principal } = request.session;
+  const organizations =
+    principal.kind === 'operator' ? await listOrganizations(request.context.registry) : organizationsOf(principal);
   const create = request.operations.find('createApi');
   return [
     documentField('an OpenAPI document, a JSON Schema or a ruleset'),
@@ -45,7 +49,7 @@ function fieldsFor(request: ConsoleRequest): Field[] {
       label: 'Organization',
       kind: 'line',
       isRequired: true,
-      options: organizationsOf(request.session.principal).map((value) => ({ value, text: value })),
+      options: organizations.map((value) => ({ value, text: value })),
       initial: request.org,
       maxLength: 63,
     },
@@ -55,8 +59,12 @@ function fieldsFor(request: ConsoleRequest): Field[] {
 }
 
 /** Shows the form that makes a resource from its first document. */
-export function showStart(request: ConsoleRequest, typed: Typed | null = null, error: string | null = null): void {
-  send(request, typed, { error });
+export async function showStart(
+  request: ConsoleRequest,
+  typed: Typed | null = null,
+  error: string | null = null,
+): Promise<void> {
+  await send(request, typed, { error });
 }
 
 /** Checks the first document of a resource; or makes the resource and publishes it, both or neither. */
@@ -91,7 +99,12 @@ export async function submitStart(request: ConsoleRequest, typed: Typed): Promis
     const field = error.extra?.['field'];
     const faults = typeof field === 'string' ? new Map([[field, error.message]]) : new Map<string, string>();
     const { status } = problemTypes[error.code];
-    send(request, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
+    await send(request, typed, {
+      error: error.message,
+      faults,
+      report: reportOf(error),
+      status: isCheck ? 200 : status,
+    });
   }
 }
 
@@ -183,7 +196,7 @@ async function run(
   });
 }
 
-function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): void {
+async function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): Promise<void> {
   const note = {
     text: 'Is it in git?',
     link: 'Follow the repository',
@@ -191,5 +204,10 @@ function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult)
   };
   const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
   const cancel = request.site.links.path('/account');
-  sendCheckedForm(request, fieldsFor(request), { typed, title: 'Publish a document', lead, note, cancel }, result);
+  sendCheckedForm(
+    request,
+    await fieldsFor(request),
+    { typed, title: 'Publish a document', lead, note, cancel },
+    result,
+  );
 }

@@ -11,7 +11,7 @@ const deepest = 8;
  * with the text; a closing mark without an opening one, or one in a list or quote, is dropped.
  */
 export function foldTokens(state: State): void {
-  if (!/[\uE001-\uE003]/.test(state.src)) return;
+  if (!state.tokens.some(({ content }) => /[\uE001-\uE003]/.test(content))) return;
   const html = (content: string) => Object.assign(new state.Token('html_block', '', 0), { content });
   const folded: Tokens = [];
   let depth = 0;

@@ -2,7 +2,7 @@
 //
 //   reference     <div> around everything; in it <section>s, and <h2> before each group: `tag/…`, `webhooks`, `schemas`, `definitions`, `rules`
 //   intro         <section>: description, <dl> of servers and contacts, <h2 id="security"> with a <dl> of security schemes
-//   operation     <section id="operation/…">: <h3> with a link to itself, then .url, .description, <h4> for each part
+//   operation     <section id="operation/…">: <h3> with a link to itself, then .url, .about, .samples, and .parts with <h4> for each
 //   schema        <section id="schema/…">: <h3> with a link to itself, then a schema tree; `schema` alone is the document, with <h2>
 //   rule          <tr id="rule/…"> of a ruleset's <table>
 //   url           <p>: .method and <code> of an operation's path
@@ -20,7 +20,8 @@
 //   media         <div>: one body: <code> of each media type, .type, then the schema and examples
 //   of            <code>: the media type of a body that has one, in the heading or the summary above it
 //   auth          <p>: what an operation needs for authorization
-//   parts         <div> of an operation: everything but its title, .url and .samples
+//   about         <div> of an operation: its description, before .samples and .parts
+//   parts         <div> of an operation: everything but its title, .url, .about and .samples
 //   base          <span>: the URL of the server, before the path
 //   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers; data-example
 //                 is the name of the example that the request has, if there are others

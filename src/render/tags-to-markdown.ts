@@ -113,6 +113,11 @@ function addText(output: GrowingMarkdown, text: string): void {
   }
 }
 
+/** Whether a tag is one that becomes Markdown. Names of components have capital letters. */
+export function isEverydayTag(name: string): boolean {
+  return isBlock(name) || dropped.has(name) || Object.hasOwn(marks, name) || /^(?:[bh]r|img|pre|t[rhd])$/.test(name);
+}
+
 function isBlock(name: string): boolean {
   return blocks.has(name) || /^(?:h[1-6]|[uo]l|li|details)$/.test(name);
 }

@@ -24,7 +24,7 @@ export interface Site {
   logo(org: string): string | null;
   /** Whether people can sign in. Pages then link to `/account`. */
   hasLogin: boolean;
-  /** Whether its pages are files on a host: without frames for other sites. */
+  /** Whether its pages are files on a host: no frames for other sites, no pages that depend on their reader or on parameters. */
   isStatic: boolean;
   /** Renders a template within the layout. */
   page(template: string, data: PageData): string;

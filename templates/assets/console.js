@@ -1,8 +1,7 @@
 // What the console can do with JavaScript and does without it, a click or a reload later: checks a document while it is typed, takes a file by
-// drag and drop, follows a run, copies what is shown once.
+// drag and drop, follows a run.
 
 for (const form of document.querySelectorAll('form[data-live]')) checkWhileTyping(form);
-for (const element of document.querySelectorAll('[data-copy]')) addCopy(element);
 for (const form of document.querySelectorAll('form')) sendOnce(form);
 for (const form of document.querySelectorAll('form.sheet')) warnUnsent(form);
 followRun();
@@ -85,27 +84,6 @@ function checkWhileTyping(form) {
     event.preventDefault();
     take(dropped);
   });
-}
-
-/** A button that copies a value. */
-function addCopy(element) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Copy';
-  button.addEventListener('click', async () => {
-    const text = element.value ?? element.querySelector('code').textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = 'Copied';
-    } catch {
-      // Without https or permission there is no clipboard.
-      if (element.select) element.select();
-      else getSelection().selectAllChildren(element);
-      button.textContent = 'Selected';
-    }
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
-  });
-  element.after(button);
 }
 
 /** A second click does not send a form a second time. */

@@ -1,5 +1,5 @@
-// The list of an organization: filters, sorts and groups its rows, and keeps that in the URL so that it can be sent to others. Without this file the list
-// is grouped by type and sorted by name.
+// The lists of an organization and of the home page: filters, sorts and groups their rows, and keeps that in the URL so that it can be sent to others.
+// Without this file they are grouped by type or by organization and sorted by name.
 
 const tools = document.querySelector('.sift');
 const list = document.querySelector('.groups');
@@ -12,12 +12,15 @@ const controls = Object.fromEntries(
 const rows = [...document.querySelectorAll('.groups .row')].map((row, place) => ({
   row,
   place,
+  from: row.closest('.group'),
   words: row.textContent.toLowerCase(),
   topics: [...row.querySelectorAll('.topic')].map(({ textContent }) => textContent),
   changed: row.querySelector('time')?.dateTime ?? '',
   ...row.dataset,
 }));
-const ofType = [...document.querySelectorAll('.groups > .group')];
+const written = [...document.querySelectorAll('.groups > .group')];
+// Folds that are closed unless something is looked for.
+const folded = [...document.querySelectorAll('.groups details:not([open])')];
 
 const orders = {
   name: (a, b) => a.place - b.place,
@@ -62,6 +65,7 @@ function show() {
   const sorted = rows.toSorted(orders[controls.order.value]);
   group(sorted);
   tools.querySelector('[role="status"]').textContent = shown < rows.length ? `${shown} of ${rows.length}` : '';
+  for (const fold of folded) fold.open = shown < rows.length;
   const chosen = Object.entries(controls).filter(([, { value, options }]) => value !== (options?.[0].value ?? ''));
   history.replaceState(
     null,
@@ -75,13 +79,9 @@ function show() {
 /** Puts the rows under the headings that are asked for. */
 function group(sorted) {
   const by = controls.grouping.value;
-  if (by === 'type') {
-    for (const { row, type } of sorted)
-      ofType
-        .find((each) => each.dataset.type === type)
-        .querySelector('.rows')
-        .append(row);
-    list.replaceChildren(...ofType);
+  if (by === controls.grouping.options[0].value) {
+    for (const { row, from } of sorted) from.querySelector('.rows').append(row);
+    list.replaceChildren(...written);
   } else {
     const groups = new Map();
     for (const each of sorted) {

@@ -33,7 +33,7 @@ function addCopy(input) {
   button.textContent = 'Copy';
   button.setAttribute(
     'aria-label',
-    input.matches('textarea') ? 'Copy the HTML' : `Copy the address of ${input.labels[0].textContent}`,
+    input.matches('textarea') ? 'Copy the HTML' : `Copy: ${input.labels[0].textContent}`,
   );
   button.addEventListener('click', async () => {
     try {
@@ -203,6 +203,7 @@ function addMenu() {
   fold(document.querySelector('.panel-facts'), matchMedia('(max-width: 75rem)'));
   const narrow = matchMedia('(max-width: 62rem)');
   fold(menu, narrow);
+  fold(document.querySelector('.site-toc > details[open]'), narrow);
   menu.addEventListener('click', (event) => {
     if (narrow.matches && event.target.closest('a')) menu.open = false;
   });

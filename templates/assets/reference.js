@@ -1,4 +1,4 @@
-// What the reference of an API can do with JavaScript and is readable without: samples in other languages, copying, colours, links to
+// What the reference of an API can do with JavaScript and is readable without: samples in other languages, colours, links to
 // fields, unfolding all of an operation.
 
 /** The languages of samples, as people read their names. `languages.js` writes them; it is loaded when one of them is chosen. */
@@ -27,7 +27,6 @@ addUnfoldAll();
 // The form for a request has code, too.
 addEventListener('code', ({ target }) => {
   colour(target);
-  if (target.closest('.code') === null) addCopy(target.parentElement, target);
 });
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 goToField();
@@ -71,8 +70,8 @@ function prepare(operation) {
   if (samples === null) return;
   for (const code of samples.querySelectorAll('details code')) {
     colour(code);
-    addCopy(code.parentElement, code);
   }
+  addChoices(samples);
   const code = samples.querySelector(':scope > pre > code');
   if (code !== null) addRequest(samples, code);
 }
@@ -216,7 +215,7 @@ function addRequest(samples, code) {
   shown.add(show);
   written = Promise.all([written, show()]);
   code.parentElement.before(tools);
-  tools.append(copyButton(code));
+  code.dispatchEvent(new CustomEvent('code', { bubbles: true, detail: { place: tools, ready: () => written } }));
 }
 
 function isJson(text) {
@@ -245,30 +244,19 @@ function choose(language) {
   written = Promise.all([...shown].map((show) => show()));
 }
 
-function addCopy(pre, code) {
-  const box = document.createElement('div');
-  box.className = 'code';
-  pre.replaceWith(box);
-  box.append(pre, copyButton(code));
-}
-
-function copyButton(code) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'copy-code';
-  button.textContent = 'Copy';
-  button.addEventListener('click', async () => {
-    try {
-      await written;
-      await navigator.clipboard.writeText(code.textContent);
-      button.textContent = 'Copied';
-    } catch {
-      getSelection().selectAllChildren(code);
-      button.textContent = 'Selected';
-    }
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
-  });
-  return button;
+/** More than three examples of one answer are a choice and not tabs. */
+function addChoices(samples) {
+  for (const box of samples.querySelectorAll('.answers .answers')) {
+    const all = [...box.children];
+    if (all.length <= 3) continue;
+    const choice = select(
+      'Example',
+      all.map((each, at) => [String(at), each.querySelector('summary').textContent]),
+    );
+    choice.addEventListener('change', () => (all[Number(choice.value)].open = true));
+    box.classList.add('chosen');
+    box.before(choice);
+  }
 }
 
 /** Unfolds or folds everything in one part. */

@@ -544,6 +544,30 @@ describe('walls', () => {
     }
   });
 
+  test('the overview is one list, narrowed by words, type and state', async () => {
+    await publishVersion(server.registry, '@acme/apis/listed', '1.0.0');
+    const rowsOf = async (query: string) => {
+      const { text } = await admin.get(`/console/acme${query}`);
+      return [...text.matchAll(/<a href="\/console\/acme\/(\w+\/[\w-]+)">/g)].map(([, name]) => name);
+    };
+    const all = await rowsOf('');
+    expect(all).toContain('apis/listed');
+    expect(await rowsOf('?q=LISTED')).toEqual(['apis/listed']);
+    expect(await rowsOf('?q=listed&type=schemas')).toEqual([]);
+    expect(await rowsOf('?q=listed&state=none')).toEqual([]);
+    expect((await admin.get('/console/acme?q=nowhere')).text).toContain(
+      'No resource is like this. Take away a filter.',
+    );
+  });
+
+  test('the audit is narrowed by what and who', async () => {
+    await publishVersion(server.registry, '@acme/apis/listed', '1.0.1');
+    const found = (await admin.get('/console/acme/audit?resource=apis/listed')).text;
+    expect(found).toContain('@acme/apis/listed');
+    expect(found).toContain('name="resource" value="apis/listed"');
+    expect((await admin.get('/console/acme/audit?actor=nobody')).text).toContain('No change is like this.');
+  });
+
   test('no page may be framed, kept or run a foreign script', async () => {
     for (const page of [
       '/console/acme',

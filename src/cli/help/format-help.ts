@@ -3,7 +3,7 @@ import { examples } from './examples.ts';
 
 /** The commands by what they are for, as `stele --help` lists them. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  start: ['init', 'doctor', 'serve', 'login', 'logout', 'completion'],
+  start: ['init', 'doctor', 'serve', 'operator', 'login', 'logout', 'completion'],
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
   publish: ['publish', 'sync', 'import', 'deprecate', 'yank', 'reactivate', 'visibility'],
   use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open'],

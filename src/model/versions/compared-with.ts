@@ -24,6 +24,13 @@ export function releaseBefore(resource: Pick<Resource, 'versions'>, version: Com
   return find(resource, version, () => false);
 }
 
+/** Why a version is compared with the one that `comparedWith` finds, to say after its label. */
+export function whyCompared({ versions }: Pick<Resource, 'versions'>, { label }: Pick<Version, 'label'>): string {
+  const parsed = readerOf(versions)(label);
+  if (parsed === null) return 'the version published before it';
+  return parsed.prerelease.length > 0 ? 'the highest version below it' : 'the highest release below it';
+}
+
 /**
  * What changed since the version before, if that is still the one that it was compared with: it may
  * have been withdrawn, or an import may have put another between them.

@@ -28,8 +28,9 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
       <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
     ${urlHtml(operation, baseOf(page.document, operation, view))}
-    <div class="parts">${partsHtml(page, operation, view)}</div>
+    ${aboutHtml(page, operation, view)}
     ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
+    <div class="parts">${partsHtml(page, operation, view)}</div>
   </section>`;
 }
 
@@ -63,11 +64,17 @@ function securityOf(page: Page, { isWebhook }: ApiOperation, view: OperationView
   return view.security ?? (isWebhook ? [] : page.security);
 }
 
-function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
-  const room = roomFor(page.inlineRows);
+/** What is said of an operation before its parts. Where there is one column, its samples follow. */
+function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
   // A description of one sentence without a summary is the title already.
   const isTitle = view.description.trim().replace(/\.$/, '') === titleOf(operation);
-  return markup`${page.descriptions.block(isTitle ? '' : view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
+  const words = markup`${page.descriptions.block(isTitle ? '' : view.description, 5)}${docsHtml(view.externalDocs)}`;
+  return lengthOf(words) === 0 ? nothing : markup`<div class="about">${words}</div>`;
+}
+
+function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
+  const room = roomFor(page.inlineRows);
+  return markup`${serversHtml(view.servers)}${securityHtml(
     page,
     securityOf(page, operation, view),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, operation.isWebhook)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;

@@ -83,7 +83,7 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     const link = typeof token === 'string' ? ((await links.open(token)) as { id: string } | null) : null;
     if (link === null || !(await use(link.id))) {
       const message =
-        'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and a restart prints a new link.';
+        'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and `stele operator link` a new link.';
       throw new RegistryError('malformed', message);
     }
     await sessions.begin(response, { key: null });
@@ -142,11 +142,15 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
       if (target === null) return `${basePathOf(url)}/account`;
       return `${basePathOf(url)}/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
     },
-    signInLink() {
-      const expiresAt = new Date(expiryTime().getTime() + linkLifetime * 1000);
-      return `/login/link?token=${encodeURIComponent(sealSync(registry, `sign-in link ${url}`, { id: newId(registry) }, expiresAt))}`;
-    },
+    signInLink: () => signInLink(registry, url),
   };
+}
+
+/** A link that signs in the operator once, within a day, below the registry's address. */
+export function signInLink(registry: Registry, url: string): string {
+  const expiresAt = new Date(registry.expiryTime().getTime() + linkLifetime * 1000);
+  const token = sealSync(registry, `sign-in link ${url}`, { id: newId(registry) }, expiresAt);
+  return `/login/link?token=${encodeURIComponent(token)}`;
 }
 
 /**

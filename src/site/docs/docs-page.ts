@@ -78,6 +78,7 @@ function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly R
     headings: headings.filter(({ level }) => level <= 3),
     pages: all.map((each) => ({
       title: each.page.title,
+      group: each.page.group,
       href: links.path(docPath(each.page.name)),
       isCurrent: each.page === page,
       headings: each.headings.filter(({ level }) => level === 2),

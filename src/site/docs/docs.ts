@@ -10,6 +10,8 @@ export interface DocPage {
   title: string;
   /** One sentence. */
   description: string;
+  /** The heading of the navigation above it. Null: that of the page before it. */
+  group: string | null;
   /**
    * CommonMark with tables. A line `<!-- stele: commands -->` is replaced by a generated part
    * (`docs-parts.ts`).
@@ -29,10 +31,11 @@ export function readDocs(folder: string = ours): DocPage[] {
 function readPage(name: string, text: string): { page: DocPage; order: number } {
   const [, head, markdown] = /^---\n(.*?)\n---\n(.*)$/s.exec(text.replaceAll('\r\n', '\n')) ?? [];
   const meta: unknown = head === undefined ? null : parse(head);
-  const { title, order, description } = (meta ?? {}) as Record<string, unknown>;
+  const { title, order, description, group } = (meta ?? {}) as Record<string, unknown>;
   if (typeof title !== 'string' || typeof order !== 'number' || typeof description !== 'string')
     throw new TypeError(`${name}.md needs front matter with title, description and order.`);
-  return { page: { name, title, description, markdown: markdown!.trimStart() }, order };
+  const heading = typeof group === 'string' ? group : null;
+  return { page: { name, title, description, group: heading, markdown: markdown!.trimStart() }, order };
 }
 
 /** Path of a page under the base. */

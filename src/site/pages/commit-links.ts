@@ -4,6 +4,8 @@ export interface CommitLinks {
   commit: string;
   /** The page of a file, at a line number. */
   file(path: string, line?: number): string;
+  /** The page of a file as it is now on a branch, where people change it. */
+  latest(path: string, branch: string): string;
   /** The form for a new issue, with its title filled in. */
   issue(title: string): string;
 }
@@ -24,15 +26,16 @@ export function commitLinks(repository: string | null, commit: string | null): C
   const host = Object.hasOwn(hosts, url.hostname) ? hosts[url.hostname]! : null;
   if (host === null || !/^[0-9a-f]{40,64}$/.test(commit)) return null;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '').replace(/\.git$/, '')}`;
+  const nameOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
   return {
     repository: base,
     commit: `${base}${host.commit}${commit}`,
     file(path, line) {
-      const name = path.split('/').map(encodeURIComponent).join('/');
       // Bitbucket has its own anchor format for lines.
       const place = line === undefined ? '' : url.hostname === 'bitbucket.org' ? `#lines-${line}` : `#L${line}`;
-      return `${base}${host.file}${commit}/${name}${place}`;
+      return `${base}${host.file}${commit}/${nameOf(path)}${place}`;
     },
+    latest: (path, branch) => `${base}${host.file.replace('/commit/', '/branch/')}${nameOf(branch)}/${nameOf(path)}`,
     issue: (title) => `${base}${host.issue}${encodeURIComponent(title)}`,
   };
 }

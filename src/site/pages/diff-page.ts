@@ -1,7 +1,14 @@
 import type { Coordinate, View } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
-import { comparedWith } from '../../model/versions/compared-with.ts';
-import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
+import { comparedWith, whyCompared } from '../../model/versions/compared-with.ts';
+import {
+  countsInWords,
+  verdicts,
+  verdictsInWords,
+  type Change,
+  type Comparison,
+  type Verdict,
+} from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
@@ -42,6 +49,8 @@ export async function diffPage(
     from: from && link(from),
     to: link(to),
     comparison: comparison && describeComparison(comparison, places),
+    why: from && whyOf(from, to),
+    compare: compareForm(site, resource, from?.version.label ?? null, version.label),
     others: ['json', 'md'].map((form) => ({
       form: form === 'json' ? 'JSON' : 'Markdown',
       href: hrefOf(site, from, to, form === 'json' ? 'diff-json' : 'diff-markdown'),
@@ -57,8 +66,29 @@ export function uploadDiffPage(site: Site, resource: Resource, from: string, com
     from: { label: from, href: site.links.to(coordinateOf(resource), { label: from }) },
     to: null,
     comparison: describeComparison(comparison, { before: null, after: new Map() }),
+    why: null,
+    compare: null,
     others: [],
   });
+}
+
+/** What was compared with what, and why that one. */
+function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): string {
+  const isUsual = comparedWith(resource, version)?.label === from.version.label;
+  return `${version.label} is compared with ${from.version.label}, ${isUsual ? whyCompared(resource, version) : 'as you chose'}.`;
+}
+
+/** The most versions that can be chosen. */
+const maxChoices = 100;
+
+/** Two choices of versions to compare. Null where there is one version, or no server that compares. */
+export function compareForm(site: Site, resource: Resource, from: string | null, to: string): object | null {
+  const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn').map(({ label }) => label);
+  if (readable.length < 2 || site.isStatic) return null;
+  const newest = readable.slice(-maxChoices).toReversed();
+  const labels = [...new Set([...newest, to, ...(from === null ? [] : [from])])];
+  const other = from ?? labels.find((label) => label !== to)!;
+  return { action: site.links.to(coordinateOf(resource), { view: 'diff' }), labels, from: other, to };
 }
 
 function frameOf(site: Site, resource: Resource) {
@@ -119,6 +149,7 @@ function sectionsOf({ changes, counts }: Comparison, places: Places): object[] {
     return [
       {
         ...verdictTags[verdict],
+        heading: verdictsInWords[verdict],
         verdict,
         count: counts[verdict],
         groups: [...groups].map(([name, members]) => ({

@@ -26,7 +26,10 @@ import type { Site } from '../site.ts';
  * The most resources listed per organization on the home page and per type on its page. Others are
  * only counted.
  */
-const shown = { home: 50, listing: 2000, changes: 12 };
+const shown = { home: 5, listing: 2000, changes: 12 };
+
+/** The most organizations whose rows are not folded on the home page: with more it has over two screens. */
+const maxUnfolded = 3;
 
 /** The home page: the organizations, with the resources and sites that the reader may see. `signedIn`: null for a reader without an account. */
 export function homePage(
@@ -51,7 +54,7 @@ export function homePage(
     href: site.links.path(formatAddress({ kind: 'organization', org })),
     count: resources.length,
     resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
-    more: Math.max(0, resources.length - shown.home),
+    isOpen: byOrganization.size <= maxUnfolded,
   }));
   const feed = feedLink(site, { kind: 'registry' });
   return site.page('home', {
@@ -72,6 +75,11 @@ export function homePage(
     },
     signedIn,
     organizations,
+    scripts: ['list.js'],
+    ...siftOf(
+      [...byOrganization.values()].flatMap((each) => each.slice(0, shown.home)),
+      'organization',
+    ),
     sites: siteRows(site, sites),
     changes: newestOf(site, all),
     example: exampleOf(site, all),
@@ -136,8 +144,7 @@ export function organizationPage(
     type,
     logo: site.logo(org),
     about: kindsIn(resources),
-    owners: [...new Set(resources.flatMap(({ owner }) => owner ?? []))].sort(),
-    topics: [...new Set(resources.flatMap(({ topics = [] }) => topics))].sort(),
+    ...siftOf(resources, 'type'),
     scripts: ['list.js'],
     changes: newestOf(site, resources),
     feed: feedLink(site, { kind: 'organization', org }).href,
@@ -146,6 +153,15 @@ export function organizationPage(
     sites: siteRows(site, sites),
     groups: groups.filter(({ count }) => count > 0 || type !== null),
   });
+}
+
+/** What a list can be filtered and grouped by. `grouping`: how it is grouped without a script. */
+function siftOf(resources: readonly Resource[], grouping: string): object {
+  return {
+    grouping,
+    hasOwners: resources.some(({ owner }) => owner),
+    topics: [...new Set(resources.flatMap(({ topics = [] }) => topics))].sort(),
+  };
 }
 
 /** The documentation sites that have a deployment and that the reader may read (of one organization). */
@@ -206,11 +222,24 @@ function exampleOf({ links }: Site, resources: readonly Resource[]): object | nu
 /** What a page says of a resource's ownership: `labels.eta`. */
 export function labelsOf({ links }: Pick<Site, 'links'>, { owner, lifecycle, topics }: Ownership): object {
   return {
-    owner: owner ?? null,
+    owner: owner ? ownerOf(owner) : null,
     lifecycle: lifecycle ?? null,
     topics: topics ?? [],
     search: links.path('/search'),
   };
+}
+
+/** Whom to ask, with an address if the text has one: `Ana <ana@acme.example>`, `Payments https://chat.example/pay`. */
+function ownerOf(owner: string): { name: string; href: string | null } {
+  const [mail] = /[^\s<>()@]+@[^\s<>()@]+/.exec(owner) ?? [];
+  const [page] = /https?:\/\/[^\s<>]+/.exec(owner) ?? [];
+  const address = page ?? mail;
+  if (address === undefined) return { name: owner, href: null };
+  const name = owner
+    .replace(address, '')
+    .replace(/[<>()]/g, '')
+    .trim();
+  return { name: name || address, href: page ?? `mailto:${mail}` };
 }
 
 /** The data of one line in a list of resources. */

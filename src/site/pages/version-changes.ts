@@ -1,10 +1,10 @@
-import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparedWith, whyCompared } from '../../model/versions/compared-with.ts';
 import { isAtLeast, type Comparison } from '../../model/comparison.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { comparisonTitle } from '../../sync/changes/describe-changes.ts';
-import { changesHref, verdictTags } from './diff-page.ts';
+import { changesHref, compareForm, verdictTags } from './diff-page.ts';
 import type { Site } from '../site.ts';
 
 /** Changes that the page of a version names. The others are on their own page. */
@@ -34,6 +34,8 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
       label: previous.label,
       href: site.links.to(coordinateOf(granted.resource), { label: previous.label }),
     },
+    why: whyCompared(granted.resource, granted.version),
+    compare: compareForm(site, granted.resource, previous.label, granted.version.label),
     href: changesHref(site, granted.resource, granted.version.label),
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],

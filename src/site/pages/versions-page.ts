@@ -5,7 +5,7 @@ import { whyLatest } from '../../model/versions/why-latest.ts';
 import type { Granted } from '../../registry/read.ts';
 import { crumbsWithin } from './crumbs.ts';
 import { dayOf } from './dates.ts';
-import { changesHref, verdictTags } from './diff-page.ts';
+import { changesHref, compareForm, verdictTags } from './diff-page.ts';
 import { subscriptionOf } from './subscription.ts';
 import type { Site } from '../site.ts';
 
@@ -24,6 +24,7 @@ export function versionsPage(site: Site, { resource }: Granted): string {
     canonical: links.whole(links.to(coordinate, { view: 'versions' })),
     hidden: resource.visibility === 'private',
     resource: { name: resource.name, coordinate: nameOf(resource), href: links.to(coordinate) },
+    compare: compareForm(site, resource, null, resource.latest ?? resource.versions.at(-1)?.label ?? ''),
     count: resource.versions.length,
     whyLatest: whyLatest(resource),
     versions: all.map((version) => lineOf(site, resource, version)),

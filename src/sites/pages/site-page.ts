@@ -1,5 +1,8 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
+import { commitLinks } from '../../site/pages/commit-links.ts';
+import { excerpt } from '../../site/pages/listings.ts';
+import type { PageContent } from '../model/source-page.ts';
 import type { DeployedPage } from '../model/deployment.ts';
 import { routeOf } from '../model/page-path.ts';
 import { findReadableSite } from '../../registry/readable.ts';
@@ -42,7 +45,7 @@ export async function sitePage(
   const trail = trailTo(contents, path).slice(0, -1);
   const text = site.page('documentation', {
     title: path === 'index.md' ? settings.title : `${facts.title} · ${settings.title}`,
-    description: facts.description || (path === 'index.md' ? settings.description : ''),
+    description: facts.description || (path === 'index.md' && settings.description) || beginningOf(content),
     heading: facts.title,
     lead: facts.description,
     ...(placed.expires === undefined && { canonical: `${url}${routeOf(path)}` }),
@@ -71,12 +74,27 @@ export async function sitePage(
     within: withinOf(granted, path),
     previous: neighbour(previous),
     next: neighbour(next),
+    edit: editLink(granted, path),
     expires: placed.expires ?? null,
     styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
   });
   const hasOthers = settings.versions.some((version) => version.site !== undefined);
   return { text, ...sharingOf(granted, embeds, hasOthers ? [everywhereKey] : []) };
+}
+
+/** The first words of a page, for whoever links to it. */
+function beginningOf({ sections }: PageContent): string {
+  const [first] = sections;
+  return first?.id === '' ? excerpt(first.text) : '';
+}
+
+/** The file of a page at its git host, on the branch that the site follows. Null: it was sent, or the host is not known. */
+function editLink({ site, deployment: { origin } }: GrantedSite, path: string): object | null {
+  if (origin === null) return null;
+  const links = commitLinks(origin.repository, origin.commit);
+  const file = origin.folder === '' ? path : `${origin.folder}/${path}`;
+  return links && { href: links.latest(file, site.connection?.branch ?? 'HEAD'), host: new URL(links.repository).host };
 }
 
 /** The "not found" page of a site. It names no embed, and is the same for every reader. */
@@ -136,6 +154,7 @@ function barePage(
     within: withinOf(granted, folder),
     previous: null,
     next: null,
+    edit: null,
     expires: placed.expires ?? null,
     styles,
     ...more,

@@ -8,25 +8,29 @@ import { isColour, luminanceOf, partsOf } from '../model/theme.ts';
 export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings' | 'files'>): string {
   const { accent, font, codeFont } = settings.theme;
   const accentDark = settings.theme.accentDark ?? (accent && isColour(accent) ? lighten(accent) : undefined);
-  const colour = (value: string | undefined): string =>
-    value !== undefined && isColour(value)
-      ? `:root{--accent:${value};--accent-ink:${inkOn(value)};--accent-wash:color-mix(in srgb,${value} 12%,var(--ground))}`
-      : '';
+  const colours = [accent, accentDark].map((value, at) =>
+    value !== undefined && isColour(value) ? value : usual[at]!,
+  );
+  const both = (of: (colour: string) => string) => `light-dark(${colours.map(of).join(',')})`;
+  const shown = both((value) => value);
   // The paths of files need no quoting (`page-path.ts`).
   const face = (name: string, path: string | undefined, variable: string): string =>
     path !== undefined && Object.hasOwn(files, path)
       ? `@font-face{font-family:"${name}";src:url("${path}");font-display:swap}:root{${variable}:"${name}",system-ui,sans-serif}`
       : '';
-  const dark = colour(accentDark);
   return [
-    colour(accent),
-    dark === '' ? '' : `@media (prefers-color-scheme:dark){${dark}}`,
+    ![accent, accentDark].some((value) => value !== undefined && isColour(value))
+      ? ''
+      : `:root{--accent:${shown};--accent-ink:${both(inkOn)};--accent-wash:color-mix(in srgb,${shown} 12%,var(--ground))}`,
     face('site', font, '--sans'),
     face('site-code', codeFont, '--mono'),
   ]
     .filter((rule) => rule !== '')
     .join('\n');
 }
+
+/** The accents of style.css, light and dark. */
+const usual = ['#0a6657', '#62cdb5'];
 
 /** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
 function inkOn(colour: string): string {

@@ -11,6 +11,7 @@ const kinds: Readonly<Record<string, string>> = {
   warning: 'Warning',
   caution: 'Caution',
   danger: 'Danger',
+  details: 'Details',
 };
 
 /**
@@ -21,11 +22,16 @@ export function addAdmonitions(markdown: MarkdownIt): void {
     markdown.use(container, kind, {
       validate: (parameters: string) => parameters.trim().split(/\s/, 1)[0] === kind,
       render(tokens: { nesting: number; info: string }[], at: number) {
-        if (tokens[at]!.nesting < 0) return '</div>\n';
+        if (tokens[at]!.nesting < 0) return kind === 'details' ? '</details>\n' : '</div>\n';
         return opening(kind, tokens[at]!.info.trim().slice(kind.length).trim());
       },
     });
   }
+  // Its pieces are tabs (`groupCode`).
+  markdown.use(container, 'code-group', {
+    render: (tokens: { nesting: number }[], at: number) =>
+      tokens[at]!.nesting < 0 ? '</div>\n' : '<div class="answers">\n',
+  });
   markdown.core.ruler.before('inline', 'alerts', ({ tokens }) => {
     const open: (string | null)[] = [];
     for (const [at, token] of tokens.entries()) {
@@ -33,7 +39,7 @@ export function addAdmonitions(markdown: MarkdownIt): void {
         const text = tokens[at + 1]?.type === 'paragraph_open' ? tokens[at + 2] : undefined;
         const [mark, name] = /^\[!([A-Za-z]+)\][ \t]*(?:\n|$)/.exec(text?.content ?? '') ?? [];
         const kind = name?.toLowerCase() ?? '';
-        const isKnown = mark !== undefined && Object.hasOwn(kinds, kind);
+        const isKnown = mark !== undefined && kind !== 'details' && Object.hasOwn(kinds, kind);
         open.push(isKnown ? kind : null);
         if (!isKnown) continue;
         text!.content = text!.content.slice(mark.length);
@@ -47,5 +53,6 @@ export function addAdmonitions(markdown: MarkdownIt): void {
 }
 
 function opening(kind: string, title: string): string {
+  if (kind === 'details') return `<details class="box"><summary>${escapeText(title || kinds[kind]!)}</summary>\n`;
   return `<div class="box ${kind}" role="note"><p class="box-title">${escapeText(title || kinds[kind]!)}</p>\n`;
 }

@@ -4,6 +4,7 @@ import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '..
 import { shorten } from '../../render/plain-text.ts';
 import type { EmbedLine } from './embed-rule.ts';
 import { readFrontMatter, type FrontMatter } from './front-matter.ts';
+import { programs } from './markup.ts';
 import {
   createSiteMarkdown,
   maxNesting,
@@ -50,6 +51,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     links: [],
     unsafe: [],
     deep: [],
+    unknown: new Map(),
     ids: createHeadingIds(hasEmbed(meta, body) ? referenceIds : []),
     highlight,
   };
@@ -59,6 +61,8 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     problems.push(
       problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
     );
+  for (const [markup, line] of page.unknown)
+    problems.push(problemAt(path, line, 'site-markup-unknown', unknownMarkup(markup), 'warning'));
   const [deep] = page.deep;
   if (deep !== undefined)
     problems.push(
@@ -111,6 +115,13 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     sections: sectionsOf(tokens),
   };
   return { path, page: { facts, content }, problems };
+}
+
+function unknownMarkup(markup: string): string {
+  if (markup.startsWith(':'))
+    return `${markup} is not a kind of box, and its lines are shown as text. Use one of those in the documentation of sites.`;
+  const text = programs.has(markup.slice(1, -1).toLowerCase()) ? 'with what stands in it' : 'and the text in it stays';
+  return `${markup} is left out, ${text}. Pages are Markdown: write it as Markdown, or link to it.`;
 }
 
 const unclearEmbed =

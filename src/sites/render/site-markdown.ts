@@ -8,6 +8,7 @@ import { shorten } from '../../render/plain-text.ts';
 import { addAdmonitions } from './admonitions.ts';
 import { addEmbeds } from './embed-rule.ts';
 import { resolveLink } from './page-links.ts';
+import { addMarkup } from './markup.ts';
 import { addTasks } from './tasks.ts';
 
 /** Highlights code: safe HTML, or null for a language that it does not know. */
@@ -22,6 +23,8 @@ export interface PageState extends Env {
   links: PageLink[];
   /** Links that may not be followed, with their lines. */
   unsafe: { written: string; line: number }[];
+  /** Markup that pages cannot have, with the first line where each stands. */
+  unknown: Map<string, number>;
   /** Lines from which something is nested too deeply to be shown as what it is. */
   deep: number[];
   ids: HeadingIds;
@@ -40,21 +43,24 @@ const maxHighlighted = 50_000;
 export const maxNesting = 40;
 
 /**
- * CommonMark with tables, strikethrough, footnotes, task lists, boxes, heading links and embedded
- * references. HTML in it is text. Call `parse` and `renderer.render` with a PageState as `env`.
+ * CommonMark with tables, strikethrough, footnotes, task lists, boxes, code groups, heading links and
+ * embedded references. Everyday HTML in it becomes Markdown. Call `parse` and `renderer.render` with a PageState as `env`.
  */
 export function createSiteMarkdown(): MarkdownIt {
-  const markdown = new createMarkdown('default', { html: false, linkify: false, maxNesting });
+  const markdown = new createMarkdown('default', { html: true, linkify: false, maxNesting });
   // Links are checked below, where a forbidden one can become text.
   markdown.validateLink = () => true;
   markdown.use(footnote);
   addEmbeds(markdown);
   addAdmonitions(markdown);
+  addMarkup(markdown);
   markdown.core.ruler.push('stele', (state) => {
     const page = state.env as PageState;
+    groupCode(state.tokens);
     let line = page.before;
     for (const [at, token] of state.tokens.entries()) {
       if (token.map) line = page.before + token.map[0] + 1;
+      noteContainer(page, token, line);
       if (token.type === 'heading_open') nameHeading(page, token, state.tokens[at + 1]!);
       if (token.children) token.children = safeChildren(page, state, token.children, line);
     }
@@ -68,12 +74,24 @@ export function createSiteMarkdown(): MarkdownIt {
   return markdown;
 }
 
+/** A container that is none of ours: its markers stand in the text. */
+function noteContainer({ unknown }: PageState, { type, content }: Tokens[number], line: number): void {
+  const [, kind] = type === 'inline' ? (/^:{3,} ?([\w-]+)/.exec(content) ?? []) : [];
+  if (kind !== undefined && !unknown.has(`:::${kind}`)) unknown.set(`:::${kind}`, line);
+}
+
 function nameHeading(page: PageState, token: Tokens[number], inline: Tokens[number]): void {
+  // Other site generators let authors name the anchor: `## Start {#start}`.
+  const last = inline.children?.at(-1);
+  const [mark = '', named] = /\s*\{#([A-Za-z][\w.-]*)\}\s*$/.exec(last?.type === 'text' ? last.content : '') ?? [];
+  if (named !== undefined) last!.content = last!.content.slice(0, -mark.length);
   const text = shorten(plainTextOf(inline), 200);
-  const id = page.ids.idOf(text);
+  const id = page.ids.idOf(named ?? text);
   // The title of the page is its only <h1>.
   const level = Math.max(2, Number(token.tag.slice(1)));
-  token.meta = { id, level };
+  // One link inside of another is none: a heading with a link has only that.
+  const hasLink = inline.children?.some(({ type: kind }) => kind === 'link_open') ?? false;
+  token.meta = { id, level, hasLink };
   token.attrSet('id', id);
   page.headings.push({ id, text, level });
 }
@@ -147,16 +165,24 @@ function outside(href: string): [string, string][] {
   return isOutside(href) ? [['rel', 'nofollow noopener noreferrer']] : [];
 }
 
+interface HeadingMeta {
+  id: string;
+  level: number;
+  hasLink: boolean;
+}
+
 function addRules(markdown: MarkdownIt): void {
   const { rules } = markdown.renderer;
   rules['heading_open'] = (tokens, at) => {
-    const { id, level } = tokens[at]!.meta as { id: string; level: number };
-    return `<h${level} id="${markdown.utils.escapeHtml(id)}"><a href="#${encodeURIComponent(id)}">`;
+    const { id, level, hasLink } = tokens[at]!.meta as unknown as HeadingMeta;
+    const start = `<h${level} id="${markdown.utils.escapeHtml(id)}">`;
+    return hasLink ? start : `${start}<a href="#${encodeURIComponent(id)}">`;
   };
   rules['heading_close'] = (tokens, at) => {
     let open = at;
     while (tokens[open]!.type !== 'heading_open') open--;
-    return `</a></h${(tokens[open]!.meta as { level: number }).level}>\n`;
+    const { level, hasLink } = tokens[open]!.meta as unknown as HeadingMeta;
+    return `${hasLink ? '' : '</a>'}</h${level}>\n`;
   };
   // The default is a style attribute, which the policy of pages blocks.
   for (const name of ['th_open', 'td_open'])
@@ -173,10 +199,38 @@ function addRules(markdown: MarkdownIt): void {
   };
   rules['code_block'] = (tokens, at) => codeHtml(tokens[at]!.content, '', null);
   rules['fence'] = (tokens, at, _options, env) => {
-    const { content, info } = tokens[at]!;
+    const { content, info, meta } = tokens[at]!;
     const [language = ''] = /^[A-Za-z0-9+#._-]{1,30}/.exec(info.trim()) ?? [];
-    return codeHtml(content, language, (env as PageState).highlight);
+    const html = codeHtml(content, language, (env as PageState).highlight);
+    return meta === null ? html : tabHtml(meta as unknown as CodeTab, html);
   };
+}
+
+/** A piece of a code group. */
+interface CodeTab {
+  group: string;
+  title: string;
+  isOpen: boolean;
+}
+
+/** Tabs as those of a reference's answers (style.css). */
+function tabHtml({ group, title, isOpen }: CodeTab, html: string): string {
+  return `<details class="answer" name="${group}"${isOpen ? ' open' : ''}><summary>${escapeText(title)}</summary>${html}</details>\n`;
+}
+
+/** The fences of each `::: code-group`, with `[title]` after their language. */
+function groupCode(tokens: Tokens): void {
+  let group: string | null = null;
+  let isOpen = false;
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'container_code-group_open') [group, isOpen] = [`code-${at}`, true];
+    else if (token.type === 'container_code-group_close') group = null;
+    else if (token.type === 'fence' && group !== null) {
+      const [, title = token.info.trim()] = /\[([^\]]+)\]/.exec(token.info) ?? [];
+      token.meta = { group, title: shorten(title || 'Code', 60), isOpen };
+      isOpen = false;
+    }
+  }
 }
 
 function codeHtml(code: string, language: string, highlight: Highlight | null): string {

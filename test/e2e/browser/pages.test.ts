@@ -189,7 +189,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
     await using watched = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/trains`);
-    await page.getByRole('button', { name: 'Copy the address of YAML' }).click();
+    await page.getByRole('button', { name: 'Copy: YAML' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${site.url}/@acme/apis/trains@1.2.1.yaml`);
     expect(wrong).toEqual([]);

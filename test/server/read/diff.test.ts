@@ -54,10 +54,12 @@ test.each([
 
 test('the page says what was before and after, where, and in which versions to read it', async () => {
   const { body } = await diff('', 'text/html');
-  expect(body).toContain('none → <ins>&quot;&lt;b&gt;new&lt;/b&gt;&quot;</ins>');
+  expect(body).toContain(
+    '<dt>1.0.0</dt><dd>none</dd></div><div><dt>2.0.0</dt><dd><ins>&quot;&lt;b&gt;new&lt;/b&gt;&quot;</ins></dd>',
+  );
   expect(body).toMatch(/Read it in <a href="[^"]*shop@1\.0\.0#[^"]*">1\.0\.0<\/a> and <a [^>]*>2\.0\.0<\/a>/);
-  expect(body).toContain('at <code>/paths/~1d/post</code></p>');
-  expect(body).toContain('<li><p>GET /c was removed.</p><p class="quiet">');
+  expect(body).toContain('At <code>/paths/~1d/post</code></p></details>');
+  expect(body).toContain('<li><p>GET /c was removed.</p><details class="fold place">');
 });
 
 test('there is nothing before the first version', async () => {
@@ -121,6 +123,25 @@ test('the page shows what broke first, with links to the operations of both vers
   expect(body).not.toContain('<b>new</b>');
   // Without a column, the text touches the edge of the window.
   expect(body).toContain('<main id="content" class="column wide">');
+});
+
+test('the page says what was compared with what, why, and offers two other versions', async () => {
+  const { body } = await diff('', 'text/html');
+  expect(body).toContain('2.0.0 is compared with 1.0.0, the highest release below it.');
+  expect((await diff('?from=2.0.0&to=1.0.0', 'text/html')).body).toContain(
+    '1.0.0 is compared with 2.0.0, as you chose.',
+  );
+  expect(body).toMatch(/<h2 class="weight error">Breaking changes <span class="count">/);
+  const compare =
+    '<form class="compare" action="/@acme/apis/shop/diff"><label>Compare <select name="from"><option>2.0.0';
+  expect(body).toContain(compare);
+  for (const page of ['', '/versions']) {
+    const { body: other } = await ask(served.port, {
+      target: `/@acme/apis/shop${page}`,
+      headers: [['Accept', 'text/html']],
+    });
+    expect(other.toString(), page).toContain(compare);
+  }
 });
 
 test('Markdown names the verdicts', async () => {

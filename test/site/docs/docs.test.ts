@@ -16,12 +16,12 @@ describe('pages of a folder', () => {
   const write = (name: string, text: string) => writeFile(join(folder, name), text);
 
   test('are in the order that they say, whatever their names and line ends', async () => {
-    await write('b.md', '---\ntitle: First\ndescription: One.\norder: 1\n---\n\nText.\n');
+    await write('b.md', '---\ntitle: First\ndescription: One.\norder: 1\ngroup: Start\n---\n\nText.\n');
     await write('a.md', '---\r\ntitle: Second\r\ndescription: Two.\r\norder: 2\r\n---\r\n\r\n## More\r\n');
     await write('notes.txt', 'no page');
     expect(readDocs(folder)).toEqual([
-      { name: 'b', title: 'First', description: 'One.', markdown: 'Text.\n' },
-      { name: 'a', title: 'Second', description: 'Two.', markdown: '## More\n' },
+      { name: 'b', title: 'First', description: 'One.', group: 'Start', markdown: 'Text.\n' },
+      { name: 'a', title: 'Second', description: 'Two.', group: null, markdown: '## More\n' },
     ]);
   });
 

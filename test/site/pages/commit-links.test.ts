@@ -31,6 +31,12 @@ describe('the page of a commit', () => {
     expect(links.file('a b/x.yaml', 3)).toBe(file!.replace('C', commit));
   });
 
+  test('has a file as it is on a branch, to change it there', () => {
+    const on = (repository: string) => commitLinks(repository, commit)!.latest('docs/a b.md', 'main');
+    expect(on('https://github.com/acme/apis')).toBe('https://github.com/acme/apis/blob/main/docs/a%20b.md');
+    expect(on('https://codeberg.org/acme/apis')).toBe('https://codeberg.org/acme/apis/src/branch/main/docs/a%20b.md');
+  });
+
   test('has a form for a problem with its title filled in', () => {
     expect(commitLinks('https://github.com/acme/apis', commit)!.issue('a&b')).toBe(
       'https://github.com/acme/apis/issues/new?title=a%26b',

@@ -115,7 +115,7 @@ describe('a hostile page', () => {
     expect(render('---\ntitle: [\n---\n').rules).toEqual(['site-front-matter']);
     expect(render('---\n__proto__: { hidden: true }\n---\n').facts!.hidden).toBe(false);
     expect(render('import X from "x"\n\n<X />\n\n{process.env}').html).toContain('{process.env}');
-    expect(render('<!--#include virtual="/etc/passwd" -->').html).toContain('&lt;!--#include');
+    expect(render('<!--#include virtual="/etc/passwd" -->').html).toBe('');
   });
 
   test('is refused if it is not UTF-8', () => {
@@ -149,6 +149,73 @@ describe('a hostile page', () => {
     expect(render(text.repeat(most - 1)).rules).toEqual([]);
     expect(render(text.repeat(most + 2)).rules).toEqual(['site-page-limit']);
   });
+
+  test('has the tabs and folds of VitePress', () => {
+    const group = '::: code-group\n\n```js [a.js]\n1;\n```\n\n```sh\nls\n```\n\n:::\n\n```js [b.js]\n2;\n```\n';
+    const { html, rules } = render(`:::details Why *so*\nBecause.\n:::\n\n${group}`);
+    expect(rules).toEqual([]);
+    expect(html).toContain('<details class="box"><summary>Why *so*</summary>\n<p>Because.</p>\n</details>');
+    const tabs = [...html.matchAll(/<details class="answer" name="([^"]+)"( open)?><summary>([^<]+)/g)];
+    expect(tabs.map(([, , open, title]) => [title, open])).toEqual([
+      ['a.js', ' open'],
+      ['sh', undefined],
+    ]);
+    expect(new Set(tabs.map(([, name]) => name)).size).toBe(1);
+  });
+
+  test('has everyday HTML as Markdown, and of nothing else but its text, with the line in the report', () => {
+    const { html, problems } = render(
+      [
+        '<details>',
+        '<summary>More <b>here</b></summary>',
+        '',
+        'Inside **it**, <kbd>Ctrl</kbd><br>K.',
+        '',
+        '</details>',
+        '',
+        'See <ScrimbaLink href="x">the film</ScrimbaLink> and `<Foo>`.',
+        '',
+        '<script setup>',
+        'alert(1)',
+        '</script>',
+        '',
+        '<p align="center" onclick="x()">Middle</p>',
+        '',
+        '::: cards',
+        'One',
+        ':::',
+      ].join('\n'),
+    );
+    expect(html).toContain(
+      '<details><summary>More <strong>here</strong></summary><p>Inside <strong>it</strong>, Ctrl<br>',
+    );
+    expect(html).toContain('<p>See the film and <code>&lt;Foo&gt;</code>.</p>');
+    expect(html).toContain('<p>Middle</p>');
+    expect(html).not.toMatch(/alert|onclick|Scrimba|<script/);
+    expect(problems.map(({ rule, line, message }) => [rule, line, message.split(' ')[0]])).toEqual([
+      ['site-markup-unknown', 10, '<script>'],
+      ['site-markup-unknown', 8, '<ScrimbaLink>'],
+      ['site-markup-unknown', 16, ':::cards'],
+    ]);
+  });
+
+  test('has the anchors that its author names, and no second list of its contents', () => {
+    const { html, facts } = render('# T\n\n[[toc]]\n\n## How it starts {#start}\n\nText.\n');
+    expect(html).toBe('<h2 id="start"><a href="#start">How it starts</a></h2>\n<p>Text.</p>\n');
+    expect(facts!.headings).toEqual([{ id: 'start', text: 'How it starts', level: 2 }]);
+  });
+
+  test('has one link in a heading that has one', () => {
+    expect(render('# T\n\n## The [API](api.md)\n').html).toBe('<h2 id="the-api">The <a href="api">API</a></h2>\n');
+  });
+
+  test.each(['<!-- ', '<script>', '<div a ', '<Foo>', '<details>\n\n', '<table><tr><td>', '<summary>', '</b>'])(
+    'with much of %j ends soon, and has none of it',
+    (text) => {
+      const { html } = render(`${text.repeat(2000)}\n\nend`);
+      expect(html).not.toMatch(/<(?:script|Foo|b>)|<!--/);
+    },
+  );
 
   test('of very deep nesting loses nothing, and says so', () => {
     const quotes = render(`---\ntitle: Q\n---\n\n${'> '.repeat(5_000)}secret\n\nAfter`);

@@ -63,7 +63,9 @@ test('what an author writes is text on every page and list, whatever it is', asy
   }
   const more = (await read(`${own}more`)).text;
   expect(more).toContain('---js');
-  expect(more).toContain('&lt;X&gt;{alert(1)}&lt;/X&gt;');
+  // Tags of other site generators are left out; what stands between them is text.
+  expect(more).toContain('{alert(1)}');
+  expect(more).not.toMatch(/<\/?X>/);
   expect(more).toContain('{{ 7 * 7 }} &lt;%= 7 * 7 %&gt;');
   expect(more).not.toContain('root:');
 });

@@ -53,6 +53,12 @@ describe('a site', () => {
     expect((await get(at('guide/start'))).text).toContain('rel="prev" href="/sites/acme/handbook/guide/"');
   });
 
+  test('is described by its first words where the front matter says nothing, for whoever links to it', async () => {
+    const { text } = await get(at('guide/'));
+    expect(text).toMatch(/<meta name="description" content="[^"]+">/);
+    expect(text).toContain(`<meta property="og:url" content="http://registry.test${at('guide/')}">`);
+  });
+
   test('has one address for each page, and redirects within itself', async () => {
     const targets = {
       'guide/start.html': 'guide/start',
@@ -99,7 +105,7 @@ describe('a site', () => {
       /default-src 'none'.*frame-ancestors 'none'.*sandbox/,
     );
     expect(drawing.headers.get('x-content-type-options')).toBe('nosniff');
-    expect((await get(at('theme.css'))).text).toContain('--accent:#0a7d55');
+    expect((await get(at('theme.css'))).text).toContain('--accent:light-dark(#0a7d55,');
   });
 
   test('answers conditions, HEAD and OPTIONS as other reads', async () => {
