@@ -544,6 +544,18 @@ describe('walls', () => {
     }
   });
 
+  test('pages about versions offer to compare any two', async () => {
+    for (const version of ['1.0.0', '1.1.0']) await publishVersion(server.registry, '@acme/apis/twice', version);
+    const compare =
+      '<form class="compare" action="/@acme/apis/twice/diff"><label>Compare <select name="from"><option>1.1.0</option><option selected>1.0.0';
+    for (const view of ['', '/versions', '/diff']) {
+      const page = await createBrowser().request(`${server.url}/@acme/apis/twice${view}`, {
+        headers: { accept: 'text/html' },
+      });
+      expect(page.text, view).toContain(compare);
+    }
+  });
+
   test('the overview is one list, narrowed by words, type and state', async () => {
     await publishVersion(server.registry, '@acme/apis/listed', '1.0.0');
     const rowsOf = async (query: string) => {

@@ -325,7 +325,7 @@ describe.skipIf(!canRun).for(['/sub', ''])(
         await using opened = await browser.open();
         const { page, wrong } = opened;
         await page.goto(`${origin}${base}/`);
-        await page.getByRole('searchbox').fill('listPayments');
+        await page.getByRole('searchbox', { name: 'Search contracts' }).fill('listPayments');
         await page.keyboard.press('Enter');
         await page.locator('#found').getByRole('link', { name: '/payments' }).click();
         await page.getByRole('heading', { level: 1 }).waitFor();

@@ -81,10 +81,13 @@ function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): str
 /** The most versions that can be chosen. */
 const maxChoices = 100;
 
-/** Two choices of versions to compare. Null where there is one version, or no server that compares. */
+/**
+ * Two choices of versions to compare. Null where there is one version, and in a registry without sign-in: its pages are those
+ * of a static build, which ignores parameters.
+ */
 export function compareForm(site: Site, resource: Resource, from: string | null, to: string): object | null {
   const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn').map(({ label }) => label);
-  if (readable.length < 2 || site.isStatic) return null;
+  if (readable.length < 2 || !site.hasLogin) return null;
   const newest = readable.slice(-maxChoices).toReversed();
   const labels = [...new Set([...newest, to, ...(from === null ? [] : [from])])];
   const other = from ?? labels.find((label) => label !== to)!;

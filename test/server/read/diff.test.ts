@@ -125,23 +125,15 @@ test('the page shows what broke first, with links to the operations of both vers
   expect(body).toContain('<main id="content" class="column wide">');
 });
 
-test('the page says what was compared with what, why, and offers two other versions', async () => {
+test('the page says what was compared with what, and why', async () => {
   const { body } = await diff('', 'text/html');
   expect(body).toContain('2.0.0 is compared with 1.0.0, the highest release below it.');
   expect((await diff('?from=2.0.0&to=1.0.0', 'text/html')).body).toContain(
     '1.0.0 is compared with 2.0.0, as you chose.',
   );
   expect(body).toMatch(/<h2 class="weight error">Breaking changes <span class="count">/);
-  const compare =
-    '<form class="compare" action="/@acme/apis/shop/diff"><label>Compare <select name="from"><option>2.0.0';
-  expect(body).toContain(compare);
-  for (const page of ['', '/versions']) {
-    const { body: other } = await ask(served.port, {
-      target: `/@acme/apis/shop${page}`,
-      headers: [['Accept', 'text/html']],
-    });
-    expect(other.toString(), page).toContain(compare);
-  }
+  // Without sign-in the pages are those of a static build.
+  expect(body).not.toContain('class="compare"');
 });
 
 test('Markdown names the verdicts', async () => {
