@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { argv, echo, tmpdir } from 'zx';
 import { checkConfig } from '../src/config/load-config.ts';
 import { openRegistry } from '../src/open.ts';
-import { createKey } from '../src/registry/keys.ts';
+import { createKey } from '../src/registry/keys/keys.ts';
 import { createPulls } from '../src/pulls/pulls.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import { createSyncQueue } from '../src/sync/queue.ts';

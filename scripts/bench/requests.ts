@@ -16,7 +16,7 @@ import type { UserStore } from '../../src/config/store-config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { openServer } from '../../src/open-server.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { startCeph } from '../../test/servers/ceph.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { openApi, documentOf, type Api } from '../../test/server/v1/api.ts';
 import { createTestRegistry } from '../../test/server/registry.ts';
 import { watchFiles } from '../../test/store/watched-files.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';

@@ -36,7 +36,7 @@ export function importCommand(): Command {
       process.once('SIGINT', abort).once('SIGTERM', abort);
       let before = 0;
       const run = await withRegistry(command, async (registry) => {
-        const { importHistory } = await import('../sync/import-repository.ts');
+        const { importHistory } = await import('../sync/import/import-repository.ts');
         return withProgressUnless(json, `Importing ${name}`, (say) =>
           importHistory(
             registry,

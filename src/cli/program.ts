@@ -27,7 +27,7 @@ import { loginCommand, logoutCommand } from './login/login-command.ts';
 import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { repositoriesCommand } from './repositories-command.ts';
-import { serveCommand } from './serve-command.ts';
+import { serveCommand } from './serve/serve-command.ts';
 import { sitesCommand } from '../sites/cli/sites-command.ts';
 import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';

@@ -1,4 +1,11 @@
-import { isRejected, repositoryId, repositoryRef, type Repository, type Run } from '../model/connection.ts';
+import {
+  isRejected,
+  repositoryId,
+  repositoryRef,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { findResource } from '../registry/find-resource.ts';
@@ -24,9 +31,19 @@ export async function syncAll(
   // What one repository published, such as a ruleset, another one may have missed.
   const isNews = first.some(({ documents }) => documents.some(({ outcome }) => outcome === 'published'));
   const isWaiting = ({ documents }: Run) => documents.some(isRejected);
-  const runs = await Promise.all(first.map(async (run, at) => (isNews && isWaiting(run) ? sync(wanted[at]!) : run)));
+  const runs = await Promise.all(
+    first.map(async (run, at) => (isNews && isWaiting(run) ? both(run, await sync(wanted[at]!)) : run)),
+  );
   await queue.close();
   return Promise.all(runs.map((run) => withStillRejected(registry, run)));
+}
+
+/** Two runs of a repository as one: what the second one read again counts. */
+function both(first: Run, again: Run): Run {
+  const isAgain = ({ path, resource }: RunDocument) =>
+    again.documents.some((each) => each.path === path && (resource === null || each.resource === resource));
+  const documents = [...first.documents.filter((each) => !isAgain(each)), ...again.documents];
+  return { ...again, from: first.from, documents };
 }
 
 /** A run together with the documents that earlier runs rejected and this one did not read again. */

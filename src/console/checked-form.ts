@@ -1,7 +1,7 @@
 import { countsInWords, type Comparison } from '../model/comparison.ts';
 import type { Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
-import { verdictTags } from '../site/pages/diff-page.ts';
+import { verdictTags } from '../site/pages/versions/diff-page.ts';
 import { describeReport } from '../site/pages/report-groups.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';

@@ -1,6 +1,6 @@
 import type { ResourceType } from './address.ts';
 import { matchesGlob } from './glob.ts';
-import { formatJob, type JobOrigin } from './job.ts';
+import { formatJob, type JobOrigin } from './keys/job.ts';
 
 export type Visibility = 'public' | 'private';
 

@@ -4,7 +4,7 @@ import type { Dependency } from './graph/dependency.ts';
 import type { Validation } from './problem.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import { imageTypes, type ImageType, type ShownImage } from './images/image.ts';
-import type { JobOrigin } from './job.ts';
+import type { JobOrigin } from './keys/job.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
 

@@ -2,7 +2,7 @@ import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
 import type { Dependency } from '../model/graph/dependency.ts';
 import type { Digest } from '../model/digest.ts';
-import type { JobOrigin } from '../model/job.ts';
+import type { JobOrigin } from '../model/keys/job.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
 import { assertConnectable } from './connectable.ts';

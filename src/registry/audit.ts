@@ -1,7 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import { keyRef } from '../model/key.ts';
+import { keyRef } from '../model/keys/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';

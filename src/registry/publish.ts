@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { JobOrigin } from '../model/job.ts';
+import type { JobOrigin } from '../model/keys/job.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
 import type { Resource } from '../model/resource.ts';

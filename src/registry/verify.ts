@@ -3,7 +3,7 @@ import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
 import type { Dependency } from '../model/graph/dependency.ts';
 import { isImageName } from '../model/images/image.ts';
 import { RegistryError } from '../model/errors.ts';
-import { formatJob } from '../model/job.ts';
+import { formatJob } from '../model/keys/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Gate, Report } from '../model/problem.ts';

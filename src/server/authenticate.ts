@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys.ts';
+import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys/keys.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createAllowance } from './rate/allowance.ts';
 import { limitedName } from './rate/client-address.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import type { Snapshot } from '../source/snapshot.ts';
-import { publishPast, type ImportWork, type Past, type PublishedPast } from './import-past.ts';
+import { publishPast, type ImportWork, type Past, type PublishedPast } from './import/import-past.ts';
 import { rememberCompiled } from './remember-compiled.ts';
 
 /** A document of a tag, ready to be read. */

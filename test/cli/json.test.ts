@@ -195,6 +195,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   'webhooks delete': [['WEBHOOK --org acme', 0, { deleted: true }]],
   completion: [['bash', 0, { shell: 'bash', script: anyText }]],
   open: [['@acme/apis/pay@1.0.0 --registry REGISTRY', 0, { url: anyText, opened: true }]],
+  'operator link': [['--registry http://127.0.0.1:7700', 0, { link: anyText }]],
   'keys revoke': [['KEY --org acme', 0, { revoked: true }]],
   log: [
     ['@acme/apis/pay', 0, { changes: anyList, connection: { state: 'synced' } }],

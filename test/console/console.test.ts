@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeResource, deleteResource, restoreResource } from '../../src/registry/change-resource.ts';
-import { revokeKey } from '../../src/registry/keys.ts';
+import { revokeKey } from '../../src/registry/keys/keys.ts';
 import { createWorld } from '../registry/world.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { createBrowser } from '../server/login/browser.ts';
@@ -567,6 +567,8 @@ describe('walls', () => {
     expect(await rowsOf('?q=LISTED')).toEqual(['apis/listed']);
     expect(await rowsOf('?q=listed&type=schemas')).toEqual([]);
     expect(await rowsOf('?q=listed&state=none')).toEqual([]);
+    // A state that there is not is none, whatever objects have by nature.
+    expect((await rowsOf('?q=listed&state=constructor')).length).toBeGreaterThan(0);
     expect((await admin.get('/console/acme?q=nowhere')).text).toContain(
       'No resource is like this. Take away a filter.',
     );

@@ -1,4 +1,4 @@
-import { createKey, type NewKey } from '../../src/registry/keys.ts';
+import { createKey, type NewKey } from '../../src/registry/keys/keys.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { openServer, type Server } from '../../src/open-server.ts';
 import { createBrowser, type Browser, type Page } from '../server/login/browser.ts';

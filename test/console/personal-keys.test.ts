@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Device } from '../../src/registry/keys/devices.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { runHere } from '../cli/in-process.ts';
 import { createBrowser, type Browser } from '../server/login/browser.ts';
 import { comeBack, loginConfig, relyingParty } from '../server/login/harness.ts';

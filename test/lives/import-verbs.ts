@@ -1,4 +1,4 @@
-import { importHistory } from '../../src/sync/import-repository.ts';
+import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Verbs } from './life.ts';
 import { importVersion } from './model.ts';
 

@@ -1,6 +1,6 @@
 import type { UserConfig } from '../../src/config.ts';
 import { repositoryId } from '../../src/model/connection.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAudit } from '../../src/registry/audit.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
-import { createKey, revokeKey } from '../../src/registry/keys.ts';
+import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createWorld } from './world.ts';
 

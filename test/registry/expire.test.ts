@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { expireRecords } from '../../src/registry/maintenance/expire.ts';
 import { createWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticateKey, createKey, hashOfKey, knownPrincipal } from '../../src/registry/keys.ts';
+import { authenticateKey, createKey, hashOfKey, knownPrincipal } from '../../src/registry/keys/keys.ts';
 import { findPreview, keepPreview } from '../../src/store/previews.ts';
 import { createWorld } from './world.ts';
 

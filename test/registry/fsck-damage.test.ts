@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { parseEntryKey } from '../../src/store/log/entry.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticateKey, createKey, revokeKey, type NewKey } from '../../src/registry/keys.ts';
+import { authenticateKey, createKey, revokeKey, type NewKey } from '../../src/registry/keys/keys.ts';
 import { listKeys } from '../../src/registry/keys/list-keys.ts';
 import { createWorld } from './world.ts';
 

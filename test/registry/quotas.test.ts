@@ -4,7 +4,7 @@ import { quotaNames, type Quotas } from '../../src/config/quotas.ts';
 import type { UserConfig } from '../../src/config.ts';
 import { deleteResource, restoreResource } from '../../src/registry/change-resource.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
-import { createKey, revokeKey } from '../../src/registry/keys.ts';
+import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { rotateKey } from '../../src/registry/keys/change-key.ts';
 import { usageOf, type Usage } from '../../src/registry/maintenance/quotas.ts';
 import type { Registry } from '../../src/registry/registry.ts';

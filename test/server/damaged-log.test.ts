@@ -4,7 +4,7 @@ import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { newId } from '../../src/registry/registry.ts';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import { createTestQueue, createTestRegistry, publishVersion } from './registry.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createKey } from '../../src/registry/keys.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
 import { openServer, type Server } from '../../src/open-server.ts';
 import { openConnection } from './fast-path/connection.ts';
 import { createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from './registry.ts';

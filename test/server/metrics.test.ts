@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
-import { createKey, type NewKey } from '../../src/registry/keys.ts';
+import { createKey, type NewKey } from '../../src/registry/keys/keys.ts';
 import { isLocal } from '../../src/server/local-request.ts';
 import { listenForMetrics } from '../../src/server/metrics-listener.ts';
 import { createMetrics } from '../../src/server/metrics.ts';

@@ -1,6 +1,6 @@
 import type { UserConfig } from '../../src/config.ts';
 import { digestOf } from '../../src/model/digest.ts';
-import { createKey, revokeKey } from '../../src/registry/keys.ts';
+import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';

@@ -5,7 +5,7 @@ import { findVersion, type Resource } from '../../src/model/resource.ts';
 import { comparedWith } from '../../src/model/versions/compared-with.ts';
 import { updateResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
-import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
+import { importHistory, type ImportOptions } from '../../src/sync/import/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow, unfollow } from '../../src/sync/follow.ts';

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { netrcFile, readEnvironment, userConfigFolder } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { parseKey } from '../../model/key.ts';
+import { parseKey } from '../../model/keys/key.ts';
 
 /** A key that `stele login` got, for one registry. */
 export interface SavedKey {

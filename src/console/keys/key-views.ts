@@ -1,7 +1,7 @@
 import { here, type ConsoleRequest } from '../console-request.ts';
 import { nextOf, performList } from '../list-page.ts';
 import { timeCell, type Action, type Cell, type Page } from '../pages.ts';
-import { namesOf } from '../who.ts';
+import { namesOf } from '../people/who.ts';
 
 /** A key as `/v1` describes it. */
 export interface KeyRecord {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { scopes, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { matchesGlob } from '../../model/glob.ts';
-import { isUsable, keyRef, type Key } from '../../model/key.ts';
+import { isUsable, keyRef, type Key } from '../../model/keys/key.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../change-resource.ts';
-import { createKey } from '../keys.ts';
+import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** What to change of a key. Absent members stay as they are. */

@@ -1,7 +1,7 @@
 import { scopes, type Grant, type Principal, type Scope } from '../../model/access.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Key } from '../../model/key.ts';
-import { personRef, type Person } from '../../model/person.ts';
+import type { Key } from '../../model/keys/key.ts';
+import { personRef, type Person } from '../../model/keys/person.ts';
 import type { Registry } from '../registry.ts';
 import { organizationsOf } from './people.ts';
 

@@ -1,6 +1,6 @@
 import type { LoginConfig } from '../../config/login-config.ts';
 import type { Grant } from '../../model/access.ts';
-import { personId, personRef, type Person } from '../../model/person.ts';
+import { personId, personRef, type Person } from '../../model/keys/person.ts';
 import type { Registry } from '../registry.ts';
 
 /** The groups that the configuration mentions. Only these are kept of a person. */

@@ -1,8 +1,8 @@
 import type { Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable, type Key } from '../../model/key.ts';
-import type { Person } from '../../model/person.ts';
-import { createKey } from '../keys.ts';
+import { isUsable, type Key } from '../../model/keys/key.ts';
+import type { Person } from '../../model/keys/person.ts';
+import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 import { listKeys } from './list-keys.ts';
 import { listMembers, organizationsOf } from './people.ts';

@@ -1,4 +1,4 @@
-import type { Job } from '../../model/job.ts';
+import type { Job } from '../../model/keys/job.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 type HostClaims = Omit<

@@ -9,10 +9,10 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { RegistryError } from '../../model/errors.ts';
-import type { Key } from '../../model/key.ts';
+import type { Key } from '../../model/keys/key.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { exchangeToken } from '../../registry/trust.ts';
-import { findPublisher } from '../../registry/trusted-publisher.ts';
+import { exchangeToken } from '../../registry/keys/trust.ts';
+import { findPublisher } from '../../registry/keys/trusted-publisher.ts';
 import { readJob } from './job-claims.ts';
 import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
 

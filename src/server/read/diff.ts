@@ -4,7 +4,7 @@ import { parseSelector, type Selector, type View } from '../../model/address.ts'
 import { RegistryError } from '../../model/errors.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
-import { diffMarkdown, diffPage } from '../../site/pages/diff-page.ts';
+import { diffMarkdown, diffPage } from '../../site/pages/versions/diff-page.ts';
 import { explainAbsence } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 import { sharing } from './lifetime.ts';

@@ -14,7 +14,7 @@ import { dependantsPage } from '../../site/pages/dependants-page.ts';
 import { dependantRecord, placeOf } from '../v1/graph/dependant-routes.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
-import { versionsPage } from '../../site/pages/versions-page.ts';
+import { versionsPage } from '../../site/pages/versions/versions-page.ts';
 import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { chooseCoding, acceptsJson, prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';

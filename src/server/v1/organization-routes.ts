@@ -1,9 +1,9 @@
 import { grantsIn, isAllowed, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
-import { keyRef, type Key } from '../../model/key.ts';
+import { keyRef, type Key } from '../../model/keys/key.ts';
 import type { OrganizationSettings } from '../../model/gate.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
-import { readKeyUse } from '../../registry/keys.ts';
+import { readKeyUse } from '../../registry/keys/keys.ts';
 import { groupsIn, listMembers, organizationsOf as organizationsOfGroups } from '../../registry/keys/people.ts';
 import {
   changeOrganization,

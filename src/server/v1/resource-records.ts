@@ -3,7 +3,7 @@ import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
-import type { Key } from '../../model/key.ts';
+import type { Key } from '../../model/keys/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';

@@ -1,5 +1,5 @@
 import type { ArtifactConfig } from '../../model/artifact.ts';
-import { formatJob } from '../../model/job.ts';
+import { formatJob } from '../../model/keys/job.ts';
 import { kinds } from '../../model/kinds.ts';
 import { commitLinks } from './commit-links.ts';
 

@@ -14,7 +14,7 @@ import {
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
-import { verdictTags } from './diff-page.ts';
+import { verdictTags } from './versions/diff-page.ts';
 import { placeInRegistry } from '../../sites/pages/placed.ts';
 import { docPath } from '../docs/docs.ts';
 import { feedLink } from '../feeds.ts';

@@ -21,7 +21,7 @@ import type { Related } from './related.ts';
 import { showImages } from './show-images.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
-import { describeChanges } from './version-changes.ts';
+import { describeChanges } from './versions/version-changes.ts';
 
 /**
  * The number of versions that the list shows folded and unfolded. The others are at `…/versions`.

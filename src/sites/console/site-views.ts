@@ -4,7 +4,7 @@ import { isPagePath } from '../model/page-path.ts';
 import { performList, nextOf, type ListPage } from '../../console/list-page.ts';
 import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../../console/pages.ts';
 import { perform, here, mayPublish, type ConsoleRequest } from '../../console/console-request.ts';
-import { namesOf, whoCell } from '../../console/who.ts';
+import { namesOf, whoCell } from '../../console/people/who.ts';
 
 interface SiteRecord {
   slug: string;

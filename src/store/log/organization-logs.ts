@@ -3,14 +3,13 @@ import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
-import type { Records, RecordsOptions, UpdateOptions } from '../records.ts';
+import type { RecordsOptions, UpdateOptions } from '../records.ts';
 import { logOf, shared } from './entry.ts';
 import type { LogDamage } from './follow-log.ts';
-import { createHeads, type Head } from './heads.ts';
+import { createHeads } from './heads.ts';
+import type { Log } from './log-port.ts';
 import { createOpenLogs } from './open-logs.ts';
 import { openPartition, type Partition } from './partition.ts';
-import type { Projection } from './projections.ts';
-import type { Noted } from './trail.ts';
 import type { PastGeneration } from './value-history.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
@@ -18,43 +17,6 @@ const organizations = 'logs';
 /** Logs that a list over all organizations refreshes at once. */
 const atOnce = 32;
 const first = { actor: 'operator:store', origin: null, action: 'begin log' };
-
-/** The records that are kept in logs. */
-export interface Log extends Records {
-  /** See `Refs.tip`. */
-  tip(logs: Logs): number | null;
-  /** See `Refs.follow`. */
-  follow(logs: Logs): Promise<number>;
-  /** See `Refs.all`. */
-  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
-  history<T>(name: string): AsyncGenerator<PastGeneration<T>>;
-  /** See `Refs.projected`. */
-  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
-  /** See `Refs.refresh`. */
-  refresh(prefix: string): Promise<void>;
-  /** See `Refs.trail`. */
-  trail(organization: string): Promise<readonly Noted[]>;
-  /** See `Refs.damages`. */
-  damages(): readonly DamagedLog[];
-  /** See `Refs.examine`. */
-  examine(): Promise<void>;
-  /** See `Refs.heads`. */
-  heads(organization: string): Head[];
-  /** See `Refs.assertReached`. */
-  assertReached(heads: readonly Head[]): Promise<void>;
-  /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
-  settle(): Promise<void>;
-  /** Bytes of the logs in memory, roughly, and how many they may be. */
-  use(): { bytes: number; limit: number };
-}
-
-/** The names of logs, such as `@acme` and `registry`, or all that there are. */
-export type Logs = readonly string[] | 'all';
-
-/** A log that is damaged, with the first entry that is damaged or missing. */
-export interface DamagedLog extends LogDamage {
-  log: string;
-}
 
 /** The log of an organization, or of what belongs to none. */
 function idOf(organization: string | null): string {

@@ -6,7 +6,7 @@ import { digestOf } from '../../../src/model/digest.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { changeOrganization } from '../../../src/registry/gate/organization-settings.ts';
 import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
-import { createKey, revokeKey } from '../../../src/registry/keys.ts';
+import { createKey, revokeKey } from '../../../src/registry/keys/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type App, type Listening } from '../../../src/server/listen.ts';
 import { createRefs } from '../../../src/store/refs.ts';

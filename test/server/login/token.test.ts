@@ -1,7 +1,7 @@
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
-import { authenticateKey } from '../../../src/registry/keys.ts';
+import { authenticateKey } from '../../../src/registry/keys/keys.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { createApp } from '../../../src/server/app.ts';

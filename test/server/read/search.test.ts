@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
-import { createKey } from '../../../src/registry/keys.ts';
+import { createKey } from '../../../src/registry/keys/keys.ts';
 import { openShards } from '../../../src/search/ranking/shards.js';
 import { outlineDocument } from '../../../src/render/outline-document.ts';
 import { ask, type Answer } from '../http.ts';

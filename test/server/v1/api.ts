@@ -1,4 +1,4 @@
-import { createKey, type NewKey } from '../../../src/registry/keys.ts';
+import { createKey, type NewKey } from '../../../src/registry/keys/keys.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../../../src/registry/keys.ts';
+import { createKey } from '../../../src/registry/keys/keys.ts';
 import { openFsBucket } from '../../../src/store/fs.ts';
 import { createRefs } from '../../../src/store/refs.ts';
 import { newId } from '../../../src/registry/registry.ts';

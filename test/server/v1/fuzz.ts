@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { resourceTypes } from '../../../src/model/address.ts';
 import { connectResource } from '../../../src/sync/connect.ts';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
-import { createKey } from '../../../src/registry/keys.ts';
+import { createKey } from '../../../src/registry/keys/keys.ts';
 import type { Operation, Schema } from '../../../src/server/v1/api-description.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';

@@ -3,7 +3,7 @@ import { connectResource } from '../../../src/sync/connect.ts';
 import { createDelivery } from '../../../src/events/delivery.ts';
 import { testEvent } from '../../../src/events/events.ts';
 import { noteSignIn } from '../../../src/registry/keys/people.ts';
-import { createKey, revokeKey } from '../../../src/registry/keys.ts';
+import { createKey, revokeKey } from '../../../src/registry/keys/keys.ts';
 import { recordRun } from '../../../src/sync/runs.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
 import { createWebhook } from '../../../src/events/endpoints.ts';

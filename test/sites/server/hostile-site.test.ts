@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKey } from '../../../src/registry/keys.ts';
+import { createKey } from '../../../src/registry/keys/keys.ts';
 import { openConsole, type ConsoleServer } from '../../console/harness.ts';
 import { author, deploy } from './site-world.ts';
 

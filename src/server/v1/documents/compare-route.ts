@@ -1,5 +1,5 @@
 import { compareUpload } from '../../../registry/changes/compare-upload.ts';
-import { uploadDiffMarkdown, uploadDiffPage } from '../../../site/pages/diff-page.ts';
+import { uploadDiffMarkdown, uploadDiffPage } from '../../../site/pages/versions/diff-page.ts';
 import { pageHeaders } from '../../headers.ts';
 import { chooseType } from '../../read/negotiate.ts';
 import { bodyOf, type ResourceHandler } from '../call.ts';

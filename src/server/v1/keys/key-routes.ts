@@ -1,6 +1,6 @@
 import { RegistryError } from '../../../model/errors.ts';
-import { holderOf, keyRef, type Key } from '../../../model/key.ts';
-import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys.ts';
+import { holderOf, keyRef, type Key } from '../../../model/keys/key.ts';
+import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys/keys.ts';
 import { listKeys } from '../../../registry/keys/list-keys.ts';
 import { personalKeysIn } from '../../../registry/keys/personal-keys.ts';
 import { changeKey, rotateKey, type KeyChange } from '../../../registry/keys/change-key.ts';

@@ -1,10 +1,10 @@
 import { formatPrincipal } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
-import type { Key } from '../../../model/key.ts';
+import type { Key } from '../../../model/keys/key.ts';
 import { decideDevice, readDevice } from '../../../registry/keys/devices.ts';
 import { listKeys } from '../../../registry/keys/list-keys.ts';
 import { createPersonalKey, type NewPersonalKey } from '../../../registry/keys/personal-keys.ts';
-import { readKeyUse, revokeKey } from '../../../registry/keys.ts';
+import { readKeyUse, revokeKey } from '../../../registry/keys/keys.ts';
 import { bodyOf, type Call, type Handler } from '../call.ts';
 import { isText, positionOf, sendPage } from '../list-pages.ts';
 import { keyRecord } from '../resource-records.ts';

@@ -1,6 +1,6 @@
-import type { Coordinate, View } from '../../model/address.ts';
-import { createAnchors } from '../../model/anchor.ts';
-import { comparedWith, whyCompared } from '../../model/versions/compared-with.ts';
+import type { Coordinate, View } from '../../../model/address.ts';
+import { createAnchors } from '../../../model/anchor.ts';
+import { comparedWith, whyCompared } from '../../../model/versions/compared-with.ts';
 import {
   countsInWords,
   verdicts,
@@ -8,14 +8,14 @@ import {
   type Change,
   type Comparison,
   type Verdict,
-} from '../../model/comparison.ts';
-import { operationName, type Outline } from '../../model/outline.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
-import { outlineOf } from '../../registry/derived.ts';
-import type { GrantedVersion } from '../../registry/read.ts';
-import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
-import { crumbsWithin } from './crumbs.ts';
-import type { Site } from '../site.ts';
+} from '../../../model/comparison.ts';
+import { operationName, type Outline } from '../../../model/outline.ts';
+import { coordinateOf, nameOf, type Resource } from '../../../model/resource.ts';
+import { outlineOf } from '../../../registry/derived.ts';
+import type { GrantedVersion } from '../../../registry/read.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../../sync/changes/describe-changes.ts';
+import { crumbsWithin } from '../crumbs.ts';
+import type { Site } from '../../site.ts';
 
 /** Operations of a change that are shown before the others are folded. */
 const operationsShown = 8;
@@ -82,8 +82,8 @@ function whyOf(from: GrantedVersion, { resource, version }: GrantedVersion): str
 const maxChoices = 100;
 
 /**
- * Two choices of versions to compare. Null where there is one version, and in a registry without sign-in: its pages are those
- * of a static build, which ignores parameters.
+ * Two choices of versions to compare. Null where there is one version, or nobody signs in: such a server has the pages
+ * of a build, which cannot compare.
  */
 export function compareForm(site: Site, resource: Resource, from: string | null, to: string): object | null {
   const readable = resource.versions.filter(({ status }) => status.state !== 'withdrawn').map(({ label }) => label);

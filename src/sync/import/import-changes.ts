@@ -1,5 +1,5 @@
-import { isWell, type RunDocument } from '../model/connection.ts';
-import type { HistoryCommit } from '../source/source.ts';
+import { isWell, type RunDocument } from '../../model/connection.ts';
+import type { HistoryCommit } from '../../source/source.ts';
 import { fileIn, isSince, publishPast, readPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 

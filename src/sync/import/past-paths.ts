@@ -1,4 +1,4 @@
-import type { HistoryCommit } from '../source/source.ts';
+import type { HistoryCommit } from '../../source/source.ts';
 
 /** The paths of a document through its history. */
 export interface PastPaths {

@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
-import type { Config } from '../config.ts';
-import type { Log } from '../registry/registry.ts';
-import { assertSecretKey } from '../registry/seal.ts';
-import type { Dev } from '../server/dev.ts';
-import type { Server } from '../open-server.ts';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../registry/registry.ts';
+import { assertSecretKey } from '../../registry/seal.ts';
+import type { Dev } from '../../server/dev.ts';
+import type { Server } from '../../open-server.ts';
 
 /** Debounce time in milliseconds: editors write a file in several steps. */
 const settled = 100;
 
 /** Stele's own templates and documentation. */
-const ours = ['../../templates', '../../content'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const ours = ['../../../templates', '../../../content'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /** A running server and its configuration. */
 export interface Served {

@@ -1,8 +1,8 @@
-import { keyRef, type Key } from '../model/key.ts';
-import { listMembers } from '../registry/keys/people.ts';
-import { isAdmin } from './keys/key-forms.ts';
-import type { Cell } from './pages.ts';
-import type { ConsoleRequest } from './console-request.ts';
+import { keyRef, type Key } from '../../model/keys/key.ts';
+import { listMembers } from '../../registry/keys/people.ts';
+import { isAdmin } from '../keys/key-forms.ts';
+import type { Cell } from '../pages.ts';
+import type { ConsoleRequest } from '../console-request.ts';
 
 /**
  * The names of those who did something, for who administers the organization: of people as sign-in saw them, and of

@@ -1,11 +1,11 @@
-import { comparedWith, whyCompared } from '../../model/versions/compared-with.ts';
-import { isAtLeast, type Comparison } from '../../model/comparison.ts';
-import { coordinateOf } from '../../model/resource.ts';
-import { comparisonOf } from '../../registry/changes/compare-versions.ts';
-import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
-import { comparisonTitle } from '../../sync/changes/describe-changes.ts';
+import { comparedWith, whyCompared } from '../../../model/versions/compared-with.ts';
+import { isAtLeast, type Comparison } from '../../../model/comparison.ts';
+import { coordinateOf } from '../../../model/resource.ts';
+import { comparisonOf } from '../../../registry/changes/compare-versions.ts';
+import { grantVersion, type GrantedVersion } from '../../../registry/read.ts';
+import { comparisonTitle } from '../../../sync/changes/describe-changes.ts';
 import { changesHref, compareForm, verdictTags } from './diff-page.ts';
-import type { Site } from '../site.ts';
+import type { Site } from '../../site.ts';
 
 /** Changes that the page of a version names. The others are on their own page. */
 const shown = 6;

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { Config } from '../config.ts';
-import { readEnvironment } from '../config/environment.ts';
-import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
-import { isSlug } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
-import { assertNoCredential } from '../model/repository-url.ts';
-import { configFile, readConfig, type CommonOptions } from './command-context.ts';
-import { describeCommands, programOf } from './describe-commands.ts';
-import { complain, print, printJson } from './output.ts';
+import type { Config } from '../../config.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { isLocalUrl, organizationIn } from '../../config/organization-config.ts';
+import { isSlug } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { assertNoCredential } from '../../model/repository-url.ts';
+import { configFile, readConfig, type CommonOptions } from '../command-context.ts';
+import { describeCommands, programOf } from '../describe-commands.ts';
+import { complain, print, printJson } from '../output.ts';
 
 interface ServeOptions {
   org: string;

@@ -1,4 +1,4 @@
-import { digestOf, hexOf } from './digest.ts';
+import { digestOf, hexOf } from '../digest.ts';
 
 /** A person as their last sign-in saw them: the value of a record that expires. */
 export interface Person {

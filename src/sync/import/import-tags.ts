@@ -1,20 +1,20 @@
-import { insertByDate, latestMovedBack } from '../model/versions/by-date.ts';
+import { insertByDate, latestMovedBack } from '../../model/versions/by-date.ts';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import type { ArtifactConfig } from '../model/artifact.ts';
-import type { RunDocument } from '../model/connection.ts';
-import { matchesGlob } from '../model/glob.ts';
-import { RegistryError } from '../model/errors.ts';
-import { chooseLatest, findVersion, type Version } from '../model/resource.ts';
-import { filesOf } from '../source/snapshot.ts';
-import type { Tag } from '../source/source.ts';
-import { readJson, readManifestOf } from '../registry/stored.ts';
-import { compileAhead, type OpenPast } from './compile-ahead.ts';
+import type { ArtifactConfig } from '../../model/artifact.ts';
+import type { RunDocument } from '../../model/connection.ts';
+import { matchesGlob } from '../../model/glob.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { chooseLatest, findVersion, type Version } from '../../model/resource.ts';
+import { filesOf } from '../../source/snapshot.ts';
+import type { Tag } from '../../source/source.ts';
+import { readJson, readManifestOf } from '../../registry/stored.ts';
+import { compileAhead, type OpenPast } from '../compile-ahead.ts';
 import { openTagNotes } from './import-notes.ts';
 import { isSince, readPast, refuse, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
-import { refusable } from './publish-document.ts';
-import { labelFromTag } from '../plan/tag-label.ts';
+import { refusable } from '../publish-document.ts';
+import { labelFromTag } from '../../plan/tag-label.ts';
 
 const tagsPerSave = 20;
 

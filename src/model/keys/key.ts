@@ -1,5 +1,5 @@
-import type { Scope } from './access.ts';
-import type { Digest } from './digest.ts';
+import type { Scope } from '../access.ts';
+import type { Digest } from '../digest.ts';
 import type { JobOrigin } from './job.ts';
 
 /** An API key: the value of one record. The secret is shown once and never stored. */

@@ -1,9 +1,9 @@
-import type { Grant } from '../model/access.ts';
-import { RegistryError } from '../model/errors.ts';
-import type { Person } from '../model/person.ts';
-import { groupsIn, listMembers, organizationsOf } from '../registry/keys/people.ts';
-import { isAdmin } from './keys/key-forms.ts';
-import { timeCell, type Cell, type Page } from './pages.ts';
+import type { Grant } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Person } from '../../model/keys/person.ts';
+import { groupsIn, listMembers, organizationsOf } from '../../registry/keys/people.ts';
+import { isAdmin } from '../keys/key-forms.ts';
+import { timeCell, type Cell, type Page } from '../pages.ts';
 
 /** Members on one page. More would make it slow to read. */
 const maxRows = 500;

@@ -1,14 +1,14 @@
-import { formatCoordinate } from '../model/address.ts';
-import type { RunDocument } from '../model/connection.ts';
-import type { Digest } from '../model/digest.ts';
-import { hasDied } from '../compile/sandbox-lost.ts';
-import { filesOf, type Snapshot } from '../source/snapshot.ts';
-import type { HistoryCommit, Remote } from '../source/source.ts';
-import { plannedFor, type Connected } from '../plan/plan.ts';
+import { formatCoordinate } from '../../model/address.ts';
+import type { RunDocument } from '../../model/connection.ts';
+import type { Digest } from '../../model/digest.ts';
+import { hasDied } from '../../compile/sandbox-lost.ts';
+import { filesOf, type Snapshot } from '../../source/snapshot.ts';
+import type { HistoryCommit, Remote } from '../../source/source.ts';
+import { plannedFor, type Connected } from '../../plan/plan.ts';
 import type { ReadPast } from './past-paths.ts';
-import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
-import type { PublishResult } from '../registry/publish.ts';
-import type { Syncing } from './syncing.ts';
+import { noteOnTag, publishDocument, refusable } from '../publish-document.ts';
+import type { PublishResult } from '../../registry/publish.ts';
+import type { Syncing } from '../syncing.ts';
 
 /**
  * Whether an imported version that is older than the latest may become latest: `keep`: no; `rule`:

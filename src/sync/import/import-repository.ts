@@ -1,4 +1,4 @@
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import {
   repositoryId,
   repositoryRef,
@@ -6,18 +6,18 @@ import {
   type Repository,
   type Run,
   type RunDocument,
-} from '../model/connection.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { assertAccepted } from './guard.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+} from '../../model/connection.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { assertAccepted } from '../guard.ts';
+import { resourceRef, type Resource } from '../../model/resource.ts';
 import { importChanges } from './import-changes.ts';
 import type { ImportLatest, ImportProgress, ImportWork } from './import-past.ts';
 import { importTags } from './import-tags.ts';
-import { withLease } from './lease.ts';
-import type { Registry } from '../registry/registry.ts';
-import { remoteOf } from '../registry/remote.ts';
-import { findResource } from '../registry/find-resource.ts';
-import { newRun, recordRun } from './runs.ts';
+import { withLease } from '../lease.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { remoteOf } from '../../registry/remote.ts';
+import { findResource } from '../../registry/find-resource.ts';
+import { newRun, recordRun } from '../runs.ts';
 
 /** Which part of the history to import. */
 export interface ImportOptions {

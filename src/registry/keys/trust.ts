@@ -1,9 +1,9 @@
-import type { TrustedPublisher } from '../config/login-config.ts';
-import { digestOf, hexOf } from '../model/digest.ts';
-import { formatJob, originOf, type Job } from '../model/job.ts';
-import type { Key } from '../model/key.ts';
+import type { TrustedPublisher } from '../../config/login-config.ts';
+import { digestOf, hexOf } from '../../model/digest.ts';
+import { formatJob, originOf, type Job } from '../../model/keys/job.ts';
+import type { Key } from '../../model/keys/key.ts';
 import { createKey } from './keys.ts';
-import type { Author, Registry } from './registry.ts';
+import type { Author, Registry } from '../registry.ts';
 
 /** Value of the record that prevents exchanging a token twice. Not needed once the token has expired. */
 export interface UsedToken extends Pick<Job, 'issuer' | 'subject' | 'repository' | 'ref' | 'expiresAt'> {

@@ -1,15 +1,15 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { crc32 } from 'node:zlib';
-import { isResourceGlob, scopes, type Principal, type Scope } from '../model/access.ts';
-import { isSlug } from '../model/address.ts';
-import { digestOf } from '../model/digest.ts';
-import { RegistryError } from '../model/errors.ts';
-import type { JobOrigin } from '../model/job.ts';
-import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../model/key.ts';
-import { ownerOf } from './keys/key-owner.ts';
-import { withRoom } from './maintenance/quotas.ts';
-import type { Author, Registry } from './registry.ts';
+import { isResourceGlob, scopes, type Principal, type Scope } from '../../model/access.ts';
+import { isSlug } from '../../model/address.ts';
+import { digestOf } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { JobOrigin } from '../../model/keys/job.ts';
+import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../../model/keys/key.ts';
+import { ownerOf } from './key-owner.ts';
+import { withRoom } from '../maintenance/quotas.ts';
+import type { Author, Registry } from '../registry.ts';
 
 /** Settings of a new key of an organization, or of a person, whose `org` is null. */
 export interface NewKey {

@@ -1,0 +1,112 @@
+import { resourceTypes } from '../model/address.ts';
+import { types } from '../model/kinds.ts';
+import { countText } from '../model/problem.ts';
+import { findVersion, type Version } from '../model/resource.ts';
+import { listReadable } from '../registry/readable.ts';
+import { here, mayPublish, type ConsoleRequest } from './console-request.ts';
+import { isAdmin } from './keys/key-forms.ts';
+import { readersCell, timeCell, type Action, type Cell, type Section } from './pages.ts';
+
+/** The most resources on one page of the list. */
+const perPage = 100;
+
+const states: Readonly<Record<string, { text: string; fits(latest: Version | null): boolean }>> = {
+  '': { text: 'Any state', fits: () => true },
+  failing: { text: 'With problems', fits: (latest) => problemsOf(latest) > 0 },
+  deprecated: { text: 'Deprecated', fits: (latest) => latest?.status.state === 'deprecated' },
+  none: { text: 'Without a version', fits: (latest) => latest === null },
+};
+
+function problemsOf(version: Version | null): number {
+  return (version?.problems?.error ?? 0) + (version?.problems?.warning ?? 0);
+}
+
+/** All resources in one list, and what to do where there is none. */
+export async function resourceSection(request: ConsoleRequest): Promise<Section> {
+  const { context, session, org, query } = request;
+  const asked = Object.fromEntries(['q', 'type', 'state'].map((name) => [name, query.get(name) ?? '']));
+  const { q = '', type = '', state = '' } = asked;
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = await listReadable(context.registry, session.principal, { org });
+  const hasState = Object.hasOwn(states, state) ? states[state]!.fits : () => true;
+  const listed = all.flatMap((resource) => {
+    const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+    const text = [resource.slug, resource.name, resource.owner ?? '', ...(resource.topics ?? [])]
+      .join(' ')
+      .toLowerCase();
+    const fits = words.every((word) => text.includes(word)) && (type === '' || resource.type === type);
+    return fits && hasState(latest) ? [{ resource, latest }] : [];
+  });
+  const from = Math.max(0, Math.trunc(Number(query.get('from')) || 0));
+  const more = new URLSearchParams({ ...asked, from: String(from + perPage) });
+  const isEmpty = all.length === 0;
+  return {
+    title: 'Resources',
+    ...(!isEmpty && {
+      filters: [
+        { name: 'q', label: 'Name, owner or topic', value: q },
+        {
+          name: 'type',
+          label: 'Type',
+          value: type,
+          options: [['', 'All types'], ...resourceTypes.map((each) => [each, types[each].many])],
+        },
+        {
+          name: 'state',
+          label: 'State',
+          value: state,
+          options: Object.entries(states).map(([key, { text }]) => [key, text]),
+        },
+      ] as NonNullable<Section['filters']>,
+    }),
+    columns: ['Type', 'Name', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Source'],
+    rows: listed.slice(from, from + perPage).map(({ resource, latest }) => ({
+      cells: [
+        { text: types[resource.type].one },
+        {
+          text: resource.name,
+          href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
+          more: resource.slug,
+        },
+        latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
+        checksCell(latest),
+        { text: resource.owner ?? '' },
+        readersCell(resource.visibility),
+        timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
+        { text: resource.connection === null ? 'uploads' : placeOf(resource.connection.repository) },
+      ],
+    })),
+    // An empty page shows the first action here, not only in the corner.
+    ...(isEmpty && { actions: firstSteps(request) }),
+    empty: emptyText(request, isEmpty),
+    next: listed.length > from + perPage ? `?${more.toString()}` : null,
+  };
+}
+
+function emptyText(request: ConsoleRequest, isEmpty: boolean): string {
+  if (!isEmpty) return 'No resource is like this. Take away a filter.';
+  return mayPublish(request)
+    ? 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.'
+    : 'Nothing is published yet that you may read.';
+}
+
+function checksCell(latest: Version | null): Cell {
+  const { error = 0, warning = 0 } = latest?.problems ?? {};
+  if (error > 0) return { text: countText(error, 'error'), tag: 'bad' };
+  return warning > 0 ? { text: countText(warning, 'warning'), tag: 'warn' } : { text: latest === null ? '' : 'passed' };
+}
+
+/** The short name of a repository: `github.com/acme/apis`. */
+function placeOf(repository: string): string {
+  return repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
+}
+
+function firstSteps(request: ConsoleRequest): Action[] {
+  const { links } = request.site;
+  return [
+    ...(mayPublish(request)
+      ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${request.org}`) }]
+      : []),
+    ...(isAdmin(request) ? [{ text: 'Follow a repository', href: here(request, '/repositories/new') }] : []),
+  ];
+}
