@@ -117,7 +117,11 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /"example" is not the URL of a registry/,
     },
-    { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Log in with .stele login., or set STELE_KEY/ },
+    {
+      args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9',
+      code: 2,
+      says: /^Log in with .stele login., or set STELE_KEY/,
+    },
     { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
     { args: 'log @acme/apis/none', code: 2, says: /^@acme\/apis\/none does not exist\.\n$/ },
     { args: 'sync --data fresh', code: 0, says: /^No repositories are followed/ },
