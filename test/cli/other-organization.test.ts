@@ -95,6 +95,7 @@ test('every command with --registry is in one of the tables', () => {
     'stele open',
     'stele login',
     'stele logout',
+    'stele operator link',
     ...Object.keys(commands),
     ...Object.keys(readers),
   ];
