@@ -33,7 +33,7 @@ export function loginCommand(): Command {
       if (asked.status === 404)
         throw new RegistryError(
           'not_found',
-          `${registry} has no sign-in for people, so there are no keys of their own. Set STELE_KEY to a key that an administrator made.`,
+          `${registry} has no sign-in with an identity provider, so nobody can log in. Set STELE_KEY to a key that an administrator made.`,
         );
       const device = bodyIn(asked) as unknown as Asked;
       complain(`Open ${device.verificationUri} and enter the code ${device.userCode}`);
