@@ -26,6 +26,8 @@ const places: Readonly<Record<string, Place>> = {
   publishers: organization,
   // Raised when a lease is taken over (`sync/lease.ts`).
   fences: organization,
+  // What was done to people's keys, for the audit of an organization.
+  'personal-keys': organization,
   keys: registry,
   // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),

@@ -180,6 +180,7 @@ function subjectOf(name: string): AuditEntry['subject'] | null {
   if (organization !== null) return { kind: 'organization', id: organization };
   const [kind, , id] = name.split('/');
   if (kind === 'keys') return { kind: 'key', id: name.slice('keys/'.length) };
+  if (kind === 'personal-keys') return { kind: 'key', id: id! };
   return kind === 'webhooks' ? { kind: 'webhook', id: id! } : null;
 }
 

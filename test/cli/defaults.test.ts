@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -73,3 +73,16 @@ test('what is wrong in ~/.stelerc is said with its line', async () => {
     `${join(folder, '.stelerc')}:2 is not a setting. Use registry: https://contracts.example.com and org: acme, each on a line.\n`,
   );
 });
+
+test.each(['null', '[]', '{"https://x.test": null}', 'no'])(
+  'saved keys that are %s are named, not a bug',
+  async (text) => {
+    mkdirSync(join(folder, 'stele'));
+    writeFileSync(join(folder, 'stele/keys.json'), text, { mode: 0o600 });
+    const ended = await run(`keys list --registry ${url}`, { STELE_KEY: '', XDG_CONFIG_HOME: folder });
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/keys\.json does not hold the keys.*log in again\.$/m),
+    });
+  },
+);

@@ -184,6 +184,18 @@ test('administrators see and revoke the keys of their people, and of no others',
   expect((await world.ask(key, 'GET', '/v1/apis')).status).toBe(200);
   expect((await send(ann, `${world.url}/console/acme/keys/${id}/revoke`)).status).toBe(303);
   expect((await world.ask(key, 'GET', '/v1/apis')).status).toBe(401);
+  const audit = async (browser: Browser, of: string) => {
+    const answer = await browser.request(`${world.url}/v1/audit`, { headers: { 'stele-organization': of } });
+    const { items } = JSON.parse(answer.text) as {
+      items: { action: string; actor: string; subject: { id: string } }[];
+    };
+    return items.flatMap(({ action, actor, subject }) => (subject.id === id ? [`${action} ${actor}`] : []));
+  };
+  expect(await audit(ann, 'acme')).toEqual([
+    `revoke key user:${world.issuer}#ann`,
+    `create key user:${world.issuer}#bob`,
+  ]);
+  expect(await audit(eve, 'globex')).toEqual([]);
 });
 
 test('stele login gets a key once its user has entered the code, keeps it to themselves, and logout revokes it', async () => {

@@ -3,6 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { netrcFile, readEnvironment, userConfigFolder } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { isObject, parseJson } from '../../model/json.ts';
 import { parseKey } from '../../model/keys/key.ts';
 
 /** A key that `stele login` got, for one registry. */
@@ -51,11 +52,13 @@ function readSaved(): Record<string, SavedKey> {
   const file = savedFile();
   const text = readPrivate(file);
   if (text === null) return {};
-  try {
-    return JSON.parse(text) as Record<string, SavedKey>;
-  } catch (cause) {
-    throw new RegistryError('malformed', `${file} is not JSON. Delete it, and log in again.`, { cause });
-  }
+  const saved = parseJson(Buffer.from(text));
+  if (isObject(saved) && Object.values(saved).every(isSavedKey)) return saved as Record<string, SavedKey>;
+  throw new RegistryError('malformed', `${file} does not hold the keys of registries. Delete it, and log in again.`);
+}
+
+function isSavedKey(value: unknown): boolean {
+  return isObject(value) && typeof value['id'] === 'string' && typeof value['key'] === 'string';
 }
 
 /** The text of a file with secrets; null if it is absent. */

@@ -8,6 +8,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { JobOrigin } from '../../model/keys/job.ts';
 import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../../model/keys/key.ts';
 import { ownerOf } from './key-owner.ts';
+import { notePersonalKey } from './note-personal-key.ts';
 import { withRoom } from '../maintenance/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
 
@@ -69,8 +70,10 @@ export async function createKey(
       if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
       return { value: key, change: { ...author, action: 'create key' } };
     });
-  if (given.org === null) await write();
-  else
+  if (given.org === null) {
+    await write();
+    await notePersonalKey(registry, key, { ...author, action: 'create key' });
+  } else
     await withRoom(registry, given.org, (take) => {
       take({ keys: 1 }, given.isReplacement ? 2 : 1);
       return write();
@@ -126,14 +129,13 @@ export function knownPrincipal(
 export async function revokeKey(registry: Registry, holder: string, id: string, author: Author): Promise<Key> {
   const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
+  const change = { ...author, action: 'revoke key' };
   const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
     if (current === null || holderOf(current.value) !== holder) throw unknown();
     if (current.value.revokedAt !== null) return null;
-    return {
-      value: { ...current.value, revokedAt: registry.now().toISOString() },
-      change: { ...author, action: 'revoke key' },
-    };
+    return { value: { ...current.value, revokedAt: registry.now().toISOString() }, change };
   });
+  await notePersonalKey(registry, generation!.value, change);
   return generation!.value;
 }
 
