@@ -78,11 +78,18 @@ export interface Ownership {
   lifecycle?: Lifecycle | null;
   /** Lower-case words with hyphens. */
   topics?: string[];
+  /** Of a schema: globs of files that follow it, for editors. */
+  fileMatch?: string[];
 }
 
 /** What something states of a resource's ownership, and nothing else of it. */
-export function ownershipOf({ owner, lifecycle, topics }: Ownership): Ownership {
-  return { ...(owner && { owner }), ...(lifecycle && { lifecycle }), ...(topics && { topics }) };
+export function ownershipOf({ owner, lifecycle, topics, fileMatch }: Ownership): Ownership {
+  return {
+    ...(owner && { owner }),
+    ...(lifecycle && { lifecycle }),
+    ...(topics && { topics }),
+    ...(fileMatch && { fileMatch }),
+  };
 }
 
 /** An API, schema or ruleset with all its versions: the value of one record. */

@@ -132,7 +132,7 @@ function isSame(
   current: Resource,
   key: Exclude<keyof ResourceChange, 'latest' | 'latestPinned'>,
 ): boolean {
-  const none = key === 'topics' ? [] : null;
+  const none = key === 'topics' || key === 'fileMatch' ? [] : null;
   return isDeepStrictEqual(next[key] ?? none, current[key] ?? none);
 }
 

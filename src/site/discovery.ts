@@ -1,8 +1,12 @@
 import { isResourceType, isSlug } from '../model/address.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
+import type { PinningConsumer } from '../registry/graph/consumers.ts';
+import { apisJson, apisJsonPath } from './apis-json.ts';
+import { backstageEntities } from './backstage.ts';
 import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
 import { atomFeed, feedPath, jsonFeed, type FeedScope } from './feeds.ts';
 import { llmsText } from './llms.ts';
+import { schemaCatalog } from './schema-catalog.ts';
 import type { Site } from './site.ts';
 import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
 
@@ -17,20 +21,37 @@ export interface DiscoveryDocument {
 
 /** Matches the path of a discovery document. Whether it exists depends on the resources. */
 export const discoveryPattern =
-  /^\/(?:llms\.txt|robots\.txt|\.well-known\/api-catalog|sitemap(?:-\d+)?\.xml|feed\.[a-z]+|feeds\/.*)$/;
+  /^\/(?:apis\.json|@[^/]+\/catalog(?:\.json|-info\.yaml)|llms\.txt|robots\.txt|\.well-known\/api-catalog|sitemap(?:-\d+)?\.xml|feed\.[a-z]+|feeds\/.*)$/;
+
+/** The organization and the file of a catalog of its own, `/@acme/catalog.json`; null for any other path. */
+export function parseCatalogPath(path: string): { org: string; file: 'catalog.json' | 'catalog-info.yaml' } | null {
+  const [, org, file] = /^\/@([^/]+)\/(catalog\.json|catalog-info\.yaml)$/.exec(path) ?? [];
+  return org !== undefined && isSlug(org) ? { org, file: file as 'catalog.json' | 'catalog-info.yaml' } : null;
+}
 
 /**
- * Returns the discovery document at a path, or null. `resources`: all public resources, in order.
- * Depends on nothing else, so that the server and the static build produce the same bytes.
+ * Returns the discovery document at a path, or null. `resources`: all that the reader may read, in
+ * order; `consumers`: those of the organization in the path. Depends on nothing else, so that the
+ * server and the static build produce the same bytes.
  */
 export function discoveryDocument(
   place: Place,
   resources: readonly Resource[],
   path: string,
+  consumers: readonly PinningConsumer[] = [],
 ): DiscoveryDocument | null {
   if (path === '/llms.txt') return { mediaType: 'text/markdown; charset=utf-8', text: llmsText(place, resources) };
   if (path === '/robots.txt') return { mediaType: 'text/plain; charset=utf-8', text: robotsText(place) };
   if (path === catalogPath) return { mediaType: catalogType, text: apiCatalog(place, resources) };
+  if (path === apisJsonPath) return { mediaType: 'application/apis+json', text: apisJson(place, resources) };
+  const catalog = parseCatalogPath(path);
+  if (catalog !== null) {
+    const there = resources.filter(({ org }) => org === catalog.org);
+    if (there.length === 0) return null;
+    return catalog.file === 'catalog.json'
+      ? { mediaType: 'application/json', text: schemaCatalog(place, there) }
+      : { mediaType: 'application/yaml', text: backstageEntities(place, catalog.org, resources, consumers) };
+  }
   if (path === '/sitemap.xml') return { mediaType: 'application/xml', text: sitemap(place, resources) };
   const part = /^\/sitemap-([1-9]\d{0,4})\.xml$/.exec(path);
   if (part) {
@@ -46,7 +67,7 @@ export function discoveryDocument(
     : { mediaType: 'application/feed+json', text: jsonFeed(place, feed.scope, chosen) };
 }
 
-/** The paths of all discovery documents. */
+/** The paths of the discovery documents of a static build. The catalogs of organizations are for tools that ask a server. */
 export function discoveryPaths(place: Place, resources: readonly Resource[]): string[] {
   const scopes: FeedScope[] = [
     { kind: 'registry' },

@@ -122,8 +122,12 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
         for (const item of page.items) versions.push(versionOf(item));
         ({ next } = page);
       }
-      const { name, description, topics, visibility, latest, createdAt, ...stated } = resource;
-      const ownership = ownershipOf({ ...stated, ...(topics !== undefined && topics.length > 0 && { topics }) });
+      const { name, description, topics, fileMatch, visibility, latest, createdAt, ...stated } = resource;
+      const ownership = ownershipOf({
+        ...stated,
+        ...(topics !== undefined && topics.length > 0 && { topics }),
+        ...(fileMatch !== undefined && fileMatch.length > 0 && { fileMatch }),
+      });
       return { name, description, ...ownership, visibility, latest, createdAt, versions: versions.reverse() };
     },
     manifest: (coordinate, digest) => askBytes(coordinate, 'manifests', digest),

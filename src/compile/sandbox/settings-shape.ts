@@ -29,6 +29,7 @@ const defaults: { [K in keyof SettingsDefaults]-?: Read<SettingsDefaults[K]> } =
   owner: optional(text),
   lifecycle: optional(oneOf(lifecycles)),
   topics: optional(list(text)),
+  fileMatch: optional(list(text)),
   ruleset: optional(text),
   validation: optional(oneOf(['strict', 'lenient'] as const)),
   onConflict: optional(oneOf(['revise', 'reject'] as const)),

@@ -45,6 +45,11 @@ const topics: Check = (value) =>
     ? null
     : 'must be at most 20 words in lower case';
 
+const fileMatch: Check = (value) =>
+  Array.isArray(value) && value.length <= 20 && value.every((glob) => typeof glob === 'string' && glob.length <= 200)
+    ? null
+    : 'must be at most 20 globs of files';
+
 const ended = { reason: text(1000), since: date };
 const statuses: Record<Status['state'], Checks> = {
   active: {},
@@ -67,6 +72,7 @@ const ofResource: Checks = {
   owner: optional(text(100)),
   lifecycle: optional(oneOf(...lifecycles)),
   topics: optional(topics),
+  fileMatch: optional(fileMatch),
   visibility: oneOf('public', 'private'),
   createdAt: date,
 };

@@ -1,13 +1,15 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
-import { anonymous } from '../../model/access.ts';
+import { anonymous, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { listReadable } from '../../registry/readable.ts';
-import { discoveryDocument, discoveryPattern } from '../../site/discovery.ts';
+import { allConsumers, type PinningConsumer } from '../../registry/graph/consumers.ts';
+import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
+import { discoveryDocument, discoveryPattern, parseCatalogPath } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import type { Site } from '../../site/site.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { sharing } from './lifetime.ts';
+import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
@@ -21,8 +23,8 @@ import { bytesOf, sendPage } from '../send-page.ts';
 const sharedFor = 400;
 
 /**
- * `llms.txt`, sitemap, feeds and the API catalog. They list only public resources, whoever reads
- * them.
+ * `llms.txt`, sitemap, feeds and the catalogs of APIs and schemas. They list what their reader may
+ * read: without a credential, what is public.
  */
 export function createDiscovery(
   { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
@@ -35,15 +37,25 @@ export function createDiscovery(
     () => listReadable(registry, anonymous),
   );
 
+  /** The consumers of the organization whose entities are asked for, where the reader may know them. */
+  async function consumersFor(principal: Principal, path: string): Promise<PinningConsumer[]> {
+    const catalog = parseCatalogPath(path);
+    if (catalog?.file !== 'catalog-info.yaml' || !mayReadOrganization(principal, catalog.org)) return [];
+    return allConsumers(registry, catalog.org);
+  }
+
   const router = Router({ caseSensitive: true, strict: true });
   router.get(discoveryPattern, async (request, response) => {
     const { path } = request;
     nameRoute(request, patternOf(path));
     limit?.(request, response);
-    const document = discoveryDocument(place, await publicResources(), path);
+    const principal = principalOf(request);
+    const isPublic = principal.kind === 'anonymous';
+    const resources = isPublic ? await publicResources() : await listReadable(registry, principal);
+    const document = discoveryDocument(place, resources, path, await consumersFor(principal, path));
     if (document === null) throw new RegistryError('not_found', nothingHere);
     const headers = {
-      ...sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] }),
+      ...sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { keys: [everywhereKey], by: 'reader' }),
       ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),
     };
     await sendPage({ request, response }, registry, bytesOf(document.text), { mediaType: document.mediaType, headers });
@@ -55,5 +67,6 @@ export function createDiscovery(
 /** Route pattern of a path for metrics. Their number is finite, whatever clients request. */
 function patternOf(path: string): string {
   if (path.startsWith('/feed')) return '/feeds/{scope}';
+  if (path.startsWith('/@')) return path.replace(/^\/@[^/]+/, '/@{org}');
   return path.startsWith('/sitemap') ? '/sitemap.xml' : path;
 }

@@ -30,8 +30,9 @@ import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendDependants, sendVersions } from './views.ts';
 
-/** Whether a request target is a read of the registry. */
+/** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */
 export function isRead(target: string): boolean {
+  if (/^\/@[^/]+\/catalog(?:\.json|-info\.yaml)(?:$|\?)/.test(target)) return false;
   return (
     target.startsWith('/@') ||
     target.startsWith('/%40') ||

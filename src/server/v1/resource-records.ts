@@ -26,6 +26,7 @@ export function resourceRecord(
     owner: resource.owner ?? null,
     lifecycle: resource.lifecycle ?? null,
     topics: resource.topics ?? [],
+    fileMatch: resource.fileMatch ?? [],
     visibility,
     ruleset,
     validation,
