@@ -27,15 +27,21 @@ export async function syncAll(
   if (name === undefined) await queue.owners.lookAll(async () => undefined);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
   const sync = ({ org, id }: Wanted): Promise<Run> => queue.request(org, id, 'manual').then(({ done }) => done);
-  const first = await Promise.all(wanted.map(sync));
-  // What one repository published, such as a ruleset, another one may have missed.
-  const isNews = first.some(({ documents }) => documents.some(({ outcome }) => outcome === 'published'));
+  const runs = await Promise.all(wanted.map(sync));
+  // What one repository published, such as a ruleset or a schema, another one may have missed.
   const isWaiting = ({ documents }: Run) => documents.some(isRejected);
-  const runs = await Promise.all(
-    first.map(async (run, at) => (isNews && isWaiting(run) ? both(run, await sync(wanted[at]!)) : run)),
-  );
+  let isNews = runs.some(hasPublished);
+  while (isNews && runs.some(isWaiting)) {
+    const again = await Promise.all(runs.map((run, at) => (isWaiting(run) ? sync(wanted[at]!) : null)));
+    for (const [at, run] of again.entries()) if (run) runs[at] = both(runs[at]!, run);
+    isNews = again.some((run) => run !== null && hasPublished(run));
+  }
   await queue.close();
   return Promise.all(runs.map((run) => withStillRejected(registry, run)));
+}
+
+function hasPublished({ documents }: Run): boolean {
+  return documents.some(({ outcome }) => outcome === 'published');
 }
 
 /** Two runs of a repository as one: what the second one read again counts. */

@@ -81,6 +81,11 @@ export interface DocumentState {
   /** For a rejected document: the settings and exemptions of its gate. It is read again when they change. */
   gate?: string;
   exemptions?: Digest;
+  /**
+   * For a rejected document: the URLs that it refers to, and the visibility of a resource that it would create.
+   * It is read again when a URL means another version.
+   */
+  references?: { urls: string[]; visibility: Visibility };
 }
 
 /**

@@ -3,12 +3,12 @@ import type { DocumentState, Repository } from '../model/connection.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { gateText, rulesetDigest } from './sync-document.ts';
+import { gateText, hasReferenceMoved, rulesetDigest } from './sync-document.ts';
 
 /**
- * The documents whose result may change although their files have not: their ruleset changed, or
- * they were rejected by another compiler or a gate with other settings. Each comes with a state that makes the next sync read it
- * again.
+ * The documents whose result may change although their files have not: their ruleset changed, or they
+ * were rejected by another compiler, by a gate with other settings, or when a reference meant another
+ * version. Each comes with a state that makes the next sync read it again.
  */
 export async function* outdatedDocuments(
   registry: Registry,
@@ -21,7 +21,8 @@ export async function* outdatedDocuments(
     const name = resource === null ? state.rulesetName : await rulesetName(registry, resource);
     const ruleset = await rulesetDigest(registry, repository.org, name);
     const gate = resource && state.gate !== undefined ? gateText(registry, resource) : state.gate;
-    const isSame = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
+    const isSameGate = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
+    const isSame = isSameGate && !(await hasReferenceMoved(registry, state, resource));
     if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;
     yield [path, { ...state, inputs: null, rulesetName: name, ruleset, compiler, ...(gate !== undefined && { gate }) }];
   }

@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryId, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { followRulesets } from './follow-rulesets.ts';
+import { followRejected } from './follow-rejected.ts';
 import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
 import { listRepositories } from './followed.ts';
 import { leave } from './owners/leave.ts';
@@ -84,7 +84,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   const started = first.catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
   const looking = keepLooking();
-  const rulesets = followRulesets(registry, queue);
+  const rulesets = followRejected(registry, queue);
   return {
     first,
     async close() {

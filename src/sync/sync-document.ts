@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isUrlPath, formatCoordinate } from '../model/address.ts';
+import { isUrlPath, formatCoordinate, parseCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
@@ -26,6 +26,9 @@ import { adviceIn, describeBlocking, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
+
+/** The files that a document was made from, and what its URLs meant: blob ids and digests. Null: absent. */
+type Inputs = Record<string, string | null>;
 
 /** The result of a sync for one document. */
 export interface SyncedDocument {
@@ -73,7 +76,7 @@ export async function syncDocument(
     registry.log('warn', 'document', { run: run.id, path, ...refused, detail });
     return { path, state: { ...state, detail }, result: { path, ...refused, detail } };
   }
-  const inputs = Object.fromEntries([
+  const inputs: Inputs = Object.fromEntries([
     ...result.compiled.files.map((file) => [file.path, file.blob] as const),
     ...versionFile(document).map((file) => [file, blobs.get(file) ?? null] as const),
   ]);
@@ -92,7 +95,7 @@ export async function syncDocument(
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
-    ...(result.outcome === 'rejected' && (await gateNow(registry, document))),
+    ...(result.outcome === 'rejected' && { ...(await gateNow(registry, document)), ...referencesOf(document, inputs) }),
   };
   const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
   const note = detail ?? release ?? effect;
@@ -206,9 +209,8 @@ async function isUnchanged(
   const name = await rulesetNameFor(registry, document);
   if (name !== state.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== state.ruleset)
     return false;
-  const bytes = await registry.objects.get(state.inputs);
-  if (bytes === null) return false;
-  const inputs = decodeJson<Record<string, string | null>>(bytes);
+  const inputs = await readInputs(registry, state.inputs);
+  if (inputs === null) return false;
   if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
   for (const [path, blob] of Object.entries(inputs)) {
     const referrer = resource ?? { ...document.coordinate, visibility: document.visibility };
@@ -216,6 +218,24 @@ async function isUnchanged(
     if (now !== blob) return false;
   }
   return true;
+}
+
+async function readInputs(registry: Registry, digest: Digest): Promise<Inputs | null> {
+  const bytes = await registry.objects.get(digest);
+  return bytes && decodeJson<Inputs>(bytes);
+}
+
+/** Whether a URL that a rejected document refers to means another version than when it was rejected. */
+export async function hasReferenceMoved(
+  registry: Registry,
+  { references, inputs: digest, resource: name }: DocumentState,
+  resource: Resource | null,
+): Promise<boolean> {
+  if (references === undefined || digest === null) return false;
+  const inputs = await readInputs(registry, digest);
+  const referrer = resource ?? { ...parseCoordinate(name)!.coordinate, visibility: references.visibility };
+  for (const url of references.urls) if ((await meaningOf(registry, referrer, url)) !== inputs?.[url]) return true;
+  return false;
 }
 
 /** The current gate of a document: its resource's settings and its exemptions. */
@@ -227,6 +247,12 @@ async function gateNow(
   const settings = resource ?? { ...document, org: document.coordinate.org };
   const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
   return { gate: gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
+}
+
+/** What a document refers to by URL, among the files that it was made from. */
+function referencesOf({ visibility }: Planned, inputs: Inputs): Pick<DocumentState, 'references'> {
+  const urls = Object.keys(inputs).filter(isUrlPath);
+  return urls.length > 0 ? { references: { urls, visibility } } : {};
 }
 
 /** Whether the same document may pass later. */

@@ -4,11 +4,12 @@ import { repositoryId, repositoryRef } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { followRulesets } from '../../src/sync/follow-rulesets.ts';
+import { followRejected } from '../../src/sync/follow-rejected.ts';
 import { follow, followGiven } from '../../src/sync/follow.ts';
 import { describeRepositories } from '../../src/sync/owners/describe-followed.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { listReadable } from '../../src/registry/readable.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
 import { createWorld } from '../registry/world.ts';
 
 const author = { actor: 'operator:test', origin: null };
@@ -16,6 +17,12 @@ const operator = { kind: 'operator', id: 'test' } as const;
 
 function api(version: string): string {
   return `openapi: 3.1.0\ninfo: {title: Quick, version: "${version}"}\n`;
+}
+
+function apiWithReference(to: string): string {
+  const content = { 'application/json': { schema: { $ref: to } } };
+  const paths = { '/p': { get: { responses: { 200: { description: 'OK', content } } } } };
+  return JSON.stringify({ openapi: '3.1.0', info: { title: 'Pay', version: '1.0.0' }, paths });
 }
 
 test('a repository that has become slow keeps no other from being looked at by the timer', async () => {
@@ -178,6 +185,30 @@ test('a ruleset that appears or changes checks again at once what was rejected f
   await Promise.all([queue.close(), reconciler.close()]);
 });
 
+test('a document that was rejected for a reference is read again once the reference resolves', async () => {
+  const [apis, schemas] = ['https://git.test/apis', 'https://git.test/schemas'];
+  const world = createWorld({
+    url: 'https://registry.test',
+    organizations: { one: { repositories: [{ url: apis }, { url: schemas }] } },
+    sync: { interval: 0 },
+  });
+  const registry = { ...world.registry, compiler: shareCompiler() };
+  world.source.push(apis, { 'a.yaml': apiWithReference('https://registry.test/@one/schemas/money@^1') });
+  world.source.push(schemas, {});
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const published = async () =>
+    (await listReadable(registry, operator, { org: 'one' })).map(({ type, latest }) => `${type} ${latest}`);
+  expect(await published()).toEqual([]);
+  world.source.push(schemas, { 'money.json': '{"$schema":"https://json-schema.org/draft/2020-12/schema"}' });
+  await (
+    await queue.request('one', repositoryId(schemas, null), 'hook')
+  ).done;
+  await expect.poll(published).toEqual(expect.arrayContaining(['apis 1.0.0']));
+  await Promise.all([queue.close(), reconciler.close()]);
+});
+
 test('a ruleset that another process changes checks again what was rejected for it', async () => {
   const apis = 'https://git.test/apis';
   const rules = 'https://git.test/rules';
@@ -192,7 +223,7 @@ test('a ruleset that another process changes checks again what was rejected for 
   const queue = createSyncQueue(registry, createPulls);
   const reconciler = await openReconciler(registry, queue);
   await reconciler.first;
-  const rulesets = followRulesets(registry, queue, 5);
+  const rulesets = followRejected(registry, queue, 5);
   source.push(rules, { 'style.yaml': 'rules: {}\nx-title: style\n' });
   const other = createSyncQueue(another(), createPulls);
   await (
