@@ -31,10 +31,11 @@ export async function syncAll(
   // What one repository published, such as a ruleset or a schema, another one may have missed.
   const isWaiting = ({ documents }: Run) => documents.some(isRejected);
   let isNews = runs.some(hasPublished);
-  while (isNews && runs.some(isWaiting)) {
-    const again = await Promise.all(runs.map((run, at) => (isWaiting(run) ? sync(wanted[at]!) : null)));
-    for (const [at, run] of again.entries()) if (run) runs[at] = both(runs[at]!, run);
-    isNews = again.some((run) => run !== null && hasPublished(run));
+  while (isNews) {
+    const waiting = [...runs.keys()].filter((at) => isWaiting(runs[at]!));
+    const again = await Promise.all(waiting.map((at) => sync(wanted[at]!)));
+    for (const [index, at] of waiting.entries()) runs[at] = both(runs[at]!, again[index]!);
+    isNews = again.some(hasPublished);
   }
   await queue.close();
   return Promise.all(runs.map((run) => withStillRejected(registry, run)));

@@ -58,7 +58,7 @@ export function followRejected(registry: Registry, queue: SyncQueue, interval = 
 
   const failed = (error: unknown) => registry.log('warn', 'rejected documents not followed', { error: String(error) });
   function lookNow(): Promise<void> {
-    looking = looking.then(() => (stop.signal.aborted ? undefined : look().catch(failed)));
+    looking = looking.then(() => (stop.signal.aborted ? undefined : look())).catch(failed);
     return looking;
   }
 
@@ -70,11 +70,11 @@ export function followRejected(registry: Registry, queue: SyncQueue, interval = 
   }
 
   const unwatch = registry.refs.watch((name) => {
-    if (name.startsWith('repositories/')) void awaitReferences(name).catch(failed);
+    if (name.startsWith('repositories/')) awaitReferences(name).catch(failed);
     if (parseResourceRef(name)?.type !== 'rulesets' && !awaited.has(name)) return;
     timer ??= setTimeout(() => {
       timer = null;
-      void lookNow();
+      lookNow().catch(failed);
     }, soon).unref();
   });
   const kept = keepLooking();
@@ -83,7 +83,7 @@ export function followRejected(registry: Registry, queue: SyncQueue, interval = 
       stop.abort();
       unwatch();
       if (timer) clearTimeout(timer);
-      await kept;
+      await Promise.all([kept, looking]);
     },
   };
 }
