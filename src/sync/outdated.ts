@@ -3,7 +3,8 @@ import type { DocumentState, Repository } from '../model/connection.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { gateText, hasReferenceMoved, rulesetDigest } from './sync-document.ts';
+import { hasReferenceMoved } from './inputs.ts';
+import { gateText, rulesetDigest } from './sync-document.ts';
 
 /**
  * The documents whose result may change although their files have not: their ruleset changed, or they

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isUrlPath, formatCoordinate, parseCoordinate } from '../model/address.ts';
+import { isUrlPath, formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
@@ -20,15 +20,12 @@ import type { Registry } from '../registry/registry.ts';
 import { changeResource, type ResourceChange } from '../registry/change-resource.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { decodeJson } from '../model/json.ts';
 import { anonymous } from '../model/access.ts';
 import { adviceIn, describeBlocking, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
+import { readInputs, referencesOf, type Inputs } from './inputs.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
-
-/** The files that a document was made from, and what its URLs meant: blob ids and digests. Null: absent. */
-type Inputs = Record<string, string | null>;
 
 /** The result of a sync for one document. */
 export interface SyncedDocument {
@@ -220,24 +217,6 @@ async function isUnchanged(
   return true;
 }
 
-async function readInputs(registry: Registry, digest: Digest): Promise<Inputs | null> {
-  const bytes = await registry.objects.get(digest);
-  return bytes && decodeJson<Inputs>(bytes);
-}
-
-/** Whether a URL that a rejected document refers to means another version than when it was rejected. */
-export async function hasReferenceMoved(
-  registry: Registry,
-  { references, inputs: digest, resource: name }: DocumentState,
-  resource: Resource | null,
-): Promise<boolean> {
-  if (references === undefined || digest === null) return false;
-  const inputs = await readInputs(registry, digest);
-  const referrer = resource ?? { ...parseCoordinate(name)!.coordinate, visibility: references.visibility };
-  for (const url of references.urls) if ((await meaningOf(registry, referrer, url)) !== inputs?.[url]) return true;
-  return false;
-}
-
 /** The current gate of a document: its resource's settings and its exemptions. */
 async function gateNow(
   registry: Registry,
@@ -247,12 +226,6 @@ async function gateNow(
   const settings = resource ?? { ...document, org: document.coordinate.org };
   const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
   return { gate: gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
-}
-
-/** What a document refers to by URL, among the files that it was made from. */
-function referencesOf({ visibility }: Planned, inputs: Inputs): Pick<DocumentState, 'references'> {
-  const urls = Object.keys(inputs).filter(isUrlPath);
-  return urls.length > 0 ? { references: { urls, visibility } } : {};
 }
 
 /** Whether the same document may pass later. */
