@@ -94,7 +94,7 @@ export async function makeWorld(folder: string): Promise<DocWorld> {
   for (const version of ['1.0.0', '1.4.0'])
     await stele('publish', 'schemas/money.json', '@acme/schemas/money', '--version', version);
   await stele('publish', 'style.yaml', '@acme/rulesets/style');
-  await stele('sites', 'publish', '@acme/sites/handbook', 'docs');
+  for (const site of ['handbook', 'guides']) await stele('sites', 'publish', `@acme/sites/${site}`, 'docs');
   const key = await stele('keys', 'create', '--org', 'acme', '--name', 'reader', '--scope', 'admin');
   return { folder, url, metrics: `127.0.0.1:${metrics}`, key };
 }
