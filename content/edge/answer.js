@@ -46,6 +46,12 @@ export async function answer(request, table, files) {
       absent,
     );
   }
+  if (tail === '/dependants' && selector === undefined) {
+    const found = listFile(path, accept, url.searchParams);
+    return found === 'unacceptable'
+      ? absent(406, 'not_acceptable')
+      : send(request, table, file, { type: typeOf(found, accept), ...found }, absent);
+  }
   const label = labelOf(rules, selector);
   const range = label === null && selector !== undefined ? rules.ranges[selector] : undefined;
   if (range !== undefined) {
@@ -184,17 +190,23 @@ function siteFile({ sites }, path) {
   return { kind, path: `${path}${ending}`, ...(mediaType !== null && { type: mediaType }) };
 }
 
+/** A list, as a page or as JSON a page at a time. */
+function listFile(path, accept, query) {
+  if (prefersPage(accept) && query.get('format') === null) return { kind: 'front', path: `${path}/index.html` };
+  if (accept !== null && choose(accept, ['application/json']) === null) return 'unacceptable';
+  const cursor = /^[A-Za-z0-9_-]+$/.exec(query.get('cursor') ?? '')?.[0];
+  return { kind: 'listing', path: `${path}${cursor ? `.${cursor}` : ''}.json` };
+}
+
+function prefersPage(accept) {
+  return accept !== null && /html/i.test(accept) && choose(accept, ['application/json', 'text/html']) === 'text/html';
+}
+
 /** The file of a path that names neither a resource nor a site. */
 function plainFile(path, accept, query) {
-  const wantsPage =
-    accept !== null && /html/i.test(accept) && choose(accept, ['application/json', 'text/html']) === 'text/html';
+  const wantsPage = prefersPage(accept);
   if (path === '/') return { kind: 'home', path: '/index.html' };
-  if (/^\/@[a-z0-9-]+(?:\/(?:apis|schemas|rulesets))?$/.test(path)) {
-    const cursor = /^[A-Za-z0-9_-]+$/.exec(query.get('cursor') ?? '')?.[0];
-    if (wantsPage && query.get('format') === null) return { kind: 'front', path: `${path}/index.html` };
-    if (accept !== null && choose(accept, ['application/json']) === null) return 'unacceptable';
-    return { kind: 'listing', path: `${path}${cursor ? `.${cursor}` : ''}.json` };
-  }
+  if (/^\/@[a-z0-9-]+(?:\/(?:apis|schemas|rulesets|graph))?$/.test(path)) return listFile(path, accept, query);
   if (path === '/search') return wantsPage ? { kind: 'home', path: '/search/index.html' } : 'unacceptable';
   if (/^\/problems(?:\/[a-z_]+)?$/.test(path))
     return wantsPage ? { kind: 'plain-page', path: `${path}/index.html` } : { kind: 'problem', path: `${path}.json` };
@@ -296,8 +308,7 @@ function bare(tag) {
 
 /** An error: to people a page where there is one, to programs a problem document. */
 async function refuse({ table, file, accept }, status, code, folder) {
-  const wantsPage =
-    accept !== null && /html/i.test(accept) && choose(accept, ['application/json', 'text/html']) === 'text/html';
+  const wantsPage = prefersPage(accept);
   const isFile = status === 404 || status === 410;
   const path = status === 410 ? `${folder}/410` : '/404';
   const problem = table.problems[code];

@@ -51,6 +51,8 @@ export type View =
 export type Address =
   | { kind: 'organization'; org: string }
   | { kind: 'type'; org: string; type: ResourceType }
+  /** Who uses what in an organization. */
+  | { kind: 'graph'; org: string }
   | {
       kind: 'resource';
       coordinate: Coordinate;
@@ -110,6 +112,7 @@ export function parseAddress(path: string): Address | null {
   const [org, type, resource, tail, ...rest] = segments;
   if (org === undefined || !isSlug(org) || rest.length > 0) return null;
   if (type === undefined) return { kind: 'organization', org };
+  if (type === 'graph' && resource === undefined) return { kind: 'graph', org };
   if (!isResourceType(type)) return null;
   if (resource === undefined) return { kind: 'type', org, type };
   return parseResource(org, type, resource, tail);
@@ -205,6 +208,7 @@ export function isUrlPath(path: string): boolean {
 export function formatAddress(address: Address): string {
   if (address.kind === 'organization') return `/@${address.org}`;
   if (address.kind === 'type') return `/@${address.org}/${address.type}`;
+  if (address.kind === 'graph') return `/@${address.org}/graph`;
   if (address.kind === 'site') {
     const { org, slug, path } = address;
     return `/sites/${org}/${slug}${path === null ? '' : `/${path}`}`;

@@ -3,7 +3,9 @@ import type { Coordinate } from '../model/address.ts';
 import { organizationRef } from '../model/gate.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import { siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
+import { itemName, listIn } from '../model/record-places.ts';
 import type { Generation } from '../store/generations.ts';
+import type { Projection } from '../store/log/projections.ts';
 import type { Refs } from '../store/refs.ts';
 import { findReadableSite, listReadableSites, mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
@@ -95,6 +97,18 @@ function hasLost(before: Resource, now: Resource): boolean {
 
 /** Refs with fixed values. */
 function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
+  const views = new Map<string | null, Map<Projection<unknown>, unknown>>();
+  function viewOf<V>(organization: string | null, { create, change }: Projection<V>): V {
+    const view = create();
+    for (const [name, { value }] of records) {
+      if (name.split('/')[1] !== organization) continue;
+      change(view, name, undefined, value);
+      const list = listIn(name);
+      const items = list === null ? [] : (value as Record<string, Record<string, unknown>[]>)[list.field]!;
+      for (const item of items) change(view, itemName(list!, name, list!.keyOf(item)), undefined, item);
+    }
+    return view;
+  }
   const read = async <T>(name: string) => (records.get(name) as Generation<T> | undefined) ?? null;
   return {
     read,
@@ -117,7 +131,12 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
     },
     refresh: async () => {},
     trail: async () => [],
-    projected: async (_organization, projection) => projection.create(),
+    async projected<V>(organization: string | null, projection: Projection<V>) {
+      const known = views.get(organization) ?? new Map<Projection<unknown>, unknown>();
+      if (!known.has(projection)) known.set(projection, viewOf(organization, projection));
+      views.set(organization, known);
+      return known.get(projection) as V;
+    },
     sweep: async () => 0,
     damages: () => [],
     examine: async () => {},

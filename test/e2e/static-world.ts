@@ -54,6 +54,7 @@ export async function publishEverything({ registry, publish }: OpenSite): Promis
   };
   await publish('@shop/schemas/order', 'order.json', JSON.stringify(schema), { version: '1' });
   await publish('@shop/rulesets/style', 'style.yaml', 'rules:\n  operation-summary: error\n', { version: '1.0.0' });
+  await publish('@acme/rulesets/own', 'own.yaml', 'extends: "@shop/rulesets/style@^1"\n', { version: '1.0.0' });
   await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, ruleset: '@shop/rulesets/style' }));
   await publishPrivate(registry, publish);
   await publishSites(registry);

@@ -59,28 +59,27 @@ const repositories: Projection<Map<string, Set<string>>> = {
 };
 
 /**
- * The consumers of all organizations that pinned this resource, by name: those of organizations that the principal may
- * read as a whole. `except`: URLs of repositories that are not told again.
+ * The consumers of all organizations that pinned these resources, by name: those of organizations that the principal
+ * may read as a whole. `isTold`: whether the repository at a URL is not told as a user of a resource.
  */
 export async function listUsingConsumers(
-  registry: Pick<Registry, 'config' | 'refs' | 'log' | 'now'>,
+  registry: Pick<Registry, 'config' | 'refs' | 'log' | 'answers' | 'now'>,
   principal: Principal,
-  target: Resource,
-  except: ReadonlySet<string> = new Set(),
-): Promise<UsingConsumer[]> {
-  const name = nameOf(target);
-  const isTarget = isReferenceTo(target);
-  const found: UsingConsumer[] = [];
+  targets: readonly Resource[],
+  isTold: (used: Resource, repository: string) => boolean,
+): Promise<{ used: Resource; user: UsingConsumer }[]> {
+  const byName = new Map(targets.map((used) => [nameOf(used), { used, isTarget: isReferenceTo(used) }]));
+  const found: { used: Resource; user: UsingConsumer }[] = [];
+  const only = targets.length === 1 ? nameOf(targets[0]!) : null;
   for (const org of await listOrganizations(registry)) {
     if (!mayReadOrganization(principal, org)) continue;
-    for (const { name: consumer, repository, reportedAt, contracts } of await allConsumers(registry, org, name)) {
-      if (repository !== null && except.has(repository)) continue;
+    for (const { name, repository, reportedAt, contracts } of await allConsumers(registry, org, only))
       for (const { contract, ...pinned } of contracts) {
+        const { used, isTarget } = byName.get(contract) ?? {};
         const uses: Dependency = { coordinate: contract, ...pinned, how: 'lock' };
-        if (isTarget(uses))
-          found.push({ org, name: consumer, reportedAt, uses, behind: newerThan(target, uses.version) });
+        if (!used || !isTarget!(uses) || (repository !== null && isTold(used, repository))) continue;
+        found.push({ used, user: { org, name, reportedAt, uses, behind: newerThan(used, uses.version) } });
       }
-    }
   }
   return found;
 }

@@ -32,33 +32,32 @@ const users: Projection<Map<string, Set<string>>> = {
   },
 };
 
+/** Looks up which resources may use one, by its coordinate, in all organizations. */
+export async function openUsers(
+  registry: Pick<Registry, 'config' | 'refs' | 'answers'>,
+): Promise<(coordinate: string) => readonly string[]> {
+  const views: ReadonlyMap<string, ReadonlySet<string>>[] = [];
+  for (const org of await listOrganizations(registry)) views.push(await registry.refs.projected(org, users));
+  return (coordinate) => views.flatMap((view) => [...(view.get(coordinate) ?? [])].sort());
+}
+
 /**
  * The resources of all organizations whose latest version refers to this one, by name: those that the
- * principal may read, and no others are counted. `organizations`: all there are, for who asks often.
+ * principal may read, and no others are counted. `usersOf`: for who asks often.
  */
 export async function listDependants(
-  registry: Pick<Registry, 'config' | 'refs' | 'log'>,
+  registry: Pick<Registry, 'config' | 'refs' | 'log' | 'answers'>,
   principal: Principal,
   target: Resource,
-  organizations?: readonly string[],
+  usersOf?: (coordinate: string) => readonly string[],
 ): Promise<Dependant[]> {
-  const name = nameOf(target);
   const isTarget = isReferenceTo(target);
   const dependants: Dependant[] = [];
-  for (const org of organizations ?? (await listOrganizations(registry))) {
-    const names = (await registry.refs.projected(org, users)).get(name) ?? [];
-    for (const user of [...names].sort()) {
-      const resource = (await findReadable(registry, principal, parseCoordinate(user)!.coordinate))?.value;
-      const version = resource && selectVersion(resource, { kind: 'latest' })?.version;
-      const uses = version?.dependencies?.filter(isTarget) ?? [];
-      for (const each of uses)
-        dependants.push({
-          resource: resource!,
-          version: version!,
-          uses: each,
-          behind: newerThan(target, each.version),
-        });
-    }
+  for (const user of (usersOf ?? (await openUsers(registry)))(nameOf(target))) {
+    const resource = (await findReadable(registry, principal, parseCoordinate(user)!.coordinate))?.value;
+    const version = resource && selectVersion(resource, { kind: 'latest' })?.version;
+    for (const uses of version?.dependencies?.filter(isTarget) ?? [])
+      dependants.push({ resource: resource!, version: version!, uses, behind: newerThan(target, uses.version) });
   }
   return dependants;
 }

@@ -11,10 +11,9 @@ import { maxUsersChecked, type Impact, type ImpactOnUser } from '../../model/gra
 import { lockName, parseLock } from '../../model/graph/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
-import { listOrganizations } from '../maintenance/organizations.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
-import { listDependants } from './dependants.ts';
+import { listDependants, openUsers } from './dependants.ts';
 
 /** A new version of a resource, as it would be published. */
 export interface NextVersion {
@@ -80,11 +79,11 @@ export async function impactOf(
 
 /** All that use a resource, also through others, by name. */
 async function findUsers(registry: Registry, principal: Principal, target: Resource): Promise<Map<string, User>> {
-  const organizations = await listOrganizations(registry);
+  const usersOf = await openUsers(registry);
   const users = new Map<string, User>();
   const left: Resource[] = [target];
   for (let each = left.shift(); each !== undefined && users.size < maxUsersFound; each = left.shift())
-    for (const { resource, version, uses } of await listDependants(registry, principal, each, organizations)) {
+    for (const { resource, version, uses } of await listDependants(registry, principal, each, usersOf)) {
       // A ruleset is extended anew each time it is used; its own check is the replay.
       if (uses.how === 'extends' || nameOf(resource) === nameOf(target)) continue;
       const user = users.get(nameOf(resource));

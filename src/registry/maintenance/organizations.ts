@@ -3,10 +3,17 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 
 /** The organizations that are configured or have a resource, by name. */
-export async function listOrganizations({ config, refs }: Pick<Registry, 'config' | 'refs'>): Promise<string[]> {
-  const organizations = new Set(Object.keys(config.organizations));
-  for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
-  return [...organizations].toSorted();
+export async function listOrganizations({
+  config,
+  refs,
+  answers,
+}: Pick<Registry, 'config' | 'refs' | 'answers'>): Promise<readonly string[]> {
+  const list = async (): Promise<string[]> => {
+    const organizations = new Set(Object.keys(config.organizations));
+    for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
+    return [...organizations].toSorted();
+  };
+  return answers.answer('organizations', 'all', list, ({ length }) => length * 40);
 }
 
 /**

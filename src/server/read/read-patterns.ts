@@ -23,6 +23,7 @@ export function patternOf(address: Address | null): string {
   if (address === null) return 'unmatched';
   if (address.kind === 'organization') return '/@{org}';
   if (address.kind === 'type') return '/@{org}/{type}';
+  if (address.kind === 'graph') return '/@{org}/graph';
   if (address.kind === 'site') return '/sites/{org}/{site}';
   return address.view === 'document' ? documentPattern : viewPatterns[address.view];
 }

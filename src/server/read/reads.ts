@@ -28,7 +28,8 @@ import { findRejected } from '../../sync/owners/rejected.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
-import { sendProvenance, sendReport, sendDependants, sendVersions } from './views.ts';
+import { sendDependants, sendGraph } from './uses-handler.ts';
+import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */
 export function isRead(target: string): boolean {
@@ -88,6 +89,7 @@ interface Send {
 async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
   if (address === null) throw new RegistryError('not_found', nothingHere);
   if (address.kind === 'site') return sendSite(read, address);
+  if (address.kind === 'graph') return sendGraph(read, address.org);
   if (address.kind !== 'resource') {
     await send.listing(read, address.org, address.kind === 'type' ? address.type : null);
     return;
@@ -135,7 +137,7 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
-  if (view === 'dependants') return sendDependants(read, granted);
+  if (view === 'dependants') return sendDependants(read, granted.resource);
   const isDiff = view === 'diff' || view === 'diff-json' || view === 'diff-markdown';
   if (isDiff && selector.kind === 'latest') return sendDiff(read, granted, view, null);
   const selected = grantVersion(granted, selector);

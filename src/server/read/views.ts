@@ -9,9 +9,6 @@ import { RegistryError } from '../../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { sharing, type Audience, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
-import { listUsers } from '../../registry/graph/users.ts';
-import { dependantsPage } from '../../site/pages/dependants-page.ts';
-import { dependantRecord, placeOf } from '../v1/graph/dependant-routes.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
 import { versionsPage } from '../../site/pages/versions/versions-page.ts';
@@ -100,18 +97,6 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
   );
 }
 
-/** Sends who uses a resource, as far as the reader may read them: to people as a page. No cache keeps it for others. */
-export async function sendDependants(read: ReadRequest, granted: Granted): Promise<void> {
-  const { registry, site } = read.context;
-  const { resource } = granted;
-  const users = await listUsers(registry, read.principal, resource);
-  const own = { isPrivate: true, by: 'reader' } as const;
-  if (wantsPage(read)) return sendRecordPage(read, granted, dependantsPage(site, granted, users), own);
-  const { items, next } = pageOf(users, read.query, placeOf);
-  const shared = sharingFor(read, { ...resource, visibility: 'private' }, 'latest', 'reader');
-  await sendJson(read, { items: items.map(dependantRecord), next }, shared);
-}
-
 function describeVersion(links: Links, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status, original, commit, problems } = version;
   const url = links.whole(links.to(coordinateOf(resource), { label }));
@@ -142,7 +127,7 @@ async function sendVersionView(
 }
 
 /** Whether the reader is a person. A parameter asks for the data all the same. */
-function wantsPage({ request, query }: ReadRequest): boolean {
+export function wantsPage({ request, query }: Pick<ReadRequest, 'request' | 'query'>): boolean {
   return !new URLSearchParams(query).has('format') && prefersPage(request.headers.accept);
 }
 

@@ -101,7 +101,9 @@ export function resourceItems(resource: Resource): Item[] {
   });
   const page: Item = { ask: base, accept: html, file: `${base.slice(1)}/index.html`, kind: 'users', isCoded: true };
   const history = [record(`${base}/versions`, 'versions'), recordPage(`${base}/versions`, 'versions-page')];
-  return [...versions, ...history, ...(resource.latest === null ? [page] : [])];
+  // The pages of its versions lead to it.
+  const users = resource.versions.some(isServed) ? listingItems(`${base}/dependants`) : [];
+  return [...versions, ...history, ...users, ...(resource.latest === null ? [page] : [])];
 }
 
 /** Whether a version has files. A withdrawn version has only a page that says so. */
@@ -174,7 +176,7 @@ export function latestBases(resource: Resource): { from: string; to: string } | 
   return { from: `${nameOf(resource)}@${latest.label}`, to: nameOf(resource) };
 }
 
-/** The page and the list of an organization, or of a type in it. */
+/** The page and the list of an organization, of a type in it, or of who uses something. */
 export function listingItems(path: string): Item[] {
   return [pageItem(path, 'front'), record(path, 'listing')];
 }

@@ -15,6 +15,8 @@ import {
   type Item,
   type Unit,
 } from './build-items.ts';
+import { usesAround, usesWithin } from '../../registry/graph/uses.ts';
+import { listUses, userName, type Use } from '../../registry/graph/users.ts';
 import { planSites } from './build-sites.ts';
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
@@ -39,6 +41,7 @@ export async function planBuild(
   const rulesets = resources.filter(({ type }) => type === 'rulesets').map(nameOf);
   for (const resource of resources) {
     const related = await relatedResources(site, resource, anonymous);
+    const users = await listUses(site.registry, anonymous, [resource]);
     const feeds = isPublished(resource) ? feedItems({ kind: 'resource', coordinate: resource }) : [];
     const items = [...resourceItems(resource), ...feeds];
     units.push({
@@ -47,6 +50,7 @@ export async function planBuild(
         resource,
         organizationTitle(site, resource.org),
         related,
+        toldUses(await usesAround(site.registry, anonymous, resource, users)),
         rulesets,
         imageHosts(site.registry, resource.org),
       ),
@@ -62,11 +66,17 @@ export async function planBuild(
   const listed = resources.filter(isPublished);
   for (const [org, types] of organizationsIn(listed, sites)) {
     const ofOrganization = listed.filter((resource) => resource.org === org);
-    const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
+    const graphs = types.length === 0 ? [] : [`/@${org}/graph`];
+    const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`), ...graphs].flatMap(listingItems);
     const feeds = types.length === 0 ? [] : feedItems({ kind: 'organization', org });
     units.push({
       name: `@${org}`,
-      inputs: inputs(ofOrganization, organizationTitle(site, org), namesOf(sites.filter((each) => each.org === org))),
+      inputs: inputs(
+        ofOrganization,
+        toldUses(await usesWithin(site.registry, anonymous, ofOrganization)),
+        organizationTitle(site, org),
+        namesOf(sites.filter((each) => each.org === org)),
+      ),
       items: [...pages, ...feeds],
       again: null,
     });
@@ -79,6 +89,17 @@ export async function planBuild(
   units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
   units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
   return units;
+}
+
+/** What pages show of uses. All of them are by resources. */
+function toldUses(uses: readonly Use[]): object[] {
+  return uses.map(({ used, user }) => [
+    nameOf(used),
+    userName(user),
+    'version' in user && user.version.label,
+    user.uses,
+    user.behind,
+  ]);
 }
 
 /** What lists show of documentation sites. */

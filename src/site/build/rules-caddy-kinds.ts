@@ -4,6 +4,9 @@ import { sitePlaces } from './rules-sites.ts';
 /** The types of resources, as a pattern. */
 export const types = '(?:apis|schemas|rulesets)';
 
+/** An organization, a type in it, and who uses what. */
+const listing = `^/@[^/]+(?:/${types}|/graph|/${types}/[^/@]+/dependants)?$`;
+
 /** A kind of file, and how a request for it looks. */
 export interface Kind {
   path: string;
@@ -77,8 +80,8 @@ export const caddyKinds: readonly Kind[] = [
   { path: `^/@.+/versions$`, accept: 'html', kind: 'versions-page', file: '{path}/index.html', type: 'text/html' },
   { path: `^/@.+/(?:report|provenance)$`, kind: 'record', file: '{path}.json', type: 'application/json' },
   { path: `^/@.+/versions$`, kind: 'versions', file: '{path}.json', type: 'application/json' },
-  { path: `^/@[^/]+(?:/${types})?$`, accept: 'html', kind: 'front', file: '{path}/index.html', type: 'text/html' },
-  { path: `^/@[^/]+(?:/${types})?$`, kind: 'listing', file: '{path}.json', type: 'application/json' },
+  { path: listing, accept: 'html', kind: 'front', file: '{path}/index.html', type: 'text/html' },
+  { path: listing, kind: 'listing', file: '{path}.json', type: 'application/json' },
   {
     path: `^/problems(?:/[a-z_]+)?$`,
     accept: 'html',

@@ -54,7 +54,7 @@ function kindRows(): Row[] {
     [`~^/@[^/ ]+/rulesets/[^/ ]+${ending}`, 'users'],
     [`~^${name}${ending}`, 'page'],
   ];
-  const listing = `~^/@[^/ ]+(?:/${types})?`;
+  const listing = `~^/@[^/ ]+(?:/${types}|/graph|/${types}/[^/@ ]+/dependants)?`;
   return [
     [`~^${name} json `, 'json'],
     [`~^${name} yaml `, 'yaml'],

@@ -150,6 +150,7 @@ export function organizationPage(
     feed: feedLink(site, { kind: 'organization', org }).href,
     events: site.links.path(docPath('events')),
     isOpen: resources.some(({ visibility }) => visibility === 'public'),
+    graph: resources.length === 0 ? null : site.links.path(formatAddress({ kind: 'graph', org })),
     sites: siteRows(site, sites),
     groups: groups.filter(({ count }) => count > 0 || type !== null),
   });

@@ -135,7 +135,7 @@ export async function resourcePage(
     validator:
       resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
     users: related.users,
-    dependantsHref: preview === null && site.hasLogin ? links.to(coordinate, { view: 'dependants' }) : null,
+    dependantsHref: preview === null ? links.to(coordinate, { view: 'dependants' }) : null,
     scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };

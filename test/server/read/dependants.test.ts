@@ -27,15 +27,19 @@ async function openWorld() {
   await put('money', 'public', schema({ type: 'string', maxLength: 9 }), '1.1.0');
   const get = (path: string, key: string | null, accept = 'text/html') =>
     api.call('GET', path, { key, headers: { accept } });
-  return { api, get, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+  return { api, get, put, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-test('the page names who uses a resource, with the version that each has, and no cache keeps it', async () => {
+test('the page names who uses a resource, with the version that each has, and no cache keeps what a person may read', async () => {
   await using world = await openWorld();
   const { api, get } = world;
   const { status, headers, text } = await get('/@acme/schemas/money/dependants', api.admin);
   expect(status).toBe(200);
   expect(headers.get('cache-control')).toContain('private');
+  const svg = /<svg class="graph".*?<\/svg>/s.exec(text)![0];
+  expect(svg.match(/<rect/g)).toHaveLength(4);
+  expect(svg.match(/<path class="edge behind"/g)).toHaveLength(3);
+  expect(svg).toContain('<a href="/@acme/schemas/price">');
   for (const part of [
     '@acme/schemas/price',
     '3.0.0',
@@ -45,6 +49,7 @@ test('the page names who uses a resource, with the version that each has, and no
     'has a copy of',
   ])
     expect(text).toContain(part);
+  expect((await get('/@acme/schemas/money', null)).text).toContain('href="/@acme/schemas/money/dependants"');
 });
 
 test('a stranger learns of public resources only, and not how many others there are', async () => {
@@ -52,7 +57,9 @@ test('a stranger learns of public resources only, and not how many others there 
   const { api, get } = world;
   const { text, headers } = await get('/@acme/schemas/money/dependants', null);
   expect(text).toContain('@acme/schemas/price');
-  expect(headers.get('cache-control')).toContain('private');
+  expect(headers.get('cache-control')).toContain('public');
+  expect(headers.get('vary')).toContain('Authorization');
+  expect(text.match(/<rect/g)).toHaveLength(2);
   expect(text).not.toMatch(/secret|shop|Consumers|\b[23] (?:users|more)/);
   const limited = await api.makeKey({ scopes: ['read'], resources: ['schemas/money', 'schemas/secret'] });
   const seen = (await get('/@acme/schemas/money/dependants', limited)).text;
@@ -86,4 +93,30 @@ test('where nobody uses it, the page says so', async () => {
   expect((await world.get('/@acme/schemas/price/dependants', null)).text).toContain(
     'Nothing that you may see uses it.',
   );
+});
+
+test('the graph of an organization has all that its resources use and who uses them, for each reader as far as they may read', async () => {
+  await using world = await openWorld();
+  const { api, get } = world;
+  const { text } = await get('/@acme/graph', api.admin);
+  expect(/<svg class="graph".*?<\/svg>/s.exec(text)![0].match(/<rect/g)).toHaveLength(4);
+  expect(text.match(/<a href="\/@acme\/schemas\/money">@acme\/schemas\/money<\/a>/g)).toHaveLength(3);
+  const seen = await get('/@acme/graph', null);
+  expect(seen.text).toContain('@acme/schemas/price');
+  expect(seen.text).not.toMatch(/secret|shop/);
+  const { json } = await get('/@acme/graph', null, 'application/json');
+  expect(json).toMatchObject({
+    items: [{ contract: '@acme/schemas/money', coordinate: '@acme/schemas/price', behind: 1 }],
+    next: null,
+  });
+  expect((await get('/@acme', null)).text).toContain('href="/@acme/graph"');
+  expect((await get('/@nobody/graph', null)).status).toBe(404);
+});
+
+test('what a page of an anonymous reader says changes when another resource refers to it', async () => {
+  await using world = await openWorld();
+  const { get } = world;
+  expect((await get('/@acme/schemas/money/dependants', null)).text).not.toContain('@acme/schemas/total');
+  await world.put('total', 'public', uses('@^1'), '1.0.0');
+  expect((await get('/@acme/schemas/money/dependants', null)).text).toContain('@acme/schemas/total');
 });

@@ -33,8 +33,6 @@ test('a build holds every version in both formats and every coding, and its page
     }
   }
   expect(await textOf(out, '@acme/apis/pay@1.0.0.json')).toBe(text);
-  // Who uses it depends on who asks, so there is no such page, and no link to it.
-  expect(await textOf(out, '@acme/apis/pay/index.html')).not.toContain('dependants');
   expect(await textOf(out, '@acme/apis/pay.json')).toBe(await textOf(out, '@acme/apis/pay@1.1.0.json'));
   expect(files).toEqual(
     expect.arrayContaining([
@@ -42,7 +40,11 @@ test('a build holds every version in both formats and every coding, and its page
       '404.html',
       '@acme.json',
       '@acme/apis/index.html',
+      '@acme/apis/pay/dependants.json',
+      '@acme/apis/pay/dependants/index.html',
       '@acme/apis/pay/versions.json',
+      '@acme/graph.json',
+      '@acme/graph/index.html',
       '@acme/index.html',
       'feed.atom',
       'feeds/acme/apis/pay.json',
