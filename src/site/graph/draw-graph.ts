@@ -94,7 +94,7 @@ function draw(nodes: readonly Node[], edges: readonly Edge[]): string {
   for (const { user, used } of edges) drawing.setEdge(String(used), String(user), { points: [] });
   layout(drawing);
   const lines = edges.map(({ user, used, isBehind }) => {
-    const { points } = drawing.edge(String(used), String(user));
+    const { points }: { points: Point[] } = drawing.edge(String(used), String(user));
     // Every other point is between two columns of boxes. The others are in columns that the line passes.
     const passed = points.slice(1, -1).filter((_, index) => index % 2 === 1);
     const path = lineThrough([drawing.node(String(used)), ...passed, drawing.node(String(user))], width);
