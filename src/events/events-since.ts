@@ -3,7 +3,8 @@ import type { Resource } from '../model/resource.ts';
 import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
-import { eventsOfPins, type Pin } from './consumer-events.ts';
+import type { Pin } from '../registry/graph/affected.ts';
+import { eventsOfPins } from './consumer-events.ts';
 import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';
 
 /** The kinds of records whose changes are events. */

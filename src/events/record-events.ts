@@ -2,7 +2,7 @@ import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
 import type { Registry } from '../registry/registry.ts';
-import { pinsOf, type Pin } from './consumer-events.ts';
+import { pinsOf, type Pin } from '../registry/graph/affected.ts';
 import { createDelivery } from './delivery.ts';
 import { listWebhooks, wants } from './endpoints.ts';
 import { moveMark, readFrom } from './event-mark.ts';

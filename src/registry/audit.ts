@@ -3,11 +3,12 @@ import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { keyRef } from '../model/keys/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
-import { parseResourceRef, resourceRef } from '../model/resource.ts';
+import { nameOf, parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
+import { listAffected, type Affected, type AffectedConsumer } from './graph/affected.ts';
 import { listKeys } from './keys/list-keys.ts';
-import { readReadable } from './readable.ts';
+import { mayReadOrganization, readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 import type { Generation } from '../store/generations.ts';
 
@@ -15,7 +16,9 @@ import type { Generation } from '../store/generations.ts';
 export interface AuditEntry extends Pick<Generation<unknown>, 'generation' | 'at' | 'origin' | 'action'> {
   /** Null for those who may not know. */
   actor: string | null;
-  subject: { kind: 'resource' | 'site' | 'key' | 'webhook' | 'organization'; id: string };
+  subject: { kind: 'resource' | 'site' | 'key' | 'webhook' | 'organization' | 'consumer'; id: string };
+  /** How a contract that a consumer pinned affects it. Only where the subject is one. */
+  affected?: { coordinate: string; range: string; pinned: string; because: Affected['because']; version: string };
 }
 
 /** Which changes. Absent members: all. */
@@ -37,6 +40,8 @@ export interface AuditPosition {
   keys: number;
   /** The time of the last of `own`, by which it is recognized; absent where nobody kept it. */
   at?: string;
+  /** The key of the last of what affects consumers. */
+  affected?: string;
 }
 
 /** An entry, and the position after it. */
@@ -87,8 +92,15 @@ export interface ChangesPage {
 }
 
 /**
+ * Milliseconds after which something that affects a consumer is told. A publication is committed a little later than
+ * it is dated, and what is told must stand after all that was told before.
+ */
+const affectedAfter = 60_000;
+
+/**
  * The changes of an organization after a position that the principal may see, oldest first: all for
- * its administrators, for others those of resources that they may read now, without who made them.
+ * its administrators, for others those of resources that they may read now, without who made them. Those who may
+ * read the whole organization also see what affects its consumers.
  */
 export async function readChanges(
   registry: Registry,
@@ -100,10 +112,25 @@ export async function readChanges(
   const isAdmin = isAllowed(principal, 'admin', { org });
   const { changes, keys } = await changesOf(registry, org, position, isAdmin);
   const entries: AuditEntry[] = [];
-  let { own: a, keys: b } = position ?? { own: 0, keys: 0 };
-  const here = (): AuditPosition => ({ own: a, keys: b, ...(a > 0 && { at: changes[a - 1]!.at }) });
+  let { own: a, keys: b, affected: told = '' } = position ?? { own: 0, keys: 0 };
+  const here = (): AuditPosition => ({
+    own: a,
+    keys: b,
+    ...(a > 0 && { at: changes[a - 1]!.at }),
+    ...(told !== '' && { affected: told }),
+  });
+  const affected = await affectedAfterKey(registry, principal, org, told);
   let reached = here();
-  while (a < changes.length || b < keys.length) {
+  while (a < changes.length || b < keys.length || affected.length > 0) {
+    const next = affected[0];
+    if (next && [changes[a], keys[b]].every((each) => each === undefined || next.at <= each.at)) {
+      if (entries.length === limit) return { entries, position: reached, hasMore: true };
+      affected.shift();
+      told = next.key;
+      reached = here();
+      entries.push(entryOf(next));
+      continue;
+    }
     const isOwn = b >= keys.length || (a < changes.length && changes[a]!.at <= keys[b]!.at);
     const noted = isOwn ? changes[a++]! : keys[b++]!;
     const subject = subjectOf(noted.name);
@@ -115,6 +142,31 @@ export async function readChanges(
     entries.push({ at, actor: isAdmin ? actor : null, origin: isAdmin ? origin : null, action, subject, generation });
   }
   return { entries, position: here(), hasMore: false };
+}
+
+/** What affects an organization's consumers and stands after a key, oldest first. None for who may not know them. */
+async function affectedAfterKey(
+  registry: Registry,
+  principal: Principal,
+  org: string,
+  key: string,
+): Promise<AffectedConsumer[]> {
+  if (!mayReadOrganization(principal, org)) return [];
+  const end = new Date(registry.now().getTime() - affectedAfter).toISOString();
+  return (await listAffected(registry, org)).filter((each) => each.key > key && each.at <= end);
+}
+
+function entryOf({ at, because, version, pin, resource }: AffectedConsumer): AuditEntry {
+  const { range, version: pinned } = pin.contract;
+  return {
+    at,
+    actor: null,
+    origin: null,
+    action: `${because} ${version.label}`,
+    subject: { kind: 'consumer', id: pin.consumer },
+    generation: 1,
+    affected: { coordinate: nameOf(resource), range, pinned, because, version: version.label },
+  };
 }
 
 interface Changes {

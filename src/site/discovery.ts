@@ -4,7 +4,8 @@ import type { PinningConsumer } from '../registry/graph/consumers.ts';
 import { apisJson, apisJsonPath } from './apis-json.ts';
 import { backstageEntities } from './backstage.ts';
 import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
-import { atomFeed, feedPath, jsonFeed, type FeedScope } from './feeds.ts';
+import type { AffectedConsumer } from '../registry/graph/affected.ts';
+import { affectedEntries, atomFeed, feedPath, jsonFeed, publicationEntries, type FeedScope } from './feeds.ts';
 import { llmsText } from './llms.ts';
 import { schemaCatalog } from './schema-catalog.ts';
 import type { Site } from './site.ts';
@@ -19,6 +20,13 @@ export interface DiscoveryDocument {
   text: string;
 }
 
+/** What the reader may know of the consumers of the organization in the path. */
+interface About {
+  consumers?: readonly PinningConsumer[];
+  /** What affects them. Null: the reader may not know, or the path is not about it. */
+  affected?: readonly AffectedConsumer[] | null;
+}
+
 /** Matches the path of a discovery document. Whether it exists depends on the resources. */
 export const discoveryPattern =
   /^\/(?:apis\.json|@[^/]+\/catalog(?:\.json|-info\.yaml)|llms\.txt|robots\.txt|\.well-known\/api-catalog|sitemap(?:-\d+)?\.xml|feed\.[a-z]+|feeds\/.*)$/;
@@ -31,14 +39,14 @@ export function parseCatalogPath(path: string): { org: string; file: 'catalog.js
 
 /**
  * Returns the discovery document at a path, or null. `resources`: all that the reader may read, in
- * order; `consumers`: those of the organization in the path. Depends on nothing else, so that the
+ * order. Depends on nothing else, so that the
  * server and the static build produce the same bytes.
  */
 export function discoveryDocument(
   place: Place,
   resources: readonly Resource[],
   path: string,
-  consumers: readonly PinningConsumer[] = [],
+  { consumers = [], affected = null }: About = {},
 ): DiscoveryDocument | null {
   if (path === '/llms.txt') return { mediaType: 'text/markdown; charset=utf-8', text: llmsText(place, resources) };
   if (path === '/robots.txt') return { mediaType: 'text/plain; charset=utf-8', text: robotsText(place) };
@@ -60,11 +68,19 @@ export function discoveryDocument(
   }
   const feed = parseFeedPath(path);
   if (feed === null) return null;
-  const chosen = resources.filter((resource) => isIn(feed.scope, resource));
-  if (chosen.length === 0 && feed.scope.kind !== 'registry') return null;
-  return feed.format === 'atom'
-    ? { mediaType: 'application/atom+xml; charset=utf-8', text: atomFeed(place, feed.scope, chosen) }
-    : { mediaType: 'application/feed+json', text: jsonFeed(place, feed.scope, chosen) };
+  const { scope, format } = feed;
+  const chosen = resources.filter((resource) => isIn(scope, resource));
+  if (scope.kind === 'consumers' ? affected === null : chosen.length === 0 && scope.kind !== 'registry') return null;
+  const entries = affected === null ? publicationEntries(place, chosen) : affectedEntries(place, affected);
+  return format === 'atom'
+    ? { mediaType: 'application/atom+xml; charset=utf-8', text: atomFeed(place, scope, entries) }
+    : { mediaType: 'application/feed+json', text: jsonFeed(place, scope, entries) };
+}
+
+/** The organization whose consumers a feed is about, `/feeds/acme/consumers.atom`; null for any other path. */
+export function parseConsumersPath(path: string): string | null {
+  const scope = parseFeedPath(path)?.scope;
+  return scope?.kind === 'consumers' ? scope.org : null;
 }
 
 /** The paths of the discovery documents of a static build. The catalogs of organizations are for tools that ask a server. */
@@ -81,6 +97,11 @@ export function discoveryPaths(place: Place, resources: readonly Resource[]): st
 }
 
 function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {
+  const [, ofConsumers, as] = /^\/feeds\/([^/]+)\/consumers\.(atom|json)$/.exec(path) ?? [];
+  if (ofConsumers !== undefined)
+    return isSlug(ofConsumers)
+      ? { scope: { kind: 'consumers', org: ofConsumers }, format: as as 'atom' | 'json' }
+      : null;
   const match = /^\/(?:feed|feeds\/([^/]+)(?:\/([^/]+)\/([^/]+))?)\.(atom|json)$/.exec(path);
   if (!match) return null;
   const [, org, type, slug] = match;
@@ -94,7 +115,7 @@ function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json
 
 function isIn(scope: FeedScope, { org, type, slug }: Resource): boolean {
   if (scope.kind === 'registry') return true;
-  if (scope.kind === 'organization') return org === scope.org;
+  if (scope.kind !== 'resource') return org === scope.org;
   const { coordinate } = scope;
   return org === coordinate.org && type === coordinate.type && slug === coordinate.slug;
 }

@@ -1,31 +1,78 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
 import { changesOf } from '../model/versions/compared-with.ts';
 import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
+import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from '../model/text/escape.ts';
 
-/** The scope of a feed: the registry, one organization, or one resource. */
+/** The scope of a feed: the registry, one organization, what affects its consumers, or one resource. */
 export type FeedScope =
-  { kind: 'registry' } | { kind: 'organization'; org: string } | { kind: 'resource'; coordinate: Coordinate };
+  | { kind: 'registry' }
+  | { kind: 'organization'; org: string }
+  | { kind: 'consumers'; org: string }
+  | { kind: 'resource'; coordinate: Coordinate };
+
+/** One entry of a feed. */
+interface FeedEntry {
+  id: string;
+  url: string;
+  title: string;
+  text: string;
+  at: string;
+  resource: Resource;
+}
 
 type Place = Pick<Site, 'url' | 'links'>;
 
 const entriesShown = 50;
 
-/** The last 50 publications of these resources as an Atom feed (RFC 4287). */
-export function atomFeed(place: Place, scope: FeedScope, resources: readonly Resource[]): string {
-  const entries = newestPublications(resources, entriesShown);
+/** The last 50 publications of these resources. */
+export function publicationEntries(place: Place, resources: readonly Resource[]): FeedEntry[] {
+  return newestPublications(resources, entriesShown).map((entry) => ({
+    id: urlOf(place, entry),
+    url: urlOf(place, entry),
+    title: entryTitle(entry),
+    text: entryText(entry),
+    at: entry.version.publishedAt,
+    resource: entry.resource,
+  }));
+}
+
+/** The last 50 of what affects consumers, oldest first as they are given. */
+export function affectedEntries(place: Place, affected: readonly AffectedConsumer[]): FeedEntry[] {
+  return affected
+    .slice(-entriesShown)
+    .reverse()
+    .map(({ at, because, version, pin: { consumer, contract }, resource }) => {
+      const url = urlOf(place, { resource, version });
+      const pinned = `${contract.contract}@${contract.version}`;
+      const isEnded = because !== 'breaking';
+      return {
+        id: `${url}#${[consumer, contract.version, because].join('-')}`,
+        url,
+        title: isEnded ? `${consumer}: ${pinned} is ${because}` : `${consumer}: ${version.label} breaks ${pinned}`,
+        text: isEnded
+          ? `${consumer} pinned ${publicationName({ resource, version })}, which is ${because}.${'reason' in version.status ? ` ${version.status.reason}` : ''}`
+          : `${consumer} pinned ${pinned}. Its range ${contract.range} also means ${version.label}, which has breaking changes.`,
+        at,
+        resource,
+      };
+    });
+}
+
+/** Entries as an Atom feed (RFC 4287). */
+export function atomFeed(place: Place, scope: FeedScope, entries: readonly FeedEntry[]): string {
   const lines = [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     element('id', feedUrl(place, scope, 'atom')),
     element('title', titleOf(scope)),
-    element('updated', entries[0]?.version.publishedAt ?? nothingYet),
+    element('updated', entries[0]?.at ?? nothingYet),
     link('self', 'application/atom+xml', feedUrl(place, scope, 'atom')),
     link('alternate', 'text/html', homeOf(place, scope)),
-    ...entries.flatMap((entry) => atomEntry(place, entry)),
+    ...entries.flatMap(atomEntry),
     '</feed>',
     '',
   ];
@@ -35,19 +82,17 @@ export function atomFeed(place: Place, scope: FeedScope, resources: readonly Res
 /** RFC 4287 requires a time even for an empty feed. */
 const nothingYet = '1970-01-01T00:00:00Z';
 
-function atomEntry(place: Place, entry: Publication): string[] {
-  const { resource, version } = entry;
-  const url = urlOf(place, entry);
+function atomEntry({ id, url, title, text, at, resource }: FeedEntry): string[] {
   return [
     '<entry>',
-    element('id', url),
-    element('title', entryTitle(entry)),
-    element('published', version.publishedAt),
-    element('updated', version.publishedAt),
+    element('id', id),
+    element('title', title),
+    element('published', at),
+    element('updated', at),
     `<author>${element('name', resource.org)}</author>`,
     link('alternate', 'text/html', url),
     `<category term="${resource.type}"/>`,
-    element('summary', entryText(entry)),
+    element('summary', text),
     '</entry>',
   ];
 }
@@ -61,15 +106,15 @@ function link(relation: string, type: string, href: string): string {
 }
 
 /** The same entries as a JSON Feed (jsonfeed.org, version 1.1). */
-export function jsonFeed(place: Place, scope: FeedScope, resources: readonly Resource[]): string {
-  const items = newestPublications(resources, entriesShown).map((entry) => ({
-    id: urlOf(place, entry),
-    url: urlOf(place, entry),
-    title: entryTitle(entry),
-    content_text: entryText(entry),
-    date_published: entry.version.publishedAt,
-    authors: [{ name: entry.resource.org }],
-    tags: [entry.resource.type],
+export function jsonFeed(place: Place, scope: FeedScope, entries: readonly FeedEntry[]): string {
+  const items = entries.map(({ id, url, title, text, at, resource }) => ({
+    id,
+    url,
+    title,
+    content_text: text,
+    date_published: at,
+    authors: [{ name: resource.org }],
+    tags: [resource.type],
   }));
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
@@ -85,6 +130,7 @@ export function jsonFeed(place: Place, scope: FeedScope, resources: readonly Res
 export function feedPath(scope: FeedScope, format: 'atom' | 'json'): string {
   if (scope.kind === 'registry') return `/feed.${format}`;
   if (scope.kind === 'organization') return `/feeds/${scope.org}.${format}`;
+  if (scope.kind === 'consumers') return `/feeds/${scope.org}/consumers.${format}`;
   const { org, type, slug } = scope.coordinate;
   return `/feeds/${org}/${type}/${slug}.${format}`;
 }
@@ -109,6 +155,7 @@ function homeOf({ url, links }: Place, scope: FeedScope): string {
 
 function titleOf(scope: FeedScope): string {
   if (scope.kind === 'registry') return 'New versions';
+  if (scope.kind === 'consumers') return `What affects consumers of @${scope.org}`;
   return `New versions of ${scope.kind === 'organization' ? `@${scope.org}` : nameOf(scope.coordinate)}`;
 }
 

@@ -2,9 +2,10 @@ import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
 import { allConsumers, type PinningConsumer } from '../../registry/graph/consumers.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
-import { discoveryDocument, discoveryPattern, parseCatalogPath } from '../../site/discovery.ts';
+import { discoveryDocument, discoveryPattern, parseCatalogPath, parseConsumersPath } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import type { Site } from '../../site/site.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
@@ -37,11 +38,17 @@ export function createDiscovery(
     () => listReadable(registry, anonymous),
   );
 
-  /** The consumers of the organization whose entities are asked for, where the reader may know them. */
-  async function consumersFor(principal: Principal, path: string): Promise<PinningConsumer[]> {
+  /** What the path says of the consumers of an organization, where the reader may know them. */
+  async function consumersFor(
+    principal: Principal,
+    path: string,
+  ): Promise<{ consumers?: PinningConsumer[]; affected?: AffectedConsumer[] }> {
     const catalog = parseCatalogPath(path);
-    if (catalog?.file !== 'catalog-info.yaml' || !mayReadOrganization(principal, catalog.org)) return [];
-    return allConsumers(registry, catalog.org);
+    const org = parseConsumersPath(path) ?? (catalog?.file === 'catalog-info.yaml' ? catalog.org : null);
+    if (org === null || !mayReadOrganization(principal, org)) return {};
+    return catalog === null
+      ? { affected: await listAffected(registry, org) }
+      : { consumers: await allConsumers(registry, org) };
   }
 
   const router = Router({ caseSensitive: true, strict: true });

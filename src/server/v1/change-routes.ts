@@ -31,9 +31,9 @@ export const listChanges: Handler = async (call) => {
       leave();
     }
   }
-  const { own, keys, at = '' } = page.position;
+  const { own, keys, at = '', affected = '' } = page.position;
   // Padded to one length, since the length would reveal the number of changes.
-  const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24)];
+  const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24), affected];
   const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
   return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
 };
@@ -48,9 +48,14 @@ function positionIn(call: Call): AuditPosition | null {
   if (typeof cursor !== 'string') return null;
   const sealed = Buffer.from(cursor, 'base64url').toString('base64');
   const counts = openValue(call.registry, purposeOf(call), sealed);
-  const [own, keys, at] = Array.isArray(counts) ? counts : [];
+  const [own, keys, at, affected] = Array.isArray(counts) ? counts : [];
   const time = typeof at === 'string' ? at.trim() : '';
-  const position = { own: Number(own), keys: Number(keys), ...(time !== '' && { at: time }) };
+  const position = {
+    own: Number(own),
+    keys: Number(keys),
+    ...(time !== '' && { at: time }),
+    ...(typeof affected === 'string' && { affected }),
+  };
   if (isAuditPosition(position)) return position;
   throw new RegistryError('malformed', 'This cursor is not one of this key. Start again without `after`.', {
     extra: { errors: [{ parameter: 'after', detail: 'is not `next` of an earlier response to this key' }] },

@@ -68,3 +68,57 @@ test.for([
   await using api = await openApi();
   expect((await api.call('PUT', `/v1/consumers/${name}`, { body })).status).toBe(status);
 });
+
+test('what affects consumers is in a feed and among the changes, for who may read their whole organization', async () => {
+  let minutes = 0;
+  const start = Date.parse('2026-05-12T09:30:00.000Z');
+  const registry = {
+    ...createTestRegistry(unlimited),
+    now: () => new Date(start + minutes * 60_000),
+    monotonic: () => minutes * 60_000,
+  };
+  await using api = await openApi(registry);
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  const put = async (document: object) =>
+    (await api.call('POST', '/v1/apis/pay/spec', { body: { document: JSON.stringify(document) } })).json['digest'];
+  const whole = JSON.parse(documentOf('1.0.0')) as { info: object };
+  const digest = await put(whole);
+  const contracts = [{ contract: '@acme/apis/pay', range: '^1', version: '1.0.0', digest }];
+  await api.call('PUT', '/v1/consumers/shop', { body: { contracts } });
+  const changesFor = async (key: string, after = '') => {
+    const { json } = await api.call('GET', `/v1/changes?limit=100${after}`, { key });
+    const items = json['items'] as { subject: { kind: string; id: string }; affected?: object; action: string }[];
+    return {
+      items: items.filter(({ subject }) => subject.kind === 'consumer'),
+      next: `&after=${String(json['next'])}`,
+    };
+  };
+  const { items, next } = await changesFor(api.admin);
+  expect(items).toEqual([]);
+  minutes = 1;
+  const status = { state: 'deprecated', reason: 'Old' };
+  await api.call('PATCH', '/v1/apis/pay/versions/1.0.0', { body: { status } });
+  minutes = 3;
+  const told = await changesFor(api.admin, next);
+  const affected = {
+    coordinate: '@acme/apis/pay',
+    range: '^1',
+    pinned: '1.0.0',
+    because: 'deprecated',
+    version: '1.0.0',
+  };
+  expect(told.items).toMatchObject([
+    { action: 'deprecated 1.0.0', subject: { kind: 'consumer', id: 'shop' }, affected },
+  ]);
+  expect((await changesFor(api.admin, told.next)).items).toEqual([]);
+  const reader = await api.makeKey({ scopes: ['read'] });
+  expect((await changesFor(reader)).items).toMatchObject([{ affected }]);
+  const limited = await api.makeKey({ scopes: ['read'], resources: ['apis/pay'] });
+  expect((await changesFor(limited)).items).toEqual([]);
+  const feed = (key: string | null) => api.call('GET', '/feeds/acme/consumers.json', { key });
+  expect((await feed(reader)).json).toMatchObject({
+    items: [{ title: 'shop: @acme/apis/pay@1.0.0 is deprecated', date_published: '2026-05-12T09:31:00.000Z' }],
+  });
+  expect((await feed(reader)).headers.get('cache-control')).toContain('private');
+  for (const key of [limited, null]) expect((await feed(key)).status).toBe(404);
+});
