@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
@@ -33,6 +34,19 @@ test('a lock is written as the documentation shows it, and read back', () => {
   expect(parseLock(text.replaceAll('\n', '\r\n'))).toEqual([money]);
   expect(formatLock([])).toBe('# Written by stele add. Do not edit.\nversion: 1\ncontracts: []\n');
   expect(parseLock(formatLock([]))).toEqual([]);
+});
+
+test('the expression for Renovate in the documentation finds each entry of a lock', () => {
+  const docs = readFileSync(new URL('../../content/docs/use-a-contract.md', import.meta.url), 'utf8');
+  const [, json] = /```json\n(\{\n {2}"customManagers".*?)```/s.exec(docs)!;
+  const { customManagers } = JSON.parse(json!) as { customManagers: { matchStrings: string[] }[] };
+  const found = [
+    ...formatLock([money, { ...money, path: 'a.yaml', range: '~1.4' }]).matchAll(
+      new RegExp(customManagers[0]!.matchStrings[0]!, 'g'),
+    ),
+  ];
+  const groups = { depName: 'acme/schemas/money', currentValue: '1.4.0', registryUrl: money.registry };
+  expect(found.map((each) => ({ ...each.groups }))).toEqual([groups, groups]);
 });
 
 test('entries are sorted by path, so that git merges what two branches add', () => {
