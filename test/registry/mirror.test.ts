@@ -6,7 +6,9 @@ import { changeResource, deleteResource } from '../../src/registry/change-resour
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/maintenance/mirror-registry.ts';
+import { checkedDependencies } from '../../src/registry/maintenance/remote-resource.ts';
 import { createObjects, packKey } from '../../src/store/objects.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { openApi, type Api } from '../server/v1/api.ts';
 
@@ -79,6 +81,27 @@ test('a mirror has the same manifests and objects under the same labels, and goe
   const before = await mirror.registry.refs.read(resourceRef(coordinate));
   expect(await mirror.follow()).toEqual([]);
   expect((await mirror.registry.refs.read(resourceRef(coordinate)))?.generation).toBe(before?.generation);
+});
+
+test('a mirror knows what a version uses, as far as that is well said', async () => {
+  const url = 'https://registry.test';
+  await using there = await openApi({ ...createTestRegistry({ url }), compiler: shareCompiler() });
+  const put = async (slug: string, document: object) => {
+    await there.call('POST', '/v1/schemas', { body: { name: slug, slug, visibility: 'public' } });
+    const body = { document: JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...document }) };
+    expect((await there.call('POST', `/v1/schemas/${slug}/document`, { body })).status).toBe(201);
+  };
+  await put('money', { title: 'Money' });
+  await put('price', { title: 'Price', $ref: `${url}/@acme/schemas/money@^1` });
+  const mirror = createMirror();
+  await mirror.follow(openRemote(there.url, there.admin, 'acme', there.registry.config.limits));
+  const { dependencies } = (await mirror.read('@acme/schemas/price'))!.versions[0]!;
+  expect(dependencies).toMatchObject([
+    { coordinate: '@acme/schemas/money', range: '^1', version: '1.0.0', how: 'url' },
+  ]);
+  const damaged = [null, 1, { ...dependencies![0]!, how: 'x' }, { ...dependencies![0]!, digest: 'sha256:1' }];
+  expect(checkedDependencies([...damaged, { ...dependencies![0]!, more: 1 }])).toEqual(dependencies);
+  expect(checkedDependencies({})).toEqual([]);
 });
 
 test('what is published while it waits is there at once', async () => {

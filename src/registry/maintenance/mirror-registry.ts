@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contentDigest, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import type { Dependency } from '../../model/graph/dependency.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
@@ -8,7 +9,7 @@ import { findVersion, ownershipOf, resourceRef, type Resource, type Version } fr
 import { purgeVersion, watchPurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
 import { readManifestOf } from '../stored.ts';
-import { explainRemote, type RemoteResource } from './remote-resource.ts';
+import { checkedDependencies, explainRemote, type RemoteResource } from './remote-resource.ts';
 
 /**
  * Another registry, to read from. Rejects with `unreachable` if it does not answer, and with
@@ -115,23 +116,25 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
     return refused('This registry has a resource of its own with that name.');
   if (answer === null) return remove(registry, coordinate, local);
   const mayHavePurged = await watchPurges(registry);
-  const manifests = new Map<Digest, Manifest>();
+  const contents = new Map<Digest, Content>();
   for (const { label, manifest, status } of answer.versions) {
     const version = local && findVersion(local, label);
     if (version && version.manifest !== manifest) return refused(`Version ${label} has other bytes there than here.`);
     // Its bytes may be gone here, or be there for somebody else's version only.
     if (version?.status.state === 'withdrawn' && status.state !== 'withdrawn')
       return refused(`Version ${label} was withdrawn here, which is final.`);
-    if (version || status.state === 'withdrawn' || manifests.has(manifest)) continue;
-    const isOwn = local?.versions.some((each) => each.manifest === manifest && each.status.state !== 'withdrawn');
-    manifests.set(
+    if (version || status.state === 'withdrawn' || contents.has(manifest)) continue;
+    const own = local?.versions.find((each) => each.manifest === manifest && each.status.state !== 'withdrawn');
+    contents.set(
       manifest,
-      isOwn ? await readManifestOf(registry, { manifest }) : await bring(registry, remote, coordinate, manifest),
+      own
+        ? { manifest: await readManifestOf(registry, own), dependencies: own.dependencies ?? [] }
+        : await bring(registry, remote, coordinate, manifest),
     );
   }
   const missing = local?.versions.find(({ label }) => !answer.versions.some((each) => each.label === label));
   if (missing) return refused(`Version ${missing.label} is here and no longer there.`);
-  return commit(registry, remote, coordinate, { answer, manifests, mayHavePurged });
+  return commit(registry, remote, coordinate, { answer, contents, mayHavePurged });
 }
 
 /** Marks a resource as deleted that can no longer be read there. */
@@ -149,7 +152,7 @@ async function remove(registry: Registry, coordinate: Coordinate, local: Resourc
  * Stores a version's bytes, each verified. Brings all of them even if they are there: they may be of
  * somebody else's private version, and only the bytes prove that the other registry has them.
  */
-async function bring(registry: Registry, remote: Remote, coordinate: Coordinate, digest: Digest): Promise<Manifest> {
+async function bring(registry: Registry, remote: Remote, coordinate: Coordinate, digest: Digest): Promise<Content> {
   const bytes = verified(remote, digest, await remote.manifest(coordinate, digest));
   const get = async (each: Digest | undefined) => {
     if (each !== undefined && isDigest(each)) return verified(remote, each, await remote.blob(coordinate, each));
@@ -157,12 +160,12 @@ async function bring(registry: Registry, remote: Remote, coordinate: Coordinate,
   };
   const manifest = parseJson(bytes) as Manifest;
   const config = await get(manifest?.config?.digest);
-  const { report } = (parseJson(config) ?? {}) as Partial<ArtifactConfig>;
+  const { report, dependencies } = (parseJson(config) ?? {}) as Partial<ArtifactConfig>;
   const layers = Array.isArray(manifest.layers) ? manifest.layers.map((layer) => layer?.digest) : [undefined];
   const pieces = [config];
   for (const each of new Set([report, ...layers])) pieces.push(await get(each));
   await registry.objects.putPack(bytes, pieces);
-  return manifest;
+  return { manifest, dependencies: checkedDependencies(dependencies) };
 }
 
 function verified(remote: Remote, digest: Digest, bytes: Uint8Array): Uint8Array {
@@ -173,9 +176,15 @@ function verified(remote: Remote, digest: Digest, bytes: Uint8Array): Uint8Array
   );
 }
 
+/** What a version consists of, as far as its record says it. */
+interface Content {
+  manifest: Manifest;
+  dependencies: readonly Dependency[];
+}
+
 interface Commit {
   answer: RemoteResource;
-  manifests: ReadonlyMap<Digest, Manifest>;
+  contents: ReadonlyMap<Digest, Content>;
   mayHavePurged: Awaited<ReturnType<typeof watchPurges>>;
 }
 
@@ -184,7 +193,7 @@ async function commit(
   registry: Registry,
   remote: Remote,
   coordinate: Coordinate,
-  { answer, manifests, mayHavePurged }: Commit,
+  { answer, contents, mayHavePurged }: Commit,
 ): Promise<Mirrored> {
   const resource = formatCoordinate(coordinate);
   let added: string[] = [];
@@ -195,7 +204,7 @@ async function commit(
     [added, withdrawn] = [[], []];
     const versions = answer.versions.flatMap(({ status, ...version }): Version[] => {
       const localVersion = local && findVersion(local, version.label);
-      const manifest = manifests.get(version.manifest);
+      const content = contents.get(version.manifest);
       if (localVersion && status.state === 'withdrawn') withdrawn.push(version.manifest);
       if (localVersion)
         return [
@@ -203,7 +212,10 @@ async function commit(
         ];
       added.push(version.label);
       // Nobody has the bytes of a version that was withdrawn there.
-      return [{ ...version, status, content: manifest ? contentDigest(manifest) : version.manifest }];
+      if (content === undefined) return [{ ...version, status, content: version.manifest }];
+      const { manifest, dependencies } = content;
+      const used = dependencies.length > 0 && { dependencies };
+      return [{ ...version, status, content: contentDigest(manifest), ...used }];
     });
     const value: Resource = {
       ...coordinate,
@@ -227,7 +239,7 @@ async function commit(
   });
   // All of them: where the manifest is, an object that it shares with a withdrawn version may be gone.
   await mayHavePurged(async () => {
-    for (const manifest of manifests.keys()) await bring(registry, remote, coordinate, manifest);
+    for (const manifest of contents.keys()) await bring(registry, remote, coordinate, manifest);
   });
   // Also what an earlier call withdrew, if it was stopped before it deleted the bytes.
   for (const manifest of withdrawn)

@@ -1,5 +1,6 @@
-import { isSlug } from '../../model/address.ts';
+import { isSlug, parseCoordinate } from '../../model/address.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
+import type { Dependency } from '../../model/graph/dependency.ts';
 import { foldLabel, isLabel } from '../../model/label.ts';
 import { lifecycles, type Ownership, type Resource, type Status, type Version } from '../../model/resource.ts';
 
@@ -76,6 +77,24 @@ const ofResource: Checks = {
   visibility: oneOf('public', 'private'),
   createdAt: date,
 };
+
+const ofDependency: Checks = {
+  coordinate: (value) => (typeof value === 'string' && parseCoordinate(value) !== null ? null : 'must be a coordinate'),
+  range: text(200),
+  version: label,
+  digest,
+  how: oneOf('url', 'extends', 'lock'),
+};
+
+/** What the configuration of a version says that it uses, without what cannot be stored: it was not checked. */
+export function checkedDependencies(stated: unknown): Dependency[] {
+  if (!Array.isArray(stated)) return [];
+  return stated.slice(0, 1000).flatMap((each: unknown): Dependency[] => {
+    const { coordinate, range, version, digest: manifest, how } = (each ?? {}) as Dependency;
+    const dependency: Dependency = { coordinate, range, version, digest: manifest, how };
+    return firstWrong('', dependency, ofDependency) === null ? [dependency] : [];
+  });
+}
 
 /**
  * Why a resource cannot be stored as another registry describes it: the first member that is wrong.
