@@ -1,5 +1,7 @@
 import type { Principal } from '../model/access.ts';
-import type { ResourceType } from '../model/address.ts';
+import type { Coordinate, ResourceType } from '../model/address.ts';
+import { nameOf, selectVersion } from '../model/resource.ts';
+import { listDependants } from '../registry/graph/dependants.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
 import { atAnyTime } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -19,7 +21,14 @@ export interface SearchRequest {
   text: string;
   org: string | null;
   type: ResourceType | null;
+  /** Only what uses this resource. */
+  uses?: Coordinate | null;
+  /** Only what this resource uses. */
+  usedBy?: Coordinate | null;
 }
+
+/** A request, with the names that it leaves. Null: all. */
+type Narrowed = Pick<SearchRequest, 'text' | 'org' | 'type'> & { among: readonly string[] | null };
 
 /** Selects the page of results to show. */
 export type Choose = (all: readonly Match[]) => { items: Match[]; next: string | null };
@@ -87,10 +96,24 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     return manifest === null || isServed(resource, manifest) ? [match] : [];
   }
 
-  function answer(principal: Principal, request: SearchRequest): Answer {
+  /** The names of what uses a resource and of what another one uses, as far as the principal may read them. */
+  async function namesAmong(principal: Principal, { uses, usedBy }: SearchRequest): Promise<string[] | null> {
+    if (!uses && !usedBy) return null;
+    const read = async (each: Coordinate) => (await findReadable(registry, principal, each))?.value;
+    const [used, user] = [uses && (await read(uses)), usedBy && (await read(usedBy))];
+    const users = used ? await listDependants(registry, principal, used) : [];
+    const its = (user && selectVersion(user, { kind: 'latest' })?.version.dependencies) || [];
+    const sets = [
+      ...(uses ? [new Set(users.map(({ resource }) => nameOf(resource)))] : []),
+      ...(usedBy ? [new Set(its.map(({ coordinate }) => coordinate))] : []),
+    ];
+    return [...sets.reduce((all, each) => all.intersection(each))].sort();
+  }
+
+  function answer(principal: Principal, request: Narrowed): Answer {
     if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
     // The index may be behind the logs, so its own revision counts.
-    const key = JSON.stringify([request.text, request.org, request.type, index.revision()]);
+    const key = JSON.stringify([request.text, request.org, request.type, request.among, index.revision()]);
     const cached = answers.find<Answer>(key);
     if (cached !== undefined) return cached;
     const result = makeAnswer(principal, request);
@@ -98,13 +121,15 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     return result;
   }
 
-  function makeAnswer(principal: Principal, request: SearchRequest): Answer {
+  function makeAnswer(principal: Principal, request: Narrowed): Answer {
+    const among = request.among && new Set(request.among);
     const query = parseQuery(request.text);
     const org = query.org ?? request.org;
     const type = query.type ?? request.type;
     const mayShow = (indexed: Indexed) =>
       (org === null || indexed.coordinate.org === org) &&
       (type === null || indexed.coordinate.type === type) &&
+      (among === null || among.has(nameOf(indexed.coordinate))) &&
       mayFind(principal, indexed);
     if (query.text !== '') return index.find(query, mayShow);
     const all = index.entries().filter(([, indexed]) => mayShow(indexed));
@@ -112,7 +137,9 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   }
 
   return {
-    async find(principal, { text, org, type }, choose) {
+    async find(principal, request, choose) {
+      const { text, org, type } = request;
+      const among = await namesAmong(principal, request);
       const end = registry.monotonic() + patience;
       const isFresh =
         (await within(
@@ -120,7 +147,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
           followed.follow().then(() => true),
         )) ?? false;
       if (!isComplete(principal)) await within(Math.max(end - registry.monotonic(), 0), followed.settled());
-      const { found: all, instead } = answer(principal, { text, org, type });
+      const { found: all, instead } = answer(principal, { text, org, type, among });
       const { items, next } = choose(all);
       const shown = isFresh ? items : (await Promise.all(items.map((match) => confirm(principal, match)))).flat();
       return { items: shown, next, complete: isFresh && isComplete(principal), instead };

@@ -2,11 +2,11 @@ import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { LRUCache } from 'lru-cache';
 import { anonymous } from '../../model/access.ts';
-import { isResourceType, isSlug, type ResourceType } from '../../model/address.ts';
+import { isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { within } from '../../scheduling/waiting.ts';
-import { createSearch, type Found } from '../../search/search.ts';
+import { createSearch, type Found, type SearchRequest } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
 import { searchPage } from '../../site/pages/search-page.ts';
 import { searchResult, suggestionsOf } from '../../site/pages/search-results.ts';
@@ -60,7 +60,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const asked = readQuery(query);
     const isPage = !asked.hasFormat && prefersPage(request.headers.accept);
     const results = await search.find(principal, asked, (all) =>
-      isPage && asked.text === ''
+      isPage && asked.text === '' && asked.uses === null && asked.usedBy === null
         ? { items: [], next: null }
         : pageOf(all, query, ({ indexed }) => nameOf(indexed.coordinate)),
     );
@@ -121,8 +121,13 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   throw new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 });
 }
 
+/** What a search asks for. */
+interface Asked extends Required<SearchRequest> {
+  hasFormat: boolean;
+}
+
 /** The search parameters. Throws `malformed` if they are invalid. */
-function readQuery(query: string): { text: string; type: ResourceType | null; org: string | null; hasFormat: boolean } {
+function readQuery(query: string): Asked {
   const parameters = new URLSearchParams(query);
   const one = (name: string): string | null => {
     const [value, ...more] = parameters.getAll(name);
@@ -138,5 +143,12 @@ function readQuery(query: string): { text: string; type: ResourceType | null; or
   const org = one('org');
   if (org !== null && !isSlug(org))
     throw new RegistryError('malformed', 'The parameter org must be an organization name.');
-  return { text, type, org, hasFormat: parameters.has('format') };
+  const named = (name: 'uses' | 'usedBy'): Coordinate | null => {
+    const value = one(name);
+    const parsed = value === null ? null : parseCoordinate(value);
+    if (value !== null && parsed?.selector.kind !== 'latest')
+      throw new RegistryError('malformed', `The parameter ${name} must be a coordinate such as @acme/schemas/money.`);
+    return parsed && parsed.coordinate;
+  };
+  return { text, type, org, uses: named('uses'), usedBy: named('usedBy'), hasFormat: parameters.has('format') };
 }

@@ -27,6 +27,8 @@ export async function dependantsPage(site: Site, resource: Resource, uses: reado
     graph: await drawn(site, uses, (node) => node === name),
     rows: uses.filter(({ used }) => nameOf(used) === name).map((use) => rowOf(site, use, false)),
     json: `${href}/dependants?format=json`,
+    // Only a server searches among them.
+    search: site.hasLogin ? `${site.links.path('/search')}?uses=${name}` : null,
   });
 }
 
@@ -45,6 +47,7 @@ export async function organizationGraphPage(site: Site, org: string, uses: reado
     graph: await drawn(site, uses, (node) => node.startsWith(`@${org}/`)),
     rows: byUser.map((use) => rowOf(site, use, true)),
     json: `${links.path(formatAddress({ kind: 'graph', org }))}?format=json`,
+    search: null,
   });
 }
 
@@ -59,6 +62,7 @@ interface UsesPage {
   graph: { svg: string; isCut: boolean } | null;
   rows: ReturnType<typeof rowOf>[];
   json: string;
+  search: string | null;
 }
 
 function usesPage(site: Site, { rows, ...page }: UsesPage): string {

@@ -121,6 +121,8 @@ export function organizationPage(
   const path = formatAddress(type === null ? { kind: 'organization', org } : { kind: 'type', org, type });
   const name = organizationTitle(site, org);
   const ofOrganization = { text: name, href: site.links.path(formatAddress({ kind: 'organization', org })) };
+  const names = new Set(resources.map(nameOf));
+  const used = [...new Set(resources.flatMap(usedWithin))].filter((each) => names.has(each)).sort();
   const groups = (type === null ? resourceTypes : [type]).map((each) => {
     const all = resources.filter((resource) => resource.type === each);
     return {
@@ -128,7 +130,7 @@ export function organizationPage(
       title: types[each].many,
       href: site.links.path(formatAddress({ kind: 'type', org, type: each })),
       count: all.length,
-      resources: all.slice(0, shown.listing).map((resource) => rowOf(site, resource)),
+      resources: all.slice(0, shown.listing).map((resource) => rowOf(site, resource, used)),
       more: Math.max(0, all.length - shown.listing),
     };
   });
@@ -144,7 +146,7 @@ export function organizationPage(
     type,
     logo: site.logo(org),
     about: kindsIn(resources),
-    ...siftOf(resources, 'type'),
+    ...siftOf(resources, 'type', used),
     scripts: ['list.js'],
     changes: newestOf(site, resources),
     feed: feedLink(site, { kind: 'organization', org }).href,
@@ -156,13 +158,20 @@ export function organizationPage(
   });
 }
 
-/** What a list can be filtered and grouped by. `grouping`: how it is grouped without a script. */
-function siftOf(resources: readonly Resource[], grouping: string): object {
+/** What a list can be filtered and grouped by. `grouping`: how it is grouped without a script; `used`: what some of it use. */
+function siftOf(resources: readonly Resource[], grouping: string, used: readonly string[] = []): object {
   return {
     grouping,
     hasOwners: resources.some(({ owner }) => owner),
     topics: [...new Set(resources.flatMap(({ topics = [] }) => topics))].sort(),
+    used,
   };
+}
+
+/** What its latest version uses of its own organization. Others may become private without a change here. */
+function usedWithin({ org, latest, versions }: Resource): string[] {
+  const { dependencies = [] } = versions.find(({ label }) => label === latest) ?? {};
+  return dependencies.map(({ coordinate }) => coordinate).filter((name) => name.startsWith(`@${org}/`));
 }
 
 /** The documentation sites that have a deployment and that the reader may read (of one organization). */
@@ -243,8 +252,8 @@ function ownerOf(owner: string): { name: string; href: string | null } {
   return { name: name || address, href: page ?? `mailto:${mail}` };
 }
 
-/** The data of one line in a list of resources. */
-export function rowOf(site: Site, resource: Resource): object {
+/** The data of one line in a list of resources. `used`: what may be named of what it uses. */
+export function rowOf(site: Site, resource: Resource, used: readonly string[] = []): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const newest = resource.versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
   return {
@@ -262,6 +271,7 @@ export function rowOf(site: Site, resource: Resource): object {
     reportHref: latest && site.links.to(coordinateOf(resource), { label: latest.label, view: 'report' }),
     updated: newest && dayOf(newest.publishedAt),
     versions: resource.versions.filter(({ status }) => status.state !== 'withdrawn').length,
+    uses: used.length === 0 ? [] : usedWithin(resource).filter((name) => used.includes(name)),
     isPrivate: resource.visibility === 'private',
   };
 }

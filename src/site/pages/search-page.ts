@@ -1,15 +1,13 @@
 import { types } from '../../model/kinds.ts';
-import { resourceTypes, type ResourceType } from '../../model/address.ts';
-import type { Found } from '../../search/search.ts';
+import { resourceTypes } from '../../model/address.ts';
+import { nameOf } from '../../model/resource.ts';
+import type { Found, SearchRequest } from '../../search/search.ts';
 import { excerpt } from './listings.ts';
 import { searchResult } from './search-results.ts';
 import type { Site } from '../site.ts';
 
 /** A search and its results. */
-export interface Searched {
-  text: string;
-  type: ResourceType | null;
-  org: string | null;
+export interface Searched extends Required<SearchRequest> {
   items: readonly Found[];
   next: string | null;
   complete: boolean;
@@ -19,8 +17,13 @@ export interface Searched {
 /**
  * The search page, with results if there is a query. On a static host its script does the search.
  */
-export function searchPage(site: Site, { text, type, org, items, next, complete, instead }: Searched): string {
-  const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...(org && { org }) });
+export function searchPage(
+  site: Site,
+  { text, type, org, uses, usedBy, items, next, complete, instead }: Searched,
+): string {
+  const kept = { ...(org && { org }), ...(uses && { uses: nameOf(uses) }), ...(usedBy && { usedBy: nameOf(usedBy) }) };
+  const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...kept });
+  const search = site.links.path('/search');
   return site.page('search', {
     title: text === '' ? 'Search' : `${text}: search`,
     crumbs: [{ text: 'Search' }],
@@ -30,14 +33,15 @@ export function searchPage(site: Site, { text, type, org, items, next, complete,
     isHome: true,
     query: text,
     type,
-    org,
+    kept: Object.entries(kept),
+    all: `${search}?${new URLSearchParams({ q: text, ...(type && { type }) })}`,
     types: resourceTypes.map((each) => ({ value: each, text: types[each].many })),
     results: items.map((match) => {
       const result = searchResult(site, match);
       return { ...result, description: excerpt(result.description) };
     }),
-    next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,
+    next: next === null ? null : `${search}?${parameters}&cursor=${encodeURIComponent(next)}`,
     complete,
-    instead: instead && { text: instead, href: `${site.links.path('/search')}?${new URLSearchParams({ q: instead })}` },
+    instead: instead && { text: instead, href: `${search}?${new URLSearchParams({ q: instead, ...kept })}` },
   });
 }

@@ -120,3 +120,23 @@ test('what a page of an anonymous reader says changes when another resource refe
   await world.put('total', 'public', uses('@^1'), '1.0.0');
   expect((await get('/@acme/schemas/money/dependants', null)).text).toContain('@acme/schemas/total');
 });
+
+test('a search finds only what uses a resource, or what another one uses, for each reader as far as they may read', async () => {
+  await using world = await openWorld();
+  const { api, get } = world;
+  const names = async (query: string, key: string | null) => {
+    const { json } = await get(`/search?${query}`, key, 'application/json');
+    return (json['items'] as { coordinate: string }[]).map(({ coordinate }) => coordinate);
+  };
+  expect(await names('uses=@acme/schemas/money', api.admin)).toEqual(['@acme/schemas/price', '@acme/schemas/secret']);
+  expect(await names('uses=@acme/schemas/money', null)).toEqual(['@acme/schemas/price']);
+  expect(await names('uses=@acme/schemas/money&q=secret', null)).toEqual([]);
+  expect(await names('usedBy=@acme/schemas/secret', api.admin)).toEqual(['@acme/schemas/money']);
+  // A private resource looks like none.
+  for (const name of ['secret', 'none']) expect(await names(`usedBy=@acme/schemas/${name}`, null)).toEqual([]);
+  expect((await get('/search?uses=money', null)).status).toBe(400);
+  expect((await get('/search?uses=@acme/schemas/money', null)).text).toContain('@acme/schemas/price');
+  const list = (await get('/@acme/schemas', null)).text;
+  expect(list).toContain('<option value="@acme/schemas/money">Uses money</option>');
+  expect(list.match(/data-uses="@acme\/schemas\/money"/g)).toHaveLength(1);
+});
