@@ -12,7 +12,7 @@ test('without a configuration the defaults are those of an empty one that was ch
 test('of a value with alternatives, the error is about the one that is meant', () => {
   const credentials = { app: { githubApp: { appId: 1, privateKeyFile: 'a.pem' }, host: 'git.test' }, token: { env: 'A', usrname: 'a' } }; // prettier-ignore
   expect(() => checkConfig({ credentials }, { base: '/', data: '/data' })).toThrow(
-    'The configuration is invalid: credentials.app has no key "host".; credentials.token has no key "usrname". Did you mean "username"?',
+    'The configuration is invalid: credentials.app has no key "host". credentials.token has no key "usrname". Did you mean "username"?',
   );
 });
 

@@ -99,6 +99,10 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
     expect(files.filter((path) => !path.startsWith('deploy/') && /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
   });
 
+  test('has its manual page in a list: npm links no other one', async () => {
+    expect(await readManifest()).toMatchObject({ man: ['dist/stele.1'] });
+  });
+
   test('has a stele that says its version', async () => {
     const { version } = await readManifest();
     expect(await stele('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { $, tmpdir } from 'zx';
 
@@ -16,6 +16,8 @@ export async function tryTarball(tarball: string): Promise<void> {
   const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`;
   const run = $({ env: { ...process.env, HOME: home, PATH }, quiet: true });
   await run({ cwd: home })`npm install --global --no-audit --no-fund --prefix ${prefix} ${tarball}`;
+  // What `man stele` shows.
+  await access(join(prefix, 'share', 'man', 'man1', 'stele.1'));
   await run({ cwd: project })`npm install --no-audit --no-fund ${tarball}`;
 
   await writeFile(join(away, 'api.yaml'), 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n');

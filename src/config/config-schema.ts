@@ -52,7 +52,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
       const lines = meantErrors(validate.errors ?? [])
         .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
         .map(explainError);
-      throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
+      throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
     }
   }
   const whole: Record<string, unknown> = { ...filled, ...copy };

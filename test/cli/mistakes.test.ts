@@ -79,7 +79,7 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config kind.config.ts',
       code: 2,
-      says: /store\.kind must be "fs" or "s3"\.; log\.level must be "debug" or/,
+      says: /store\.kind must be "fs" or "s3"\. log\.level must be "debug" or/,
     },
     {
       args: 'serve --config secret.config.ts --port 0',
