@@ -22,8 +22,9 @@ const builders: Readonly<Record<string, Steps>> = {
   ],
 };
 
-/** The first of podman, buildah and docker that can build an image here; null where none can. */
+/** buildah where the image can be run too, else the first of podman, buildah and docker that can build one; null where none can. */
 export async function findImageBuilder(): Promise<string | null> {
+  if (await canMakeBases()) return 'buildah';
   for (const name of Object.keys(builders)) {
     if ((await which(name, { nothrow: true })) === null) continue;
     // A client is often there without the daemon that does its work.
