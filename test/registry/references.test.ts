@@ -388,3 +388,30 @@ test('a ruleset that extends a published one by URL contains it; one by coordina
     /rejected\n.*ruleset-extends: .*may be read here/,
   );
 });
+
+describe('a $schema that is a schema of the registry', () => {
+  const draft = 'https://json-schema.org/draft/2020-12/schema';
+  const meta = { $schema: draft, title: 'House style', allOf: [{ $ref: draft }], required: ['title', 'description'] };
+  const ours = { $schema: `${site}/@acme/schemas/house@^1`, title: 'Order', type: 'object' };
+
+  test('is resolved, pinned and recorded, and the document must be valid by it', async () => {
+    const { outcome, newest } = open();
+    expect(await outcome('@acme/schemas/house@1.0.0', meta)).toBe('published');
+    expect(await outcome('@acme/schemas/order@1.0.0', ours)).toContain('"description"');
+    expect(await outcome('@acme/schemas/order@1.0.0', { ...ours, description: 'An order.' })).toBe('published');
+    const { config, document } = await newest('@acme/schemas/order');
+    expect(config.dependencies).toMatchObject([
+      { coordinate: '@acme/schemas/house', range: '^1', version: '1.0.0', how: 'url' },
+    ]);
+    expect(document).toMatchObject({ $schema: draft, description: 'An order.' });
+  });
+
+  test('must be there, and be a JSON Schema', async () => {
+    const { put, outcome } = open();
+    expect(await outcome('@acme/schemas/order@1.0.0', ours)).toContain('There is no @acme/schemas/house@^1');
+    await put('@acme/apis/house@1.0.0', api('#/components/schemas/none'));
+    expect(
+      await outcome('@acme/schemas/other@1.0.0', { ...ours, $schema: 'https://other.test/@acme/schemas/house' }),
+    ).toContain('ref-');
+  });
+});

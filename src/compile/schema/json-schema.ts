@@ -9,6 +9,7 @@ import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
+import { checkByMeta, findMeta } from './schema-meta.ts';
 import { dataKeywords } from './schema-refs.ts';
 import { checkSchemas } from './schema-rules.ts';
 
@@ -23,7 +24,10 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const { entry, input } = given;
   const root = isObject(entry.value) ? entry.value : {};
   const stated = root['$schema'];
-  const dialect = typeof stated === 'string' ? dialectOf(stated) : stated === undefined ? assumedDialect : null;
+  const meta = findMeta(given);
+  if (meta !== null && 'problem' in meta) return result(given, null, [meta.problem], null);
+  const named = typeof stated === 'string' ? dialectOf(stated) : stated === undefined ? assumedDialect : null;
+  const dialect = meta?.dialect ?? named;
   if (dialect === null || (!isObject(entry.value) && typeof entry.value !== 'boolean'))
     return result(given, dialect, [unreadable(entry, stated)], null);
   const problems: Problem[] = [];
@@ -49,14 +53,18 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));
   if (chain !== null) return result(given, dialect, [...problems, chain], null);
   const linked = linkSchema(given, dialect);
-  const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
+  const others = [...linked.reached.keys()].filter((file) => meta === null || file !== entry);
+  const mixed = findMixed(given, dialect, others);
   const blocking = [...linked.problems, ...mixed];
   // A schema with that many errors is rejected without further checks.
   const findings = blocking.length < maxFindings ? checkSchemas(entry, dialect, linked) : [];
+  if (meta !== null && findings.length === 0) findings.push(...checkByMeta(entry, meta));
   problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
   const used = new Set([...linked.reached.keys()].map(({ path }) => path));
   if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };
-  const { bundle, problems: bundling } = bundleSchema(entry, dialect, linked);
+  const { bundle: linkedBundle, problems: bundling } = bundleSchema(entry, dialect, linked);
+  // Readers know the drafts of JSON Schema, and not what somebody added to them.
+  const bundle = meta !== null && isObject(linkedBundle) ? { ...linkedBundle, $schema: dialect.uri } : linkedBundle;
   problems.push(...bundling);
   if (findings.length === 0 && bundling.length === 0) {
     problems.push(...checkBundle(entry, dialect, bundle).map(input.validation === 'strict' ? keep : asWarning));

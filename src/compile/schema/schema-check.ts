@@ -72,6 +72,21 @@ export function createCheckMeta(): CheckMeta {
   };
 }
 
+/** Validates values against a meta-schema that somebody wrote in a dialect. Null: ajv cannot compile it. */
+export function createCheckBy(
+  dialect: Dialect,
+  meta: Record<string, unknown>,
+): ((schema: unknown) => ErrorObject[]) | null {
+  try {
+    const ajv = createAjv(dialect, { allErrors: true, code: { ...options.code, process: appendErrors } });
+    const validate = ajv.compile(forAjv(meta) as AnySchema);
+    return (schema) => errorsOf(validate, schema);
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
 /** Why ajv cannot compile a schema. `limit`: the schema is valid, but ajv does not support it. */
 export interface CompileFailure {
   message: string;

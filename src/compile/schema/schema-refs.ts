@@ -70,7 +70,15 @@ export function schemaAddresses(file: ParsedFile): Map<string, readonly string[]
 
   visit(file.value, isUrlPath(file.path) ? file.path : null);
   for (const url of declared) urls.delete(url);
+  const meta = isUrlPath(file.path) ? null : metaUrlOf(file.value);
+  if (meta !== null) urls.set(meta, []);
   return urls;
+}
+
+/** The URL of a registry's document that a schema names as its `$schema`. Null: none. */
+export function metaUrlOf(schema: unknown): string | null {
+  const stated = isObject(schema) ? schema['$schema'] : undefined;
+  return typeof stated === 'string' && dialectOf(stated) === null ? documentUrl(stated, null) : null;
 }
 
 /** The URL of a registry's document that a reference leads to from a base, without its fragment. Null: none. */
