@@ -33,6 +33,7 @@ import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';
 import { completionCommand } from './help/completion-command.ts';
 import { formatHelp } from './help/format-help.ts';
+import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './manage/open-command.ts';
 import { versionCommands } from './manage/version-commands.ts';
 import { webhooksCommand } from './manage/webhooks-command.ts';
@@ -85,6 +86,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     loginCommand(),
     logoutCommand(),
     openCommand(),
+    mcpCommand(),
     completionCommand(),
     logCommand(),
     verifyCommand(),

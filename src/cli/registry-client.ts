@@ -45,7 +45,7 @@ export function readTarget(registry: string): { base: string; key: string } {
 }
 
 /** As `readTarget`, for what needs no key. */
-function readOpenTarget(registry: string): { base: string; key: string | undefined } {
+export function readOpenTarget(registry: string): { base: string; key: string | undefined } {
   if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
     throw new RegistryError(
       'malformed',

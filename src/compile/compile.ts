@@ -99,6 +99,12 @@ export interface Compiled {
 /** Reads files from the snapshot in one batch. */
 export type Load = (paths: readonly string[]) => Promise<SnapshotFile[]>;
 
+/**
+ * A part of a published document: an operation, by its name (`GET /pets/{id}`) or its operationId, as
+ * it is written or as examples of it; or a named schema (`''`: the schema document itself).
+ */
+export type Excerpt = { operation: string; as: 'contract' | 'examples' } | { schema: string };
+
 /** A published document. `json`: the bytes that are served. */
 export interface Published {
   type: ResourceType;

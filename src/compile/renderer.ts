@@ -1,7 +1,7 @@
 import type { Outline } from '../model/outline.ts';
 import type { Pages } from '../model/anchor.ts';
 import type { RenderedPage, SourcePage } from '../sites/model/source-page.ts';
-import type { CompileLimits, Published, Turn } from './compile.ts';
+import type { CompileLimits, Excerpt, Published, Turn } from './compile.ts';
 
 /** A rendered document: the parts of its page that depend on the document alone. */
 export interface Rendered {
@@ -26,6 +26,11 @@ export interface Renderer {
   readonly renderer: string;
   /** Returns the outline of a published document, or null if it exceeds the limits. */
   outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
+  /**
+   * Returns a part of a published document as JSON text, with what it refers to inlined. Null if
+   * there is no such part, or if it exceeds the limits.
+   */
+  excerpt(document: Published, part: Excerpt, limits: CompileLimits, turn?: Turn): Promise<string | null>;
   /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
   /** Renders pages of documentation sites, in their order. One above the limits has a blocking problem. */

@@ -1,10 +1,10 @@
 import { isUrlPath } from '../model/address.ts';
 import { kinds } from '../model/kinds.ts';
 import { findLayer, imageLayers, type ArtifactConfig } from '../model/artifact.ts';
-import { hexOf } from '../model/digest.ts';
+import { digestOf, hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
-import type { Published } from '../compile/compile.ts';
+import type { Excerpt, Published } from '../compile/compile.ts';
 import type { Rendered } from '../compile/renderer.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
 import { isShortWork } from '../scheduling/short-work.ts';
@@ -37,6 +37,19 @@ export async function outlineVersion(
   const { compiler, config } = registry;
   const make = async () => compiler.outline(await readPublished(registry, version), config.limits, { org, lane });
   return derive(registry, 'outline', org, hexOf(version.manifest), make, { of: [version] });
+}
+
+/**
+ * A part of a version's document as JSON text, with what it refers to inlined. Null if there is none,
+ * or if the sandbox could not make it.
+ */
+export async function excerptOf(registry: Registry, granted: GrantedVersion, part: Excerpt): Promise<string | null> {
+  const { resource, version } = granted;
+  const { compiler, config } = registry;
+  const make = async () =>
+    compiler.excerpt(await readPublished(registry, version), part, config.limits, { org: resource.org, lane: 'read' });
+  const name = `${hexOf(version.manifest)}-${hexOf(digestOf(JSON.stringify(part)))}`;
+  return derive(registry, 'excerpt', resource.org, name, make, { coding: asText, of: [version] });
 }
 
 /**

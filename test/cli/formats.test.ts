@@ -58,6 +58,7 @@ const commands: Record<string, string[] | null> = {
   login: null,
   logout: null,
   open: null,
+  mcp: ['mcp --data $'],
   completion: null,
   log: ['log @acme/apis/pay --data $'],
   verify: ['verify @acme/apis/pay --data $'],

@@ -52,6 +52,7 @@ export function createFaultyPorts(): FaultyPorts {
         'readSettings',
         'readVersion',
         'outline',
+        'excerpt',
         'compare',
         'render',
         'renderPages',

@@ -16,6 +16,7 @@ import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { renderDocument } from '../../src/render/render.ts';
+import { excerptOf } from '../../src/render/excerpt.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
 import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { createApp } from '../../src/server/app.ts';
@@ -108,6 +109,7 @@ function createCompiler(): Sandboxes {
     readSettings: async (file, limits) => readSettings(file, limits),
     readVersion: async (file, limits) => readVersion(file, limits),
     outline: async (document) => outlineDocument(document),
+    excerpt: async (document, part) => excerptOf(document, part),
     render: async (document) => renderDocument(document),
     renderPages: async (pages) => renderPages(pages, null),
     compare: async (before, after, limits) => placeChanges(compareDocuments(before, after), after, limits),

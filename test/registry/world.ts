@@ -1,3 +1,4 @@
+import { excerptOf } from '../../src/render/excerpt.ts';
 import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHash } from 'node:crypto';
@@ -214,6 +215,7 @@ function createFakeCompiler(): FakeCompiler {
     outline: async (document) => fakeOutline(document.json),
     compare: async (before, after, _, rules) => compareDocuments(before, after, rules),
     render: async () => null,
+    excerpt: async (document, part) => excerptOf(document, part),
     renderPages: async (pages) => renderPages(pages, null),
     compiled,
     async compile({ entry, type, ruleset }, load): Promise<Compiled> {

@@ -1,3 +1,4 @@
+import { excerptOf } from '../../src/render/excerpt.ts';
 import { renderPages } from '../../src/sites/render/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { randomBytes } from 'node:crypto';
@@ -96,6 +97,7 @@ function createFakeCompiler(): Sandboxes {
     outline: async () => null,
     compare: async (before, after, _, rules) => compareDocuments(before, after, rules),
     render: async () => null,
+    excerpt: async (document, part) => excerptOf(document, part),
     renderPages: async (pages) => renderPages(pages, null),
     async compile({ type, entry }, load) {
       const [file] = await load([entry]);

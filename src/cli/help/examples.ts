@@ -43,6 +43,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['stele webhooks create https://ci.example.com/hook --org acme --event version.published', 'only new versions'],
   ],
   'stele open': [['stele open @acme/apis/pay@1.4.0', 'one version']],
+  'stele mcp': [['stele mcp --registry https://contracts.example.com', 'in the configuration of an assistant']],
   'stele completion': [
     ['stele completion bash > ~/.local/share/bash-completion/completions/stele', 'for each new bash'],
     ['stele completion zsh > ~/.zfunc/_stele', 'with ~/.zfunc in fpath'],

@@ -6,7 +6,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   start: ['init', 'doctor', 'serve', 'operator', 'login', 'logout', 'completion'],
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
   publish: ['publish', 'sync', 'import', 'deprecate', 'yank', 'reactivate', 'visibility'],
-  use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open'],
+  use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open', 'mcp'],
   manage: ['repositories', 'sites', 'keys', 'webhooks', 'log', 'verify'],
   operate: ['fsck', 'backup', 'restore', 'migrate', 'gc', 'mirror', 'build'],
 };

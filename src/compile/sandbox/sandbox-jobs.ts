@@ -19,6 +19,7 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   settings: 'settings',
   version: 'version',
   outline: 'outlined',
+  excerpt: 'excerpted',
   render: 'rendered',
   pages: 'paged',
   compare: 'compared',
@@ -26,7 +27,7 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
 
 /** Bytes of documents that come with a job. The files of a compilation come later. */
 export function bytesOf(job: Job): number {
-  if (job.type === 'outline' || job.type === 'render') return job.document.json.byteLength;
+  if (job.type === 'outline' || job.type === 'excerpt' || job.type === 'render') return job.document.json.byteLength;
   if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
   return 0;
 }

@@ -13,7 +13,7 @@ import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../.
 import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type { LoadedFile } from '../collect.ts';
-import type { Artifact, CompileInput, CompileLimits, Published, Representation } from '../compile.ts';
+import type { Artifact, CompileInput, CompileLimits, Excerpt, Published, Representation } from '../compile.ts';
 import type { Rendered } from '../renderer.ts';
 import type { Detected, Settings, VersionFile } from '../repository-reader.ts';
 import { renderedPage } from './page-shape.ts';
@@ -44,6 +44,7 @@ export type ParentMessage =
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
   | { type: 'version'; file: VersionFile; limits: CompileLimits }
   | { type: 'outline'; document: Published; limits: CompileLimits }
+  | { type: 'excerpt'; document: Published; part: Excerpt; limits: CompileLimits }
   | { type: 'render'; document: Published; limits: CompileLimits }
   | { type: 'pages'; pages: readonly SourcePage[]; limits: CompileLimits }
   | { type: 'compare'; before: Published; after: Published; limits: CompileLimits; rules: ChangeRules }
@@ -61,6 +62,7 @@ export type ChildMessage =
   | { type: 'version'; version: string; rss: number }
   | { type: 'version'; problem: Problem; rss: number }
   | { type: 'outlined'; outline: Outline | null; rss: number }
+  | { type: 'excerpted'; excerpt: string | null; rss: number }
   | { type: 'rendered'; rendered: Rendered | null; rss: number }
   | { type: 'paged'; pages: RenderedPage[]; rss: number }
   | { type: 'compared'; comparison: Comparison; rss: number };
@@ -186,6 +188,7 @@ const contents: { [T in ChildMessage['type']]: Read<ContentOf<MessageOf<T>>> } =
   ),
   version: either<ContentOf<MessageOf<'version'>>>(record({ version: text, rss }), record({ problem, rss })),
   outlined: record({ outline: orNull(outline), rss }),
+  excerpted: record({ excerpt: textOrNull, rss }),
   rendered: record({ rendered: orNull(rendered), rss }),
   paged: record({ pages: list(renderedPage), rss }),
   compared: record({ comparison, rss }),

@@ -104,6 +104,11 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return 'answer' in outcome && outcome.answer.type === 'outlined' ? outcome.answer.outline : null;
     },
 
+    async excerpt(document, part, limits, turn = {}) {
+      const outcome = await run({ type: 'excerpt', document, part, limits }, limits, turn);
+      return 'answer' in outcome && outcome.answer.type === 'excerpted' ? outcome.answer.excerpt : null;
+    },
+
     async render(document, limits, turn = {}) {
       const outcome = await run({ type: 'render', document, limits }, limits, turn);
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;

@@ -5,6 +5,7 @@ import { detectFiles } from '../detect.ts';
 import { findIgnored } from '../ignored.ts';
 import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
+import { excerptOf } from '../../render/excerpt.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
 import { placeChanges } from '../place-changes.ts';
@@ -56,6 +57,8 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'version', ...readVersion(message.file, message.limits), rss: rss() });
   if (message.type === 'outline')
     return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
+  if (message.type === 'excerpt')
+    return send({ type: 'excerpted', excerpt: excerptOf(message.document, message.part), rss: rss() });
   if (message.type === 'render')
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
   if (message.type === 'pages') return send({ type: 'paged', pages: renderPages(message.pages, null), rss: rss() });

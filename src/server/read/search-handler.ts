@@ -6,7 +6,7 @@ import { isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { within } from '../../scheduling/waiting.ts';
-import { createSearch, type Found, type SearchRequest } from '../../search/search.ts';
+import type { Found, Search, SearchRequest } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
 import { searchPage } from '../../site/pages/search-page.ts';
 import { searchResult, suggestionsOf } from '../../site/pages/search-results.ts';
@@ -38,9 +38,8 @@ const suggested = 8;
  * `/search` as JSON or as a page, `/search/suggest.json` while somebody types, and the files of the
  * public index (`/search/index.json` names them), for browsers to search in a static build.
  */
-export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router {
+export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit | null): Router {
   const { registry } = site;
-  const search = createSearch(registry);
   let index: { revision: number; shards: SearchShards; pages: LRUCache<string, PageBytes> } | null = null;
 
   /** The public index, of the same bytes for everybody. */

@@ -1,0 +1,134 @@
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Excerpt, Published } from '../compile/compile.ts';
+import { definitionsOf } from './schema/schemas.ts';
+import { entriesOf, listOf, objectOf, parseObject, textOf } from './json-value.ts';
+import { resolveLocal } from './local-reference.ts';
+import { exampleOf } from './openapi/operation-examples.ts';
+import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
+import { requirementsOf } from './openapi/operation-view.ts';
+import { outlineNames, serverUrls } from './outline-document.ts';
+
+/** The longest excerpt, in characters. A longer one has fewer references inlined. */
+const budget = 40_000;
+/** How deep references are inlined: as deep as the budget allows. */
+const depths = [10, 6, 4, 3, 2, 1, 0];
+/** Characters of a description: of the part itself, and of what is inside. */
+const descriptionLength = { outer: 2000, inner: 300 };
+
+/**
+ * A part of a published document as JSON text, with what it refers to in place of the references.
+ * Where that would be too long, or goes in circles, a reference stays, and `left` names those
+ * schemas. Null if the document has no such part. Pure; no document makes it throw.
+ */
+export function excerptOf({ kind, json }: Pick<Published, 'kind' | 'json'>, part: Excerpt): string | null {
+  const document = parseObject(json);
+  if (document === null || (kind !== 'openapi' && kind !== 'json-schema')) return null;
+  const make = 'schema' in part ? schemaIn(document, kind, part.schema) : operationIn(document, part, json.byteLength);
+  if (make === null) return null;
+  for (const depth of depths) {
+    const inline = createInline(document, depth);
+    const made = make(inline.value);
+    if (inline.isOver()) continue;
+    const left = inline.left();
+    const text = JSON.stringify({ ...made, ...(left.length > 0 && { left }) });
+    if (text.length <= budget) return text;
+  }
+  return JSON.stringify({ error: 'This part is too long to show, even without what it refers to.' });
+}
+
+/** Writes a part with a function that inlines references in a value. */
+type Make = (inline: (value: unknown) => unknown) => JsonObject;
+
+function schemaIn(document: JsonObject, kind: 'openapi' | 'json-schema', name: string): Make | null {
+  const named =
+    kind === 'openapi'
+      ? entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions'])
+      : [['', document] as const, ...definitionsOf(document)];
+  const found = named.find(([each]) => each === name);
+  return found === undefined ? null : (inline) => ({ name, schema: inline(found[1]) });
+}
+
+function operationIn(
+  document: JsonObject,
+  { operation: name, as }: Exclude<Excerpt, { schema: string }>,
+  bytes: number,
+): Make | null {
+  const operation = operationsOf(document).operations.find((each) => {
+    const { method, path, id } = outlineNames(each);
+    return `${method} ${path}` === name || id === name;
+  });
+  if (operation === undefined) return null;
+  return as === 'examples'
+    ? () => exampleOf(document, operation, bytes)
+    : (inline) => contractOf(document, operation, inline);
+}
+
+function contractOf(document: JsonObject, operation: ApiOperation, inline: (value: unknown) => unknown): JsonObject {
+  const { method, path } = outlineNames(operation);
+  const { value, item } = operation;
+  const security = Array.isArray(value['security']) ? value['security'] : document['security'];
+  const schemes = objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  const needed = new Set(requirementsOf(security).flatMap((one) => one.map(({ scheme }) => scheme)));
+  const shared = listOf(item['parameters']);
+  return {
+    method,
+    path,
+    servers: serverUrls(document).slice(0, 5),
+    ...(shared.length > 0 && { pathParameters: inline(shared) }),
+    operation: inline(value),
+    security: requirementsOf(security),
+    securitySchemes: inline(Object.fromEntries(entriesOf(schemes).filter(([name]) => needed.has(name)))),
+  };
+}
+
+/** Members whose own members are named by the author, so that none of them is an extension or a description. */
+const maps = new Set('properties patternProperties headers responses content callbacks definitions $defs'.split(' '));
+
+/** Inlines references of a document to this depth, as long as there is room. */
+function createInline(document: JsonObject, deepest: number) {
+  let room = budget * 2;
+  const left = new Set<string>();
+
+  function inline(value: unknown, depth: number, within: readonly string[], isMap: boolean): unknown {
+    if (room <= 0) return null;
+    if (typeof value === 'string') return spend(value, within.length === 0 && depth === 0);
+    if (Array.isArray(value)) return value.map((one) => inline(one, depth + 1, within, false));
+    if (!isObject(value)) {
+      room -= 6;
+      return value;
+    }
+    const reference = isMap ? '' : textOf(value['$ref']);
+    if (reference.startsWith('#')) {
+      const target = resolveLocal(document, reference);
+      if (within.length >= deepest || within.includes(reference) || !isObject(target)) {
+        left.add(reference.split('/').at(-1)!);
+        room -= reference.length;
+        return { $ref: reference };
+      }
+      const { $ref: _, ...beside } = value;
+      return inline({ ...target, ...beside }, depth, [...within, reference], false);
+    }
+    const members = entriesOf(value).filter(([key]) => isMap || !key.startsWith('x-'));
+    return Object.fromEntries(
+      members.map(([key, member]) => {
+        room -= key.length + 4;
+        if (!isMap && key === 'description' && typeof member === 'string')
+          return [key, spend(member, depth === 0, true)];
+        return [key, inline(member, depth + 1, within, !isMap && maps.has(key))];
+      }),
+    );
+  }
+
+  function spend(text: string, isOuter: boolean, isDescription = false): string {
+    const max = isDescription ? descriptionLength[isOuter ? 'outer' : 'inner'] : 2000;
+    const short = text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
+    room -= short.length + 3;
+    return short;
+  }
+
+  return {
+    value: (value: unknown) => inline(value, 0, [], false),
+    isOver: () => room <= 0,
+    left: () => [...left].slice(0, 100),
+  };
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { Router } from 'express';
+import { RegistryError } from '../../model/errors.ts';
+import type { Search } from '../../search/search.ts';
+import type { Site } from '../../site/site.ts';
+import { principalOf } from '../authenticate.ts';
+import { readBody } from '../body/read-body.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
+
+/** A question is short. */
+const bodyLimits = { bytes: 64 * 1024, rest: 64 * 1024, depth: 20, nodes: 2000 };
+
+/**
+ * `/mcp`: answers language models over streamable HTTP, without sessions: each request is one
+ * question, for whoever its credential names.
+ */
+export function createMcpRoutes(site: Site, search: Search, limit: ReadLimit | null): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.post('/mcp', async (request, response) => {
+    limit?.(request, response);
+    const principal = principalOf(request);
+    const body = await readBody(request, response, bodyLimits);
+    response.set({ 'Cache-Control': 'no-store' });
+    // Loaded for the first who asks.
+    const [{ StreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
+      import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+      import('./mcp-server.ts'),
+    ]);
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = createMcpServer({ site, search, principal }, site.registry.compiler.id);
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    try {
+      await transport.handleRequest(request, response, body?.value);
+      if (!response.writableFinished && !response.destroyed) await once(response, 'close');
+    } finally {
+      await server.close();
+    }
+  });
+  router.all('/mcp', (_request, response) => {
+    response.set('Allow', 'POST');
+    throw new RegistryError('method_not_allowed', 'This address supports only POST.');
+  });
+  return router;
+}
