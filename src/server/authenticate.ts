@@ -27,7 +27,7 @@ export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
 
 /**
  * Authenticates requests before anything else: `Authorization: Bearer <key>` (RFC 6750), Basic with
- * the key as password (RFC 7617), or a session cookie. Throws `unauthenticated` for an invalid
+ * the key as password (RFC 7617), a session cookie, or `?token=` of a feed. Throws `unauthenticated` for an invalid
  * credential, even if the request needs none, and `rate_limited` for too many of them from one
  * address. Valid credentials from the same address still work.
  */
@@ -40,9 +40,8 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     { monotonic: registry.monotonic, peers },
   );
 
-  async function authenticateHeader(request: IncomingMessage, authorization: string): Promise<Principal> {
-    const key = keyIn(authorization);
-    const principal = key === null ? null : await authenticateKey(registry, key);
+  async function authenticateText(request: IncomingMessage, key: string | null, use?: 'feeds'): Promise<Principal> {
+    const principal = key === null ? null : await authenticateKey(registry, key, use);
     if (principal !== null) {
       noteUse(registry, principal.kind === 'key' ? principal.id : principal.key!);
       return principal;
@@ -61,16 +60,27 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
   return async (request) => {
     const { authorization, cookie } = request.headers;
     if (request.method === 'POST' && hooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
+    const token = authorization === undefined ? feedToken(request.url!) : null;
+    if (token !== null) {
+      const principal = await authenticateText(request, token, 'feeds');
+      principals.set(request, principal);
+      return principal;
+    }
     if (authorization === undefined && cookie === undefined) return anonymous;
     const session = authorization === undefined ? ((await login?.readSession(request)) ?? null) : null;
     if (session !== null) sessions.set(request, session);
     const principal =
       authorization !== undefined
-        ? await authenticateHeader(request, authorization)
+        ? await authenticateText(request, keyIn(authorization))
         : (session?.principal ?? anonymous);
     principals.set(request, principal);
     return principal;
   };
+}
+
+/** The token in the URL of a feed, which readers of feeds cannot send in a header. Null: there is none. */
+function feedToken(target: string): string | null {
+  return /^\/feeds?[/.]/.test(target) ? new URLSearchParams(target.replace(/^[^?]*\??/, '')).get('token') : null;
 }
 
 /** What each connection presented last, and the key's hash: most send the same again. */

@@ -145,6 +145,30 @@ test('a key stops 30 days after its owner signed in, says so, and works again af
   ]);
 });
 
+test('a token for feeds reads what its owner may read, in the URLs of feeds and nowhere else, until it is revoked', async () => {
+  await using world = await openWorld();
+  await publishVersion(world.registry, '@acme/apis/pay', '1.0.0', { visibility: 'private' });
+  const bob = await world.signIn('bob');
+  const key = await makeKey(bob, world.url, 'publish');
+  const token = await makeKey(bob, world.url, 'publish', { '/use': 'feeds' });
+  const feed = '/feeds/acme/apis/pay.json';
+  expect(await world.ask(null, 'GET', `${feed}?token=${token}`)).toMatchObject({
+    status: 200,
+    body: { items: [{ title: 'pay 1.0.0' }] },
+  });
+  expect((await world.ask(null, 'GET', feed)).status).toBe(404);
+  // Not the other way round, either: keys do not belong into URLs.
+  expect((await world.ask(null, 'GET', `${feed}?token=${key}`)).status).toBe(401);
+  expect((await world.ask(token, 'GET', feed)).status).toBe(401);
+  expect((await world.ask(token, 'GET', '/v1/apis')).status).toBe(401);
+  expect(await fetch(`${world.url}/llms.txt?token=${token}`).then((answer) => answer.text())).not.toContain(
+    '@acme/apis/pay',
+  );
+  const id = token.split('_')[1]!;
+  expect((await send(bob, `${world.url}/console/-/keys/${id}/revoke`)).status).toBe(303);
+  expect((await world.ask(null, 'GET', `${feed}?token=${token}`)).status).toBe(401);
+});
+
 test('a key makes no keys, and a key of an organization has none of its own', async () => {
   await using world = await openWorld();
   const bob = await world.signIn('bob');

@@ -10,7 +10,10 @@ export const showKey: NonNullable<Form['show']> = ({ body }) => ({
   secret: {
     label: 'The key',
     text: String(body['secret']),
-    advice: 'Copy it now: it is not shown again. Send it as Authorization: Bearer, or set it as STELE_KEY.',
+    advice:
+      body['use'] === 'feeds'
+        ? 'Copy it now: it is not shown again. Append it to the URL of a feed: /feed.atom?token=…'
+        : 'Copy it now: it is not shown again. Send it as Authorization: Bearer, or set it as STELE_KEY.',
   },
   actions: [{ text: 'All keys', href: '/keys' }],
 });

@@ -10,6 +10,7 @@ export interface KeyRecord {
   scopes: string[];
   resources: string[] | null;
   person?: string;
+  use?: 'requests' | 'feeds';
   organizations?: string[] | null;
   createdAt: string;
   expiresAt: string | null;

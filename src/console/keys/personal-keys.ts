@@ -27,7 +27,7 @@ export const myKeysPage: Page = {
             cells: [
               { text: key.name, more: key.id },
               {
-                text: key.scopes.join(', '),
+                text: key.use === 'feeds' ? 'read feeds' : key.scopes.join(', '),
                 more: key.organizations?.map((org) => `@${org}`).join(', ') ?? 'in all your organizations',
               },
               timeCell(key.lastUsedAt),
@@ -62,7 +62,7 @@ export const myKeyForms: readonly Form[] = [
       'It never allows more than you may do yourself, and stops working when you lose your rights. It is shown once.',
     ],
     submit: 'Create the key',
-    fields: ['/name', '/scopes', '/organizations', '/expiresAt'],
+    fields: ['/name', '/use', '/scopes', '/organizations', '/expiresAt'],
     after: '/keys',
     done: '',
     show: showKey,

@@ -25,6 +25,8 @@ export interface Key {
   person?: string;
   /** Organizations that a person's key is limited to. Null: none of those of the person is left out. */
   organizations?: string[] | null;
+  /** Set for a key of a person that stands in the URLs of feeds, and opens nothing else. */
+  use?: 'feeds';
 }
 
 /** Whose key it is: the name of an organization, or a person as the audit trail names them. */

@@ -17,6 +17,7 @@ export interface NewKey {
   org: string | null;
   person?: string;
   organizations?: string[] | null;
+  use?: Key['use'];
   name: string;
   scopes: Scope[];
   resources?: string[] | null;
@@ -64,6 +65,7 @@ export async function createKey(
     revokedAt: null,
     ...(given.job && { job: given.job }),
     ...(given.person && { person: given.person, organizations: given.organizations ?? null }),
+    ...(given.use && { use: given.use }),
   };
   const write = () =>
     registry.refs.update<Key>(keyRef(id), (current) => {
@@ -86,10 +88,14 @@ export type KeyPrincipal = Extract<Principal, { kind: 'key' | 'user' }>;
 
 /**
  * The principal of a key; null if the key is malformed, unknown, expired or revoked. Clients cannot
- * tell which. A wrong checksum is detected without reading the store. Throws as `ownerOf` for a
- * person's key.
+ * tell which. A wrong checksum is detected without reading the store. A key for feeds is known where
+ * `use` says so, and no other is there. Throws as `ownerOf` for a person's key.
  */
-export async function authenticateKey(registry: Registry, text: string): Promise<KeyPrincipal | null> {
+export async function authenticateKey(
+  registry: Registry,
+  text: string,
+  use?: Key['use'],
+): Promise<KeyPrincipal | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
   const moment = await registry.answers.moment(['registry']);
@@ -98,7 +104,7 @@ export async function authenticateKey(registry: Registry, text: string): Promise
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
-  if (key === null || !matches || !isUsable(key, registry.expiryTime)) return null;
+  if (key === null || !matches || !isUsable(key, registry.expiryTime) || key.use !== use) return null;
   if (key.org === null) return ownerOf(registry, key);
   const { id, org, resources, job } = key;
   const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;

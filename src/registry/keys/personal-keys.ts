@@ -13,6 +13,8 @@ export interface NewPersonalKey {
   scopes: Scope[];
   /** Organizations that it is limited to. Null: all in which the person holds something. */
   organizations?: string[] | null;
+  /** `feeds`: it stands in URLs of feeds, reads them, and opens nothing else. */
+  use?: 'requests' | 'feeds';
   /** ISO 8601. Default: as late as may be. */
   expiresAt?: string;
 }
@@ -29,7 +31,7 @@ const day = 24 * 60 * 60 * 1000;
 export async function createPersonalKey(
   registry: Registry,
   person: string,
-  { name, scopes: wanted, organizations = null, expiresAt }: NewPersonalKey,
+  { name, scopes: wanted, organizations = null, use = 'requests', expiresAt }: NewPersonalKey,
   author: Author,
 ): Promise<{ key: Key; text: string }> {
   const { login } = registry.config;
@@ -51,7 +53,8 @@ export async function createPersonalKey(
       'quota_exceeded',
       `You may have at most ${maxKeys} keys. Revoke those that you do not need.`,
     );
-  return createKey(registry, { org: null, person, organizations, name, scopes: wanted, expiresAt: expires }, author);
+  const limited = use === 'feeds' ? { scopes: ['read' as const], use } : { scopes: wanted };
+  return createKey(registry, { org: null, person, organizations, name, expiresAt: expires, ...limited }, author);
 }
 
 /** The keys of people that allow something in an organization, oldest first for each person. */

@@ -76,8 +76,8 @@ export function versionRecord(url: string, resource: Resource, version: Version)
 
 /** A key as described in the API, without its hash. */
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
-  const { id, name, scopes, resources, person, organizations, createdAt, expiresAt, revokedAt } = key;
-  const ofPerson = person !== undefined && { person: person.replace(/^user:/, ''), organizations };
+  const { id, name, scopes, resources, person, organizations, use = 'requests', createdAt, expiresAt, revokedAt } = key;
+  const ofPerson = person !== undefined && { person: person.replace(/^user:/, ''), organizations, use };
   return { id, name, scopes, resources, ...ofPerson, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 

@@ -85,7 +85,7 @@ export async function resourcePage(
               type: 'text/markdown',
               title: 'Markdown',
             },
-            ...(resource.visibility === 'public' ? [feedLink(site, { kind: 'resource', coordinate })] : []),
+            feedLink(site, { kind: 'resource', coordinate }),
           ],
     resource: {
       name: resource.name,
