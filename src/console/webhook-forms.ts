@@ -3,7 +3,7 @@ import { perform, type ConsoleRequest } from './console-request.ts';
 
 const path = '/webhooks/:webhook';
 
-const fields = ['/url', '/description', '/events', '/resources'];
+const fields = ['/url', '/format', '/description', '/events', '/resources'];
 
 const about = async (request: ConsoleRequest): Promise<string> =>
   (await perform<{ url: string }>(request, 'getWebhook')).body.url;

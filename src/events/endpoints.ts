@@ -10,7 +10,8 @@ import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
 
 /** The input that creates an endpoint. */
-export type NewWebhook = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'description' | 'events' | 'resources'>>;
+export type NewWebhook = Pick<Webhook, 'url'> &
+  Partial<Pick<Webhook, 'description' | 'events' | 'resources' | 'format'>>;
 
 /** Changes to an endpoint. Absent members stay as they are. */
 export type WebhookChange = Partial<NewWebhook & Pick<Webhook, 'state'>>;
@@ -45,7 +46,7 @@ export async function createWebhook(
     throw new RegistryError('conflict', `The organization already has ${maxEndpoints} endpoints. Delete one first.`);
   }
   const at = registry.now().toISOString();
-  const { description = '', events = null, resources = null } = given;
+  const { description = '', events = null, resources = null, format = 'cloudevents' } = given;
   const id = newId(registry);
   const value: Webhook = {
     id,
@@ -54,6 +55,7 @@ export async function createWebhook(
     description,
     events,
     resources,
+    format,
     state: 'enabled',
     reason: null,
     secrets: [newSecret(registry)],

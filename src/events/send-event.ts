@@ -12,6 +12,7 @@ import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/all
 import { hostOf, readEndpointUrl } from './endpoint-url.ts';
 import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
+import { payloadOf } from './chat-messages.ts';
 import { secretsAt } from './endpoints.ts';
 
 export interface SendOptions {
@@ -42,7 +43,7 @@ export async function sendEvent(
   { find = lookup, timeLimit = 15_000, proxies = readProxies() }: SendOptions = {},
 ): Promise<Attempt> {
   const now = registry.now();
-  const body = JSON.stringify(event);
+  const { type, body } = payloadOf(webhook.format ?? 'cloudevents', event);
   const startedAt = performance.now();
   const stop = new AbortController();
   const late = new RegistryError('unreachable', `The endpoint did not answer within ${timeLimit / 1000} s.`);
@@ -54,7 +55,7 @@ export async function sendEvent(
   try {
     const signatures = secretsAt(registry, webhook, now).map((secret) => new Signer(secret).sign(event.id, now, body));
     const headers = {
-      'content-type': 'application/cloudevents+json',
+      'content-type': type,
       'content-length': String(Buffer.byteLength(body)),
       'user-agent': 'Stele',
       'webhook-id': event.id,

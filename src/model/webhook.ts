@@ -8,6 +8,9 @@ export interface WebhookSecret {
   until: string | null;
 }
 
+/** What an endpoint takes: CloudEvents, or messages of a chat program. */
+export type WebhookFormat = 'cloudevents' | 'slack' | 'teams' | 'discord';
+
 /** An endpoint that receives an organization's events: the value of one record. */
 export interface Webhook {
   id: string;
@@ -22,6 +25,8 @@ export interface Webhook {
    * that created it. Null: all.
    */
   resources: string[] | null;
+  /** Absent: CloudEvents. */
+  format?: WebhookFormat;
   /** A disabled endpoint receives nothing, and no events are kept for it. */
   state: 'enabled' | 'disabled';
   /** Why Stele disabled it. Null when Stele did not. */

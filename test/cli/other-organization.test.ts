@@ -88,11 +88,12 @@ function remoteCommands(command: Command, path = command.name()): string[] {
 }
 
 test('every command with --registry is in one of the tables', () => {
-  // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, a
-  // login is a person's, and a link is made of the data folder.
+  // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, an
+  // assistant asks about any, a login is a person's, and a link is made of the data folder.
   const all = [
     'stele check',
     'stele open',
+    'stele mcp',
     'stele login',
     'stele logout',
     'stele operator link',

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 import { withClient, type Client } from './with-client.ts';
@@ -9,6 +9,7 @@ interface WebhookOptions extends CommonOptions {
   event?: string[];
   resource?: string[];
   description?: string;
+  format?: string;
 }
 
 /** The members used here of an endpoint as `/v1` describes it. */
@@ -45,8 +46,8 @@ const verbs: readonly Verb[] = [
     name: 'create',
     description: 'Send events to a URL. Prints only the secret that signs them, once.',
     argument: ['<url>', 'where events are sent'],
-    run: ({ demand }, url, { event, resource, description }) =>
-      demand('POST', '/v1/webhooks', { url, description, events: event, resources: resource }),
+    run: ({ demand }, url, { event, resource, description, format }) =>
+      demand('POST', '/v1/webhooks', { url, description, events: event, resources: resource, format }),
     say: saySecret,
   },
   {
@@ -97,7 +98,15 @@ export function webhooksCommand(): Command {
       command
         .option('--event <type...>', 'only these events, such as version.published (default: all)')
         .option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)')
-        .option('--description <text>', 'what it is for');
+        .option('--description <text>', 'what it is for')
+        .addOption(
+          new Option('--format <format>', 'what the URL takes (default: cloudevents)').choices([
+            'cloudevents',
+            'slack',
+            'teams',
+            'discord',
+          ]),
+        );
     command.action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;
       const [id = ''] = self.args;

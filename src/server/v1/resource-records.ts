@@ -83,9 +83,9 @@ export function keyRecord(key: Key, lastUsedAt: string | null): object {
 
 /** A webhook endpoint as described in the API, without its secrets. */
 export function webhookRecord({ value, at }: Generation<Webhook>, health: WebhookHealth | null): object {
-  const { id, url, description, events, resources, state, reason, createdAt } = value;
+  const { id, url, description, events, resources, format = 'cloudevents', state, reason, createdAt } = value;
   const failingSince = health?.failingSince ?? null;
-  return { id, url, description, events, resources, state, reason, failingSince, createdAt, updatedAt: at };
+  return { id, url, description, events, resources, format, state, reason, failingSince, createdAt, updatedAt: at };
 }
 
 /** A delivery as described in the API. */
