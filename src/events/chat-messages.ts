@@ -107,34 +107,34 @@ const said: Readonly<Record<EventType | 'test', Say>> = {
   },
   'latest.moved': (subject, { version, previous }) => ({
     title:
-      version === null ? `${subject} has no latest version` : `The latest version of ${subject} is ${text(version)}`,
-    detail: previous === null ? '' : `It was ${text(previous)}.`,
+      version === null ? `${subject} has no latest version` : `The latest version of ${subject} is ${shown(version)}`,
+    detail: previous === null ? '' : `It was ${shown(previous)}.`,
   }),
-  'visibility.changed': (subject, { visibility }) => ({ title: `${subject} is ${text(visibility)}` }),
+  'visibility.changed': (subject, { visibility }) => ({ title: `${subject} is ${shown(visibility)}` }),
   'sync.completed': (subject, { documents, rejected }) => ({
     title: `${subject} was synced`,
-    detail: `Documents: ${text(documents)}, rejected: ${text(rejected)}.`,
+    detail: `Documents: ${shown(documents)}, rejected: ${shown(rejected)}.`,
     isBad: rejected !== 0,
   }),
-  'sync.failed': (subject, { detail }) => ({ title: `Sync of ${subject} failed`, detail: text(detail), isBad: true }),
+  'sync.failed': (subject, { detail }) => ({ title: `Sync of ${subject} failed`, detail: shown(detail), isBad: true }),
   'sync.recovered': (subject) => ({ title: `Sync of ${subject} works again` }),
   'source.diverged': (subject, { detail }) => ({
     title: `The history of ${subject} was rewritten`,
-    detail: text(detail),
+    detail: shown(detail),
     isBad: true,
   }),
   'source.detached': (subject, { detail }) => ({
     title: `The source of ${subject} is gone`,
-    detail: text(detail),
+    detail: shown(detail),
     isBad: true,
   }),
   'site.published': (subject, { deployment }) => ({
     title: `${subject} was published`,
-    detail: `Deployment ${text(deployment)}.`,
+    detail: `Deployment ${shown(deployment)}.`,
   }),
   'consumer.affected': (subject, { coordinate, version, because }) => ({
-    title: `${subject} is affected by ${text(coordinate)}`,
-    detail: `Version ${text(version)}: ${text(because)}.`,
+    title: `${subject} is affected by ${shown(coordinate)}`,
+    detail: `Version ${shown(version)}: ${shown(because)}.`,
     isBad: true,
   }),
   test: () => ({ title: 'This is a test event.' }),
@@ -147,7 +147,7 @@ function messageOf(event: Event): Message {
   return { title: cut(oneLine(title), 300), detail: cut(oneLine(detail), 1000), url: isAddress ? url : null, isBad };
 }
 
-function text(value: unknown): string {
+function shown(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
