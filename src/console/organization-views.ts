@@ -177,7 +177,7 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
     ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],
     ['Members', '/members', isAdmin(request)],
-    ['Keys', '/keys', isAdmin(request)],
+    ['Keys', '/keys', may({ ...request, type: null }, 'keys')],
     ['Webhooks', '/webhooks', isAdmin(request)],
     ['Audit', '/audit', isAdmin(request)],
     ['Deleted', '/deleted', isAdmin(request)],

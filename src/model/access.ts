@@ -4,8 +4,8 @@ import { formatJob, type JobOrigin } from './keys/job.ts';
 
 export type Visibility = 'public' | 'private';
 
-/** What a credential allows. Each scope includes the ones before it. */
-export const scopes = ['read', 'publish', 'admin'] as const;
+/** What a credential allows. Each scope includes the ones before it; `keys` makes keys that allow no more than itself. */
+export const scopes = ['read', 'publish', 'keys', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** What a principal holds in one organization: scopes, for all of it or for some of its resources. */
@@ -59,6 +59,17 @@ export function isAllowed(principal: Principal, scope: Scope, target: Target): b
   if (principal.kind === 'operator') return true;
   if (scope === 'read' && target.resource?.visibility === 'public') return true;
   return grantsIn(principal, target.org).some((grant) => covers(grant, scope, target));
+}
+
+/**
+ * Whether who may do this in the whole organization may hand it on in a key. A ruleset decides what
+ * others may publish, so globs that reach one are for administrators.
+ */
+export function mayHandOn(principal: Principal, org: string, { scopes: given, resources }: Grant): boolean {
+  if (isAllowed(principal, 'admin', { org })) return true;
+  const reachesRulesets = resources?.some((glob) => /^(?:rulesets|\*)\//.test(glob)) ?? false;
+  if (reachesRulesets && includesScope(given, 'publish')) return false;
+  return given.every((scope) => isAllowed(principal, scope, { org }));
 }
 
 /** The organizations in which the principal holds something, as far as they are known. */

@@ -4,6 +4,7 @@ import {
   anonymous,
   formatPrincipal,
   isAllowed,
+  mayHandOn,
   isResourceGlob,
   scopes,
   type Principal,
@@ -24,6 +25,7 @@ const principals: Record<string, Principal> = {
   operator: { kind: 'operator', id: 'cli' },
   reader: keyOf('acme', ['read']),
   publisher: keyOf('acme', ['publish']),
+  keeper: keyOf('acme', ['keys']),
   admin: keyOf('acme', ['admin']),
   powerless: keyOf('acme', []),
   styler: keyOf('acme', ['publish'], ['rulesets/st*']),
@@ -43,20 +45,21 @@ const targets: Record<string, Target> = {
   'its private rulesets/style': { org: 'acme', resource: { type: 'rulesets', slug: 'style', visibility: 'private' } },
 };
 
-/** Who may do what: r, p and a for read, publish and admin, `-` where not. One column a target, in the order above. */
+/** Who may do what: r, p, k and a for read, publish, keys and admin, `-` where not. One column a target, in the order above. */
 const table: Record<string, string[]> = {
-  anonymous: ['---', 'r--', '---', '---', '---', '---'],
-  operator: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
-  reader: ['r--', 'r--', 'r--', 'r--', 'r--', 'r--'],
-  publisher: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-', 'r--'],
-  admin: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
-  powerless: ['---', 'r--', '---', '---', '---', '---'],
-  styler: ['---', 'r--', '---', '---', '---', 'rp-'],
-  narrowed: ['---', 'rpa', 'rpa', '---', 'rpa', '---'],
-  shut: ['---', 'r--', '---', '---', '---', '---'],
-  stranger: ['---', 'r--', '---', '---', '---', '---'],
-  user: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-', 'r--'],
-  nobody: ['---', 'r--', '---', '---', '---', '---'],
+  anonymous: ['----', 'r---', '----', '----', '----', '----'],
+  operator: ['rpka', 'rpka', 'rpka', 'rpka', 'rpka', 'rpka'],
+  reader: ['r---', 'r---', 'r---', 'r---', 'r---', 'r---'],
+  publisher: ['rp--', 'rp--', 'rp--', 'rp--', 'rp--', 'r---'],
+  keeper: ['rpk-', 'rpk-', 'rpk-', 'rpk-', 'rpk-', 'r-k-'],
+  admin: ['rpka', 'rpka', 'rpka', 'rpka', 'rpka', 'rpka'],
+  powerless: ['----', 'r---', '----', '----', '----', '----'],
+  styler: ['----', 'r---', '----', '----', '----', 'rp--'],
+  narrowed: ['----', 'rpka', 'rpka', '----', 'rpka', '----'],
+  shut: ['----', 'r---', '----', '----', '----', '----'],
+  stranger: ['----', 'r---', '----', '----', '----', '----'],
+  user: ['rp--', 'rp--', 'rp--', 'rp--', 'rp--', 'r---'],
+  nobody: ['----', 'r---', '----', '----', '----', '----'],
 };
 
 describe('the policy', () => {
@@ -70,6 +73,20 @@ describe('the policy', () => {
       ]),
     );
     expect(actual).toEqual(table);
+  });
+
+  test('who has keys hands on no more than that, and nothing that reaches rulesets', () => {
+    const may = (given: Scope[], resources: string[] | null = null, who = principals['keeper']!) =>
+      mayHandOn(who, 'acme', { scopes: given, resources });
+    expect([may(['publish']), may(['keys']), may(['publish'], ['apis/*']), may(['read'], ['*/*'])]).not.toContain(
+      false,
+    );
+    expect([may(['admin']), may(['publish'], ['*/style']), may(['publish', 'read'], ['rulesets/x'])]).not.toContain(
+      true,
+    );
+    expect(may(['admin'], ['rulesets/x'], principals['admin'])).toBe(true);
+    expect(may(['read'], null, principals['narrowed'])).toBe(false);
+    expect(may(['read'], null, principals['stranger'])).toBe(false);
   });
 
   test('names that JavaScript knows grant nothing', () => {
@@ -92,7 +109,7 @@ describe('the policy', () => {
     );
     fc.assert(
       fc.property(principal, fc.constantFrom(...Object.values(targets)), (who, target) => {
-        const [read, publish, admin] = scopes.map((scope) => isAllowed(who, scope, target));
+        const [read, publish, , admin] = scopes.map((scope) => isAllowed(who, scope, target));
         expect([admin && !publish, publish && !read]).toEqual([false, false]);
       }),
     );

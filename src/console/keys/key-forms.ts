@@ -3,6 +3,7 @@ import { perform, type ConsoleRequest } from '../console-request.ts';
 import { isAllowed } from '../../model/access.ts';
 
 const fields = ['/name', '/scopes', '/resources', '/expiresAt'];
+const newFields = ['/name', '/owner', '/scopes', '/resources', '/expiresAt'];
 
 /** Shows a key that was just made. */
 export const showKey: NonNullable<Form['show']> = ({ body }) => ({
@@ -31,7 +32,7 @@ export const keyForms: readonly Form[] = [
     title: 'Create a key',
     lead: ['For programs: CI jobs, scripts, tools. The key is shown once.'],
     submit: 'Create the key',
-    fields,
+    fields: newFields,
     after: '/keys',
     done: '',
     show: showKey,

@@ -7,6 +7,7 @@ import { namesOf } from '../people/who.ts';
 export interface KeyRecord {
   id: string;
   name: string;
+  owner: string | null;
   scopes: string[];
   resources: string[] | null;
   person?: string;
@@ -36,7 +37,7 @@ export const keysPage: Page = {
           columns: ['Name', 'It may', 'Last used', 'State'],
           rows: body.items.map((key) => ({
             cells: [
-              { text: key.name, more: key.id },
+              { text: key.name, more: key.owner === null ? key.id : `${key.id}, ${key.owner}` },
               {
                 text: key.scopes.join(', '),
                 more:

@@ -5,6 +5,8 @@ import type { JobOrigin } from './job.ts';
 /** An API key: the value of one record. The secret is shown once and never stored. */
 export interface Key {
   id: string;
+  /** Who answers for a key of an organization, as text. Absent: not stated. */
+  owner?: string;
   /** The organization whose key it is. Null: a person's. */
   org: string | null;
   name: string;

@@ -54,8 +54,9 @@ export async function rotateKey(
     scopes: held,
     resources,
     expiresAt,
+    owner,
   } = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org);
-  const replacing = { org, name, scopes: held, resources, expiresAt, isReplacement: true };
+  const replacing = { org, name, scopes: held, resources, expiresAt, owner: owner ?? null, isReplacement: true };
   const created = await createKey(registry, replacing, author);
   const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
   await registry.refs.update<Key>(keyRef(id), (current) => {

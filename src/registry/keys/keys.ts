@@ -19,6 +19,8 @@ export interface NewKey {
   organizations?: string[] | null;
   use?: Key['use'];
   name: string;
+  /** Who answers for it, as text. */
+  owner?: string | null;
   scopes: Scope[];
   resources?: string[] | null;
   /** ISO 8601; null: never. */
@@ -63,6 +65,7 @@ export async function createKey(
     createdAt: registry.now().toISOString(),
     expiresAt: given.expiresAt ?? null,
     revokedAt: null,
+    ...(given.owner && { owner: given.owner }),
     ...(given.job && { job: given.job }),
     ...(given.person && { person: given.person, organizations: given.organizations ?? null }),
     ...(given.use && { use: given.use }),

@@ -78,7 +78,18 @@ export function versionRecord(url: string, resource: Resource, version: Version)
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
   const { id, name, scopes, resources, person, organizations, use = 'requests', createdAt, expiresAt, revokedAt } = key;
   const ofPerson = person !== undefined && { person: person.replace(/^user:/, ''), organizations, use };
-  return { id, name, scopes, resources, ...ofPerson, createdAt, expiresAt, revokedAt, lastUsedAt };
+  return {
+    id,
+    name,
+    owner: key.owner ?? null,
+    scopes,
+    resources,
+    ...ofPerson,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+  };
 }
 
 /** A webhook endpoint as described in the API, without its secrets. */

@@ -21,7 +21,8 @@ import type { FaultyPorts } from '../../faults/faulty-ports.ts';
 
 /**
  * The columns of the table. `narrow-…`: keys for `apis/pay-*` alone; `ruleset-publish`: one for `rulesets/style` alone.
- * `other`: an admin of another organization; `personal`: a key with the scope admin of a person who may publish.
+ * `other`: an admin of another organization; `personal`: a key with the scope admin of a person who may publish;
+ * `keys`: a key with that scope.
  */
 export const credentials = [
   'anonymous',
@@ -37,6 +38,7 @@ export const credentials = [
   'ruleset-publish',
   'other',
   'personal',
+  'keys',
 ] as const;
 export type Credential = (typeof credentials)[number];
 
@@ -72,6 +74,8 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  'createKey admin': () => ({ name: 'ci', scopes: ['admin'] }),
+  'createKey ruleset': () => ({ name: 'ci', scopes: ['publish'], resources: ['rulesets/style'] }),
   createMyKey: () => ({ name: 'laptop', scopes: ['read'] }),
   decideDevice: () => ({ granted: true }),
   askForKey: () => ({ name: 'tool' }),
@@ -236,6 +240,7 @@ async function makeKeys(registry: Registry, keys: Map<Credential, string>): Prom
   await make('narrow-publish', { scopes: ['publish'], resources });
   await make('narrow-admin', { resources });
   await make('ruleset-publish', { scopes: ['publish'], resources: ['rulesets/style'] });
+  await make('keys', { scopes: ['keys'] });
   await make('other', { org: 'other' });
   const person = `user:${issuer}#ada`;
   const signIn = { actor: person, name: 'Ada', groups: ['staff'], signedInAt: registry.now().toISOString() };
