@@ -1,6 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
-import { comparedWith } from '../model/versions/compared-with.ts';
+import { comparedWith, whyCompared } from '../model/versions/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { fittingVersion } from '../model/versions/fitting-version.ts';
 import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
@@ -166,6 +166,8 @@ async function changesOf(
     return { ...nothing, text: '' };
   const followed = result.outcome === 'published' ? comparedWith(result.resource, result.version) : null;
   const before = followed ?? latest;
+  const why =
+    'version' in result && followed !== null ? whyCompared(result.resource, result.version) : 'the latest version';
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
   const after = publishedAs(artifact);
   let comparison = stored ?? (await tryCompareWith(registry, resource, before, after, {}));
@@ -173,7 +175,7 @@ async function changesOf(
   // Finding the lines means reading the file again, and most documents need none.
   if (comparison.counts.breaking > 0 && bytes)
     comparison = await tryCompareWith(registry, resource, before, { ...after, source: { path, bytes } }, {});
-  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}.`;
+  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}, ${why}.`;
   const text = joined([title, comparisonMarkdown(comparison, maxNames)]);
   return { before: { resource, version: before }, comparison, text };
 }

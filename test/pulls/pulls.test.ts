@@ -69,7 +69,7 @@ describe('pull requests', () => {
     const { summary, url: page } = told[1]!;
     expect(page).toMatch(/^https:\/\/r\.test\/previews\/[0-9a-z]{9}-[0-9a-f]{32}$/);
     for (const part of [
-      '**Breaking changes: 1 breaking, 1 cannot be judged, 1 safe**, compared with `1.0.0`',
+      '**Breaking changes: 1 breaking, 1 cannot be judged, 1 safe**, compared with `1.0.0`, the highest release below it.',
       '**Breaking: 1**',
       'GET /b was removed.',
       'GET /a has another',
@@ -96,7 +96,7 @@ describe('pull requests', () => {
     await checked(head);
     await waitFor(() => expect(host.told.map(({ name }) => name)).toContain('stele @acme/apis/pay'));
     const told = host.told.findLast(({ name, commit }) => name === 'stele @acme/apis/pay' && commit === head);
-    expect(told?.summary).toContain('compared with `1.0.0`');
+    expect(told?.summary).toContain('compared with `1.0.0`, the highest release below it.');
   });
 
   test('the same delivery again does nothing; a new push is checked again; a closed one is left alone', async () => {
