@@ -39,7 +39,12 @@ test('values to choose from are those of the description, in words', () => {
   expect(fieldOf('createKey', '/scopes')).toMatchObject({
     kind: 'checks',
     initial: ['publish'],
-    options: [{ value: 'read', text: 'read', hint: 'read what is private' }, { value: 'publish' }, { value: 'admin' }],
+    options: [
+      { value: 'read', text: 'read', hint: 'read what is private' },
+      { value: 'publish' },
+      { value: 'keys' },
+      { value: 'admin' },
+    ],
   });
   expect(fieldOf('rotateKey', '/overlap')).toMatchObject({ kind: 'select', initial: '86400', values: { 3600: 3600 } });
 });
