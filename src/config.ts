@@ -30,6 +30,8 @@ export interface Config {
   pulls: { comments: boolean; /** Days for which previews stay; 0: none. */ previewDays: number };
   /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
+  /** `key`: signs the public log; null: the data folder's own key does. */
+  publicLog: { key: SecretName | null };
   login: LoginConfig | null;
   trustedPublishing: TrustedPublisher[];
   sync: {
@@ -100,6 +102,7 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
+  publicLog?: { key?: SecretName };
   metrics?: { port: number; host?: string };
   sites?: { hosts?: Record<string, string>; previewDays?: number };
   templates?: string;

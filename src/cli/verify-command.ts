@@ -1,18 +1,27 @@
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { registryFault } from '../model/graph/lock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
-/** `stele verify COORDINATE`: rebuilds one version, or all, from its commit and compares. */
+/**
+ * `stele verify COORDINATE`: rebuilds one version, or all, from its commit and compares. With `--log` it walks the public
+ * log of a registry.
+ */
 export function verifyCommand(): Command {
   return new Command('verify')
     .description('Rebuild a version from its commit and compare it with the published one.')
-    .argument('<coordinate>', '@org/type/slug[@version]')
+    .argument('[coordinate]', '@org/type/slug[@version]')
     .option('--all', 'verify every version')
-    .action(async (name: string, _options: unknown, command: Command) => {
+    .option('--log <url>', 'check the whole public log of this registry, and that it serves what the log says')
+    .action(async (name: string | undefined, _options: unknown, command: Command) => {
+      const { log } = command.optsWithGlobals<CommonOptions & { log?: string }>();
+      if ((name === undefined) === (log === undefined))
+        throw new RegistryError('malformed', 'Name a version, such as @acme/apis/pay@1.4.0, or a registry with --log.');
+      if (name === undefined) return verifyWholeLog(command, log!);
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
       const verified = await withStore(command, (registry) =>
@@ -34,6 +43,25 @@ export function verifyCommand(): Command {
       if (all) complain(summarize(verified));
       else verified.forEach(printOutcome);
     });
+}
+
+async function verifyWholeLog(command: Command, url: string): Promise<void> {
+  const { json = false } = command.optsWithGlobals<CommonOptions>();
+  const registry = url.replace(/\/+$/, '');
+  const fault = registryFault(registry);
+  if (fault !== null) throw new RegistryError('malformed', `${JSON.stringify(url)} ${fault}.`);
+  const verified = await withProgressUnless(json, 'Verifying the public log', async (say) => {
+    const { verifyLog } = await import('./log/verify-log.ts');
+    return verifyLog(registry, say);
+  });
+  if (verified.wrong.length > 0) process.exitCode = 1;
+  if (json) return printJson(verified);
+  for (const each of verified.wrong) print(`different ${each}`);
+  for (const each of verified.gone) print(`not served ${each}`);
+  const { origin, leaves, same, gone, wrong } = verified;
+  complain(
+    `${origin}: ${leaves} leaves, ${same} versions as the log says, ${gone.length} not served, ${wrong.length} different`,
+  );
 }
 
 /** The result for one version. `refused`: it cannot be verified. */

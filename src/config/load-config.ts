@@ -45,6 +45,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     hosts,
     sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
     secretKey: given.secretKey ?? null,
+    publicLog: { key: given.publicLog?.key ?? null },
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },

@@ -131,6 +131,7 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
     },
     refresh: async () => {},
     trail: async () => [],
+    async *changesSince() {},
     async projected<V>(organization: string | null, projection: Projection<V>) {
       const known = views.get(organization) ?? new Map<Projection<unknown>, unknown>();
       if (!known.has(projection)) known.set(projection, viewOf(organization, projection));

@@ -28,6 +28,8 @@ export interface Registry {
   compiler: Sandboxes;
   /** Encrypts stored secrets if `secretKey` is not configured. Absent without a data folder. */
   ownKey?: OwnKey;
+  /** What the key of the public log is made of if `publicLog.key` is not configured. Absent without a data folder. */
+  logKey?: OwnKey;
   /** Wall clock, for recorded times. It may go back. */
   now: () => Date;
   /**

@@ -12,6 +12,7 @@ import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './server-context.ts';
 import { createDoor, type Face } from './door.ts';
 import { createDiscovery } from './read/discovery-handler.ts';
+import { createPublicLogRoutes } from './read/public-log-handler.ts';
 import { createDocRoutes } from './read/docs-handler.ts';
 import { createErrorHandler, sendProblem } from './error-answers.ts';
 import { createFrontPages } from './read/front-pages.ts';
@@ -135,6 +136,7 @@ function createOthers(
   app.use(createAssetFiles(context.site));
   app.use(createProblemPages(context.site));
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
+  app.use(createPublicLogRoutes(context.registry, limit));
   const search = createSearch(context.registry);
   app.use(createSearchRoutes(context.site, search, limit));
   app.use(createMcpRoutes(context.site, search, limit));

@@ -29,11 +29,11 @@ export interface PageOptions {
   keep?: (sent: Sent, bytes: Uint8Array) => void;
 }
 
-/** A page from a string in memory. */
-export function bytesOf(text: string): PageBytes {
+/** A page from text or bytes in memory. */
+export function bytesOf(text: string | Uint8Array): PageBytes {
   // Not from Node's buffer pool: keeping one small page would keep its whole 64 KB.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
+  bytes.set(typeof text === 'string' ? Buffer.from(text) : text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
 }
 

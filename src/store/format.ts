@@ -13,7 +13,7 @@ const key = 'format';
 
 /** Stands where a copy of another store is written, and beside `format` while one is brought up to date. */
 const incomplete = 'incomplete';
-const folders = ['objects/', 'packs/', 'log/', 'work/', 'previews/', 'quarantine/'];
+const folders = ['objects/', 'packs/', 'log/', 'tree/', 'work/', 'previews/', 'quarantine/'];
 
 /**
  * Makes sure that the bucket has the layout of this version; an empty bucket gets it. Rejects with

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { fileMode, folderMode } from './private.ts';
 
-/** The key that a registry makes for itself if the configuration has no `secretKey`. */
+/** A key that a registry makes for itself if the configuration has none. */
 export interface OwnKey {
   /** Returns the key, or null if none was made yet. */
   read(): string | null;
@@ -16,11 +16,11 @@ export interface OwnKey {
 }
 
 /**
- * Keeps the key in the file `.secret-key` of the data folder, readable only by its owner. The dot
+ * Keeps the key in a file of the data folder, readable only by its owner. The dot
  * makes it an invalid bucket key, so that copying the bucket key by key leaves it behind.
  */
-export function createOwnKey(folder: string): OwnKey {
-  const path = join(folder, '.secret-key');
+export function createOwnKey(folder: string, name: '.secret-key' | '.log-key'): OwnKey {
+  const path = join(folder, name);
   let cachedKey: string | null = null;
 
   function read(): string | null {
@@ -28,7 +28,7 @@ export function createOwnKey(folder: string): OwnKey {
       return (cachedKey ??= readFileSync(path, 'utf8').trim());
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw new RegistryError('unavailable', `The key of the stored secrets cannot be read: ${path}.`, {
+      throw new RegistryError('unavailable', `The key ${path} cannot be read.`, {
         cause: error,
       });
     }
@@ -61,7 +61,7 @@ export function createOwnKey(folder: string): OwnKey {
         if (read() === null) write();
       } catch (error) {
         if (error instanceof RegistryError) throw error;
-        throw new RegistryError('unavailable', `The key of the stored secrets cannot be written: ${path}.`, {
+        throw new RegistryError('unavailable', `The key ${path} cannot be written.`, {
           cause: error,
         });
       }

@@ -5,7 +5,7 @@ import type { Head } from './log/heads.ts';
 import type { DamagedLog, Log, Logs } from './log/log-port.ts';
 import { createLog } from './log/organization-logs.ts';
 import type { Projection } from './log/projections.ts';
-import type { Noted } from './log/trail.ts';
+import type { LoggedChange, Noted } from './log/trail.ts';
 import type { PastGeneration } from './log/value-history.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -38,6 +38,12 @@ export interface RecordHistory {
    * values. The first call reads the whole log.
    */
   trail(organization: string): Promise<readonly Noted[]>;
+
+  /**
+   * Yields the changes in an organization's log after the entry with this number (0: all), oldest
+   * first. Throws `corrupt` if an entry is damaged or gone.
+   */
+  changesSince(organization: string, entry: number): AsyncIterable<LoggedChange>;
 
   /**
    * Returns what is made of all records of an organization, or of those that belong to none (null).
@@ -136,6 +142,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     },
     refresh: log.refresh,
     trail: log.trail,
+    changesSince: log.changesSince,
     projected: log.projected,
     watch(listener) {
       listeners.add(listener);

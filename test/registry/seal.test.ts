@@ -51,7 +51,7 @@ describe('without a secretKey', () => {
     folder = await mkdtemp(join(tmpdir(), 'stele-own-key-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
-  const keyed = (registry = createWorld().registry) => ({ ...registry, ownKey: createOwnKey(folder) });
+  const keyed = (registry = createWorld().registry) => ({ ...registry, ownKey: createOwnKey(folder, '.secret-key') });
 
   test('the registry seals with a key that it creates, readable only by its owner', async () => {
     const stored = sealSecret(keyed(), 'whsec_abc');
@@ -63,7 +63,7 @@ describe('without a secretKey', () => {
   });
 
   test('processes that start at once create one key', () => {
-    const both = [createOwnKey(folder), createOwnKey(folder)].map((key) => key.make());
+    const both = [createOwnKey(folder, '.secret-key'), createOwnKey(folder, '.secret-key')].map((key) => key.make());
     expect(both[0]).toHaveLength(43);
     expect(new Set(both).size).toBe(1);
   });

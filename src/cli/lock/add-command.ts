@@ -49,19 +49,26 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
       'refused',
       `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
     );
-  const [{ openContractSource, trustedRegistry }, { bytesOf }, { assertReplaceable }, { writeTreeFile }] =
-    await Promise.all([
-      import('./contract-source.ts'),
-      import('./contract-cache.ts'),
-      import('./vendored-file.ts'),
-      import('./tree-files.ts'),
-    ]);
+  const [
+    { openContractSource, trustedRegistry },
+    { bytesOf },
+    { checkContracts },
+    { assertReplaceable },
+    { writeTreeFile },
+  ] = await Promise.all([
+    import('./contract-source.ts'),
+    import('./contract-cache.ts'),
+    import('./check-contracts.ts'),
+    import('./vendored-file.ts'),
+    import('./tree-files.ts'),
+  ]);
   const trusted = trustedRegistry(options.registry);
   const addition = await openContractSource(registry, trusted).find(coordinate, selector);
   const sha256 = addition.sha256[formatOfFile(path)];
   const range = rangeFor(selector, addition.version);
   const entry = { path, contract, range, version: addition.version, registry, sha256, digest: addition.digest };
   const bytes = await bytesOf(entry, trusted);
+  await checkContracts(lock.folder, [entry], { trusted, isFetched: () => true });
   await assertReplaceable(lock, path, current, sha256);
   await writeTreeFile(lock.folder, path, bytes);
   await saveLock(lock, [...lock.contracts.filter((each) => each !== current), entry]);

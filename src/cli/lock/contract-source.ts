@@ -42,6 +42,8 @@ export interface ContractSource {
   /** What a selector means now. */
   find(coordinate: Coordinate, selector: Selector): Promise<SourceVersion>;
   history(coordinate: Coordinate): Promise<SourceHistory>;
+  /** The file at a path, such as `/log/checkpoint`; null: there is none. */
+  file(path: string): Promise<Uint8Array | null>;
   /** A version's bytes. Rejects with `refused` unless they have the SHA-256. */
   bytes(coordinate: Coordinate, version: string, format: Format, sha256: string): Promise<Uint8Array>;
 }
@@ -158,6 +160,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
 
   return {
     history,
+    file: (path) => read(path, '*/*', maxRecordBytes),
     async find(coordinate, selector) {
       const direct = await describe(coordinate, selector);
       if (direct !== null) return direct;

@@ -43,14 +43,21 @@ export function installCommand(): Command {
 
 /** Everything is fetched before the first file is written. With `frozen`, nothing is. */
 async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
-  const [{ trustedRegistry }, { bytesOf }, { describeState, stateOf }, { writeTreeFile }, { default: PQueue }] =
-    await Promise.all([
-      import('./contract-source.ts'),
-      import('./contract-cache.ts'),
-      import('./vendored-file.ts'),
-      import('./tree-files.ts'),
-      import('p-queue'),
-    ]);
+  const [
+    { trustedRegistry },
+    { bytesOf },
+    { checkContracts },
+    { describeState, stateOf },
+    { writeTreeFile },
+    { default: PQueue },
+  ] = await Promise.all([
+    import('./contract-source.ts'),
+    import('./contract-cache.ts'),
+    import('./check-contracts.ts'),
+    import('./vendored-file.ts'),
+    import('./tree-files.ts'),
+    import('p-queue'),
+  ]);
   const states: Installed[] = [];
   for (const entry of lock.contracts) {
     const state = await stateOf(lock, entry);
@@ -69,6 +76,11 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
       say(`Fetching contracts: ${++done} of ${missing.length}`);
     }),
   );
+  const sound = states.filter(({ detail }) => detail === null);
+  await checkContracts(lock.folder, sound, {
+    trusted,
+    isFetched: ({ path }) => missing.some((each) => each.path === path),
+  });
   for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await bytesOf(entry, trusted));
   return states;
 }

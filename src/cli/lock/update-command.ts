@@ -46,13 +46,19 @@ export function updateCommand(): Command {
 }
 
 async function findMoves(command: Command, lock: OpenLock, entries: readonly LockedContract[]): Promise<Moved[]> {
-  const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf }, { assertReplaceable }, { withComparer }] =
-    await Promise.all([
-      import('./contract-source.ts'),
-      import('./contract-cache.ts'),
-      import('./vendored-file.ts'),
-      import('./compare-contracts.ts'),
-    ]);
+  const [
+    { coordinateIn, openContractSource, trustedRegistry },
+    { bytesOf },
+    { checkContracts },
+    { assertReplaceable },
+    { withComparer },
+  ] = await Promise.all([
+    import('./contract-source.ts'),
+    import('./contract-cache.ts'),
+    import('./check-contracts.ts'),
+    import('./vendored-file.ts'),
+    import('./compare-contracts.ts'),
+  ]);
   const trusted = trustedRegistry();
   return withComparer(command, async (compare) => {
     const moved: Moved[] = [];
@@ -69,6 +75,7 @@ async function findMoves(command: Command, lock: OpenLock, entries: readonly Loc
       const after = { ...before, version, digest, sha256 };
       await assertReplaceable(lock, before.path, before, sha256);
       const bytes = await bytesOf(after, trusted);
+      await checkContracts(lock.folder, [after], { trusted, isFetched: () => true });
       const old = await bytesOf(before, trusted);
       moved.push({
         before,

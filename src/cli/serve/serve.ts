@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { readWorkerPlace } from '../../config/environment.ts';
 import { isLocalUrl } from '../../config/organization-config.ts';
+import { keepLog } from '../../registry/transparency/keep-log.ts';
 import { openDeliveries } from '../../events/deliveries.ts';
 import { openPurger } from '../../events/purge-caches.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -149,6 +150,7 @@ async function openBackground(
   const expiry = openExpiry(registry);
   const follower = openFollower(registry);
   const collector = openCollector(registry);
+  const publicLog = await keepLog(registry);
   const reconciler = await openReconciler(registry, queue);
   return {
     close: () => reconciler.close(),
@@ -157,6 +159,7 @@ async function openBackground(
       await purger?.close();
       await follower.close();
       await collector?.close();
+      await publicLog?.close();
       expiry.close();
     },
   };

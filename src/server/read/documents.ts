@@ -12,6 +12,7 @@ import {
   type GrantedVersion,
   type Representation,
 } from '../../registry/read.ts';
+import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
@@ -29,6 +30,8 @@ interface Ready {
   representation: Representation;
 }
 
+/** What relates a version to the proof that it is in the public log. */
+const proofRelation = 'https://c2sp.org/tlog-proof';
 /** Bytes of a prepared response, roughly. */
 const preparedSize = 2048;
 
@@ -50,13 +53,17 @@ export function createSendDocument({ links, answers }: Pick<Site, 'links' | 'ans
     // It depends on the whole resource: who may read it, which version comes next.
     const { resource, version, generation } = granted;
     const name = `document ${nameOf(resource)} ${generation} ${version.label} ${offer.mediaType} ${coding} ${lifetime}`;
+    const hasProof = resource.visibility === 'public' && hasPublicLog(context.registry);
     const prepareNow = async (): Promise<Ready> => {
       const manifest = await readManifest(context.registry, granted);
       const representation = pickRepresentation(manifest, offer.format, coding);
       const sharable = sharing(context.registry.config, resource.visibility, lifetime, {
         keys: [resourceKey(resource)],
       });
-      return { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
+      return {
+        representation,
+        prepared: prepareDocument(links, granted, offer, representation, { sharable, hasProof }),
+      };
     };
     const cached = await answers.answer(name, [], prepareNow, () => preparedSize);
     const { prepared, representation } = cached;
@@ -79,7 +86,7 @@ function prepareDocument(
   { resource, version }: GrantedVersion,
   { mediaType }: Offer,
   { coding, digest, size }: Representation,
-  sharable: Fields,
+  { sharable, hasProof }: { sharable: Fields; hasProof: boolean },
 ): PreparedDocument {
   const pinned = links.to(coordinateOf(resource), { label: version.label });
   const encoding = coding === 'identity' ? {} : { 'Content-Encoding': coding };
@@ -91,7 +98,7 @@ function prepareDocument(
         'Content-Type': mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
         ...encoding,
         'Repr-Digest': formatReprDigest(digest),
-        Link: versionLinks(links, resource, version),
+        Link: `${versionLinks(links, resource, version)}${hasProof ? `, <${pinned}?proof>; rel="${proofRelation}"` : ''}`,
       },
     },
   );

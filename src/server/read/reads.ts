@@ -27,6 +27,7 @@ import { splitTarget, type ReadRequest } from './read-request.ts';
 import { findRejected } from '../../sync/owners/rejected.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendImage } from './images.ts';
+import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendDependants, sendGraph } from './uses-handler.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
@@ -153,6 +154,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
   if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
   if (view === 'image') return sendImage(read, selected.granted, address.part!, lifetime);
+  if (view === 'document' && read.query === 'proof') return sendProof(read, selected.granted);
   if (view !== 'document') return send.page(read, selected.granted, view, address.part);
   return wantsPage(read, address)
     ? send.page(read, selected.granted, 'page')

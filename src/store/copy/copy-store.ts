@@ -10,6 +10,7 @@ import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
 import { previewPart } from '../previews.ts';
 import { quarantineKey } from '../quarantine.ts';
+import { treeFolder } from '../tree-log.ts';
 import { parseWorkKey } from '../work.ts';
 import { rewriteLog, type Rewrite } from './rewrite-log.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
@@ -22,7 +23,7 @@ export interface Copied {
   bytes: number;
   /** Entries of all logs. */
   entries: number;
-  /** Records that expire. */
+  /** Records that expire, and keys of the public log. */
   records: number;
   /** The newest entry of each log of the copy. Kept elsewhere, they show later that none was lost. */
   heads: Head[];
@@ -81,6 +82,8 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     await deleteOthers(from, into, prefix);
     await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
   }
+  // Before the logs: the public log must tell of nothing that the copied logs have not.
+  await copyKeys(from, into, treeFolder, () => null, record);
   let tips: Tips = new Map();
   await undisturbed(async () => {
     tips = await readTips(from);

@@ -3,7 +3,7 @@ import type { Records } from '../records.ts';
 import type { LogDamage } from './follow-log.ts';
 import type { Head } from './heads.ts';
 import type { Projection } from './projections.ts';
-import type { Noted } from './trail.ts';
+import type { LoggedChange, Noted } from './trail.ts';
 import type { PastGeneration } from './value-history.ts';
 
 /** The records that are kept in logs. */
@@ -21,6 +21,8 @@ export interface Log extends Records {
   refresh(prefix: string): Promise<void>;
   /** See `Refs.trail`. */
   trail(organization: string): Promise<readonly Noted[]>;
+  /** See `Refs.changesSince`. */
+  changesSince(organization: string, entry: number): AsyncGenerator<LoggedChange>;
   /** See `Refs.damages`. */
   damages(): readonly DamagedLog[];
   /** See `Refs.examine`. */

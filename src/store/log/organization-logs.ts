@@ -244,6 +244,10 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       return (await fresh(idOf(organization), maxAge)).trail();
     },
 
+    async *changesSince(organization, entry) {
+      yield* (await exact(idOf(organization), maxAge)).changesSince(entry);
+    },
+
     async projected(organization, projection) {
       return (await fresh(idOf(organization), maxAge)).projected(projection);
     },

@@ -16,7 +16,7 @@ import { createProjections, type Projections } from './projections.ts';
 import { recordsAfter } from './state.ts';
 import { createSummaries } from './summaries.ts';
 import { frameSize } from './summary.ts';
-import { createTrail, type Noted } from './trail.ts';
+import { changesSince, createTrail, type LoggedChange, type Noted } from './trail.ts';
 
 /** One log and the state that it leads to (design §5). */
 export interface Partition extends Projections {
@@ -49,6 +49,8 @@ export interface Partition extends Projections {
   history(name: string): AsyncGenerator<PastGeneration<unknown>>;
   /** All changes so far, oldest first. Read when it is first asked for. */
   trail(): Promise<readonly Noted[]>;
+  /** The changes after an entry, oldest first. Throws `corrupt` if an entry is damaged or gone. */
+  changesSince(entry: number): AsyncGenerator<LoggedChange>;
   /** Bytes that all of it takes in memory, roughly. */
   size(): number;
 }
@@ -273,6 +275,7 @@ export async function openPartition(
       if (held !== null) yield* historyOf(bucket, partition, name, held);
     },
     trail: trail.read,
+    changesSince: (entry) => changesSince(bucket, partition, entry, state.sequence),
     size: () => ownSize + state.size + trail.length() * noteSize,
   };
 }

@@ -11,6 +11,29 @@ export interface Noted extends Pick<Generation<unknown>, 'generation' | 'at' | '
   name: string;
 }
 
+/** A change, with the value that it gave the record: without the list that is stored item by item. */
+export interface LoggedChange extends Pick<Generation<unknown>, 'generation' | 'at' | 'value'> {
+  name: string;
+  /** The number of its entry. */
+  entry: number;
+}
+
+/** The changes in the entries after one, up to another. */
+export async function* changesSince(
+  bucket: Bucket,
+  partition: string,
+  after: number,
+  last: number,
+): AsyncGenerator<LoggedChange> {
+  const start = { sequence: after, digest: undefined };
+  for await (const { entry } of readEntries(bucket, partition, start, last))
+    for (const change of entry.changes)
+      if (!isItem(change)) {
+        const { name, generation, value } = change;
+        yield { name, generation, value, at: entry.at, entry: entry.sequence };
+      }
+}
+
 /** All changes of a log, oldest first. */
 export interface Trail {
   /** Reads the log when it is first called. After that the list grows with the log. */

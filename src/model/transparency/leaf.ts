@@ -1,0 +1,87 @@
+import { isDigest, type Digest } from '../digest.ts';
+import { isObject, parseJson } from '../json.ts';
+import { findVersion, nameOf, type Resource, type Version } from '../resource.ts';
+
+/** One public fact: a leaf of the public log. It names nothing that is private, and nobody. */
+export type Leaf =
+  | VersionLeaf
+  /** What `latest` means from then on. Null: nothing. */
+  | { event: 'latest'; coordinate: string; label: string | null; at: string }
+  /** A key that signs checkpoints from then on, as a verifier key. */
+  | { event: 'key'; key: string; at: string };
+
+interface VersionLeaf {
+  /** `listed`: published before, while the resource was private or before there was a log. */
+  event: 'published' | 'listed' | 'deprecated' | 'reactivated' | 'yanked' | 'withdrawn';
+  coordinate: string;
+  label: string;
+  /** The digest of the version's manifest. */
+  digest: Digest;
+  /** When it happened, or was listed. ISO 8601, UTC. */
+  at: string;
+}
+
+/** A leaf as it is in the log: JSON in canonical form (RFC 8785). */
+export function encodeLeaf(leaf: Leaf): Buffer {
+  return Buffer.from(JSON.stringify(leaf, Object.keys(leaf).sort()));
+}
+
+/** Decodes a leaf. Null for bytes that are none. */
+export function decodeLeaf(bytes: Uint8Array): Leaf | null {
+  const leaf = parseJson(bytes);
+  if (!isObject(leaf) || typeof leaf['at'] !== 'string') return null;
+  if (leaf['event'] === 'key') return typeof leaf['key'] === 'string' ? (leaf as Leaf) : null;
+  if (typeof leaf['coordinate'] !== 'string') return null;
+  if (leaf['event'] !== 'latest' && !isDigest(String(leaf['digest']))) return null;
+  return leaf as Leaf;
+}
+
+/** Whether what happens to a resource is in the public log. */
+export function isLogged({ visibility, deletedAt }: Pick<Resource, 'visibility' | 'deletedAt'>): boolean {
+  return visibility === 'public' && deletedAt === null;
+}
+
+/** The leaves for what changed between two successive values of a resource's record; `before` null: the first. */
+export function leavesBetween(before: Resource | null, after: Resource, at: string): Leaf[] {
+  if (!isLogged(after)) return [];
+  if (before !== null && !isLogged(before)) return leavesOfAll(after, at, before);
+  const coordinate = nameOf(after);
+  const same = new Set(before?.versions);
+  const leaves = after.versions
+    .filter((version) => !same.has(version))
+    .flatMap((version) => {
+      const earlier = before && findVersion(before, version.label);
+      const published = earlier === null ? [leafOf('published', coordinate, version, at)] : [];
+      const isSame = (earlier?.status.state ?? 'active') === version.status.state;
+      return isSame ? published : [...published, statusLeaf(coordinate, version, at)];
+    });
+  if (after.latest !== (before?.latest ?? null)) leaves.push({ event: 'latest', coordinate, label: after.latest, at });
+  return leaves;
+}
+
+/**
+ * The leaves that list a resource as it is. What was withdrawn before it was public is left out.
+ * `before`: the resource while it was private; what it did not have is published now.
+ */
+export function leavesOfAll(resource: Resource, at: string, before: Resource | null = null): Leaf[] {
+  if (!isLogged(resource)) return [];
+  const coordinate = nameOf(resource);
+  const leaves = resource.versions
+    .filter(({ status }) => status.state !== 'withdrawn')
+    .flatMap((version) => {
+      const isNew = before !== null && findVersion(before, version.label) === null;
+      const leaf = leafOf(isNew ? 'published' : 'listed', coordinate, version, at);
+      return version.status.state === 'active' ? [leaf] : [leaf, statusLeaf(coordinate, version, at)];
+    });
+  if (resource.latest !== null) leaves.push({ event: 'latest', coordinate, label: resource.latest, at });
+  return leaves;
+}
+
+function statusLeaf(coordinate: string, version: Version, at: string): Leaf {
+  const { state } = version.status;
+  return leafOf(state === 'active' ? 'reactivated' : state, coordinate, version, at);
+}
+
+function leafOf(event: VersionLeaf['event'], coordinate: string, { label, manifest }: Version, at: string): Leaf {
+  return { event, coordinate, label, digest: manifest, at };
+}

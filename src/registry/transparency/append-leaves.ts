@@ -1,0 +1,104 @@
+import type { Resource } from '../../model/resource.ts';
+import { encodeLeaf, isLogged, leavesBetween, leavesOfAll, type Leaf } from '../../model/transparency/leaf.ts';
+import type { LoggedChange } from '../../store/log/trail.ts';
+import type { TreeLog } from '../../store/tree-log.ts';
+import { listOrganizations } from '../maintenance/organizations.ts';
+import type { Registry } from '../registry.ts';
+
+/** Changes and records that are read before what they lead to is appended. */
+const atOnce = 1000;
+
+/**
+ * Appends what became public since the log was last written. Each organization's log is read from where
+ * the tree left it, so that nothing is missed, and what is there before the first leaf is listed as it is.
+ * Another process may do the same: who was slower reads on and decides again. What a crash left half done is
+ * appended twice, which says nothing wrong. `read`: by organization, how far this process has read beyond what
+ * the tree says, where nothing was public.
+ */
+export async function appendLeaves(
+  registry: Registry,
+  tree: TreeLog,
+  { key, read }: { key: string; read: Map<string, number> },
+): Promise<void> {
+  await tree.refresh();
+  while (tree.isNew()) if (!(await begin(registry, tree, key))) await tree.refresh();
+  for (const org of await listOrganizations(registry)) {
+    for (;;) {
+      const written = tree.cursors()[org] ?? 0;
+      const cursor = written < 0 ? written : Math.max(written, read.get(org) ?? 0);
+      const { leaves, entry } = cursor < 0 ? await readAll(registry, org) : await readChanges(registry, org, cursor);
+      // How far a log without public changes was read is written only now and then: it costs a key.
+      read.set(org, entry);
+      if (leaves.length === 0 && cursor >= 0 && entry - written < atOnce) break;
+      const at = registry.now().toISOString();
+      if (await tree.append(leaves.map(encodeLeaf), { [org]: entry }, at)) continue;
+      read.delete(org);
+      await tree.refresh();
+    }
+  }
+}
+
+/** Begins the log with its key. Resolves to false if another process did. */
+async function begin(registry: Registry, tree: TreeLog, key: string): Promise<boolean> {
+  const cursors: Record<string, number> = {};
+  for (const org of await listOrganizations(registry)) {
+    const { leaves, entry } = await readAll(registry, org);
+    cursors[org] = leaves.length === 0 ? entry : -1;
+  }
+  const at = registry.now().toISOString();
+  return tree.append([encodeLeaf({ event: 'key', key, at })], cursors, at);
+}
+
+/** Leaves, and the entry up to which an organization's log was read for them. */
+interface Read {
+  leaves: Leaf[];
+  entry: number;
+}
+
+/** What an organization has published before. */
+async function readAll(registry: Registry, org: string): Promise<Read> {
+  const at = registry.now().toISOString();
+  for (;;) {
+    const entry = await registry.refs.follow([`@${org}`]);
+    const resources = await registry.refs.all<Resource>(`resources/${org}/`);
+    // Nothing came in between, so that nothing is in the log twice.
+    if ((await registry.refs.follow([`@${org}`])) === entry)
+      return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at)), entry };
+  }
+}
+
+/** What changed after an entry. */
+async function readChanges(registry: Registry, org: string, after: number): Promise<Read> {
+  // The store was taken back to an earlier state.
+  if ((await registry.refs.follow([`@${org}`])) < after) return readAll(registry, org);
+  const changes: LoggedChange[] = [];
+  let entry = after;
+  for await (const change of registry.refs.changesSince(org, after)) {
+    if (change.entry !== entry && changes.length >= atOnce) break;
+    entry = change.entry;
+    const isResource = change.name.startsWith('resources/');
+    if (isResource && isLogged(change.value as Resource)) changes.push(change);
+  }
+  const byName = Map.groupBy(changes, ({ name }) => name);
+  const values = new Map<LoggedChange, [before: Resource | null, after: Resource]>();
+  for (const [name, some] of byName) await readValues(registry, name, some, values);
+  const leaves = changes.flatMap((change) => leavesBetween(...values.get(change)!, change.at));
+  return { leaves, entry };
+}
+
+/** Reads the values of a record before and after some of its changes. */
+async function readValues(
+  registry: Registry,
+  name: string,
+  changes: readonly LoggedChange[],
+  values: Map<LoggedChange, [Resource | null, Resource]>,
+): Promise<void> {
+  const oldest = changes[0]!.generation;
+  const generations = new Map<number, Resource>();
+  for await (const { generation, value } of registry.refs.history<Resource>(name)) {
+    generations.set(generation, value);
+    if (generation < oldest) break;
+  }
+  for (const change of changes)
+    values.set(change, [generations.get(change.generation - 1) ?? null, generations.get(change.generation)!]);
+}

@@ -1,0 +1,143 @@
+import { decodeBundle, tileWidth, type TileName } from '../../model/transparency/tiles.ts';
+import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
+import { decodeLeaf, type Leaf } from '../../model/transparency/leaf.ts';
+import { formatVerifierKey, signText, type SigningKey } from '../../model/transparency/note.ts';
+import { proveConsistency, proveInclusion, rootOf } from '../../model/transparency/tree.ts';
+import { openTreeLog, type TreeLog } from '../../store/tree-log.ts';
+import type { Registry } from '../registry.ts';
+import { logKey } from './log-key.ts';
+import { appendLeaves } from './append-leaves.ts';
+
+/**
+ * The public log of a registry: every public fact is a leaf, and whoever saw a checkpoint notices when
+ * it is given another history (C2SP tlog-tiles, tlog-checkpoint).
+ */
+export interface PublicLog {
+  /** Names the log. */
+  origin: string;
+  /** The key that signs its checkpoints, as a verifier key. */
+  key: string;
+  /** Brings everything into the log that is public by now. Calls at a time share one run. */
+  update(): Promise<void>;
+  /** The signed head, at most a second old. */
+  checkpoint(): Promise<Checkpoint>;
+  /** The bytes of a tile or bundle. Null if the log has none of this width. */
+  tile(name: TileName): Promise<Uint8Array | null>;
+  /** Proves that a version is in the log, by its name and label. Null if it is not. */
+  prove(coordinate: string, label: string): Promise<LogProof | null>;
+  /** Proves that the log begins with that of an older size. */
+  consistency(old: number): Promise<{ checkpoint: Checkpoint; hashes: Buffer[] }>;
+}
+
+/** Milliseconds for which the log that was read counts as the newest. */
+const maxAge = 1000;
+
+/** By bucket: a view of a registry has the log of the registry. */
+const logs = new WeakMap<Registry['bucket'], Promise<PublicLog | null>>();
+
+/** Opens the public log of a registry. Null for a registry that has none (`logKey`). */
+export function publicLogOf(registry: Registry): Promise<PublicLog | null> {
+  const opened = logs.get(registry.bucket) ?? open(registry);
+  logs.set(registry.bucket, opened);
+  opened.catch(() => logs.delete(registry.bucket));
+  return opened;
+}
+
+async function open(registry: Registry): Promise<PublicLog | null> {
+  const key = logKey(registry);
+  if (key === null) return null;
+  const tree = await openTreeLog(registry.bucket);
+  await tree.refresh();
+  const index = createLeafIndex(tree);
+  let refreshedAt = registry.monotonic();
+  const read = new Map<string, number>();
+  let updating: Promise<void> | null = null;
+  let head: { size: number; checkpoint: Promise<Checkpoint> } | null = null;
+
+  /** Reads what other processes appended, at most once a second. */
+  async function refresh(): Promise<void> {
+    const now = registry.monotonic();
+    if (now - refreshedAt < maxAge) return;
+    refreshedAt = now;
+    await tree.refresh();
+  }
+
+  async function checkpoint(): Promise<Checkpoint> {
+    await refresh();
+    const size = tree.size();
+    if (head?.size !== size) head = { size, checkpoint: signHead(key!, tree, size) };
+    return head.checkpoint;
+  }
+
+  return {
+    origin: key.name,
+    key: formatVerifierKey(key),
+    update() {
+      updating ??= appendLeaves(registry, tree, { key: formatVerifierKey(key), read }).finally(() => {
+        updating = null;
+      });
+      return updating;
+    },
+    checkpoint,
+    tile: (name) => tree.tile(name),
+    async prove(coordinate, label) {
+      const signed = await checkpoint();
+      const found = await index.find(coordinate, label);
+      if (found === null || found.index >= signed.size) return null;
+      const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
+      return { index: found.index, hashes, checkpoint: signed, extra: found.leaf };
+    },
+    async consistency(old) {
+      const signed = await checkpoint();
+      return { checkpoint: signed, hashes: await proveConsistency(tree.nodes(signed.size), old, signed.size) };
+    },
+  };
+}
+
+/** Signs the head at a size. Ed25519 signs the same text the same way, so each size has one signed head. */
+async function signHead(key: SigningKey, tree: TreeLog, size: number): Promise<Checkpoint> {
+  const root = await rootOf(tree.nodes(size), size);
+  const text = checkpointText(key.name, { size, root });
+  return { origin: key.name, size, root, note: { text, signatures: [signText(key, text)] } };
+}
+
+/** Where the leaf of each version is. Read out of the log when it is first asked for, and kept up to date. */
+function createLeafIndex(tree: TreeLog): {
+  find(coordinate: string, label: string): Promise<{ index: number; leaf: Buffer } | null>;
+} {
+  const places = new Map<string, number>();
+  let read = 0;
+  let reading: Promise<void> = Promise.resolve();
+
+  async function readOn(): Promise<void> {
+    while (read < tree.size()) {
+      const leaves = await leavesAt(tree, read);
+      for (const [at, leaf] of leaves.entries()) {
+        const decoded = decodeLeaf(leaf);
+        if (decoded !== null && isPlace(decoded)) places.set(`${decoded.coordinate}@${decoded.label}`, read + at);
+      }
+      read += leaves.length;
+    }
+  }
+
+  return {
+    async find(coordinate, label) {
+      reading = reading.catch(() => undefined).then(readOn);
+      await reading;
+      const index = places.get(`${coordinate}@${label}`);
+      return index === undefined ? null : { index, leaf: (await leavesAt(tree, index))[0]! };
+    },
+  };
+}
+
+function isPlace(leaf: Leaf): leaf is Leaf & { label: string; coordinate: string } {
+  return leaf.event === 'published' || leaf.event === 'listed';
+}
+
+/** The leaves from one to the end of its bundle. */
+async function leavesAt(tree: TreeLog, index: number): Promise<Buffer[]> {
+  const bundle = Math.floor(index / tileWidth);
+  const width = Math.min(tileWidth, tree.size() - bundle * tileWidth);
+  const bytes = await tree.tile({ level: 'entries', index: bundle, width });
+  return decodeBundle(bytes ?? new Uint8Array())!.slice(index % tileWidth);
+}

@@ -1,0 +1,80 @@
+import { Router } from 'express';
+import { RegistryError } from '../../model/errors.ts';
+import { formatNote } from '../../model/transparency/note.ts';
+import { formatProof } from '../../model/transparency/checkpoint.ts';
+import { parseTilePath } from '../../model/transparency/tiles.ts';
+import { nameOf } from '../../model/resource.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { publicLogOf, type PublicLog } from '../../registry/transparency/public-log.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { onlyGet } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
+import { nameRoute } from '../route-name.ts';
+import { bytesOf, sendPage } from '../send-page.ts';
+import { sharing, type Lifetime } from './lifetime.ts';
+import type { ReadRequest } from './read-request.ts';
+
+const pattern = /^\/log\/(.+)$/;
+
+/** The public log under `/log/` (C2SP tlog-tiles): `checkpoint`, tiles, bundles of leaves, and its `key`. */
+export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | null): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(pattern, async (request, response) => {
+    const path = request.path.slice('/log/'.length);
+    nameRoute(request, `/log/${path.replace(/^tile\/.*/, 'tile/{tile}')}`);
+    limit?.(request, response);
+    const log = await publicLogOf(registry);
+    const found = log && (await read(log, path));
+    if (!found) throw new RegistryError('not_found', nothingHere);
+    const headers = sharing(registry.config, 'public', found.lifetime);
+    const { bytes, mediaType } = found;
+    await sendPage({ request, response }, registry, bytesOf(bytes), { mediaType, headers });
+  });
+  router.all(pattern, onlyGet);
+  return router;
+}
+
+/** What the log has at a path, or null. A tile never changes. */
+async function read(
+  log: PublicLog,
+  path: string,
+): Promise<{ bytes: string | Uint8Array; mediaType: string; lifetime: Lifetime } | null> {
+  const text = 'text/plain; charset=utf-8';
+  if (path === 'key') return { bytes: `${log.key}\n`, mediaType: text, lifetime: 'latest' };
+  if (path === 'checkpoint')
+    return { bytes: formatNote((await log.checkpoint()).note), mediaType: text, lifetime: 'latest' };
+  const name = parseTilePath(path);
+  const bytes = name && (await log.tile(name));
+  return bytes && { bytes, mediaType: 'application/octet-stream', lifetime: 'pinned' };
+}
+
+/**
+ * Sends the proof that a version is in the public log, as one file (C2SP tlog-proof). What was published
+ * a moment ago enters the log first.
+ */
+export async function sendProof(
+  { context: { registry }, request, response }: ReadRequest,
+  { resource, version }: GrantedVersion,
+): Promise<void> {
+  const log = await publicLogOf(registry);
+  const name = nameOf(resource);
+  const prove = (): ReturnType<PublicLog['prove']> => log!.prove(name, version.label);
+  let proof = log && (await prove());
+  if (log && proof === null && resource.visibility === 'public') {
+    await log.update();
+    proof = await prove();
+  }
+  if (proof === null) {
+    const why =
+      log === null
+        ? 'This registry has no public log.'
+        : `${name}@${version.label} is not in the public log: only public versions are.`;
+    throw new RegistryError('not_found', why);
+  }
+  const headers = sharing(registry.config, resource.visibility, 'latest');
+  await sendPage({ request, response }, registry, bytesOf(formatProof(proof)), {
+    mediaType: 'text/plain; charset=utf-8',
+    headers,
+  });
+}

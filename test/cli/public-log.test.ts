@@ -1,0 +1,178 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockName } from '../../src/model/graph/lock.ts';
+import { cosign, formatSignature, formatVerifierKey, signingKey } from '../../src/model/transparency/note.ts';
+import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { serveStele, type Serving } from '../e2e/stele.ts';
+import { runHere } from './in-process.ts';
+import { listen, openConsumer } from './lock-world.ts';
+
+/** A registry at one address, whose data folder is rewritten behind it: same key, same names, another 1.0.0. */
+let folder: string;
+let honest: Serving;
+let forged: Serving;
+let front: Awaited<ReturnType<typeof listen>>;
+/** What the address shows now. */
+let shown: Serving;
+/** Changes an answer on its way. */
+let change: ((path: string, body: Buffer) => Buffer) | null = null;
+
+const schema = (version: string, type: string) =>
+  JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Money', version, type });
+
+async function makeData(name: string, documents: Record<string, string>): Promise<string[]> {
+  const data = join(folder, name);
+  await mkdir(data, { recursive: true });
+  await writeFile(join(data, '.log-key'), 'the key that whoever holds the disk has, too', { mode: 0o600 });
+  const common = ['--config', join(folder, 'registry.config.json'), '--data', data];
+  for (const [coordinate, text] of Object.entries(documents)) {
+    await writeFile(join(folder, 'document.json'), text);
+    const { version } = JSON.parse(text) as { version: string };
+    const ended = await runHere([
+      'publish',
+      join(folder, 'document.json'),
+      coordinate,
+      '--version',
+      version,
+      ...common,
+    ]);
+    if (ended.code !== 0) throw new Error(ended.stdout + ended.stderr);
+  }
+  return common;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-log-'));
+  const config = { url: 'https://contracts.test', organizations: { acme: { defaults: { visibility: 'public' } } } };
+  await writeFile(join(folder, 'registry.config.json'), JSON.stringify(config));
+  const rate = schema('1.0.0', 'number');
+  const good = await makeData('honest', {
+    '@acme/schemas/money': schema('1.0.0', 'string'),
+    '@acme/schemas/rate': rate,
+  });
+  const bad = await makeData('forged', {
+    '@acme/schemas/money': schema('1.0.0', 'object'),
+    '@acme/schemas/rate': rate,
+  });
+  [honest, forged] = await Promise.all([serveStele(good), serveStele(bad)]);
+  shown = honest;
+  front = await listen((request, response) => {
+    void fetch(`${shown.url}${request.url!}`, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
+      async (answer) => {
+        const body = Buffer.from(await answer.arrayBuffer());
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
+        response.end(change === null ? body : change(request.url!, body));
+      },
+    );
+  });
+});
+
+afterAll(async () => {
+  await Promise.all([honest.stop('SIGKILL'), forged.stop('SIGKILL')]);
+  await front[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function consumer() {
+  [shown, change] = [honest, null];
+  const one = await openConsumer(folder);
+  const add = (name: string) => one.run(`add @acme/schemas/${name} --as ${name}.json --registry ${front.url}`);
+  return { ...one, add };
+}
+
+test('what is added is checked by its proof, and again without a network', async () => {
+  const one = await consumer();
+  expect(await one.add('money')).toMatchObject({ code: 0, stderr: '' });
+  const lock = await one.text(lockName);
+  change = () => Buffer.from('nothing that anybody needs');
+  expect(await one.run('install')).toMatchObject({ code: 0, stderr: '1 contract checked\n' });
+  const other = lock.replace(/digest: sha256:.{64}/, `digest: sha256:${'0'.repeat(64)}`);
+  await writeFile(one.file(lockName), other);
+  const refused = await one.run('install');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(
+    /^The public log of http\S+ says that @acme\/schemas\/money@1\.0\.0 is sha256:.{64}, and here it is sha256:0{64}\. Ask who runs the registry\.\n$/,
+  );
+});
+
+test('a data folder that was rewritten consistently is caught by whoever has seen the log before', async () => {
+  const one = await consumer();
+  await one.add('rate');
+  shown = forged;
+  const caught = await one.add('money');
+  expect(caught.code).toBe(1);
+  const [sentence, ...heads] = caught.stderr.split('\n\ncontracts.test/log\n');
+  expect(sentence).toBe(
+    `${front.url} shows another history than before. Trust nothing from it, and keep both of these: together they prove it.`,
+  );
+  // Both heads are signed by the registry's own key.
+  expect(heads.map((head) => parseCheckpoint(`contracts.test/log\n${head.trimEnd()}\n`)?.size)).toEqual([5, 5]);
+  await expect(one.text('money.json')).rejects.toThrow();
+
+  // A lock that a colleague made there is refused, too.
+  const colleague = await openConsumer(folder);
+  await colleague.run(`add @acme/schemas/money --as money.json --registry ${front.url}`);
+  await writeFile(one.file(lockName), await colleague.text(lockName));
+  const installed = await one.run('install');
+  expect(installed.code).toBe(1);
+  expect(installed.stderr).toContain('shows another history than before');
+  await expect(one.text('money.json')).rejects.toThrow();
+});
+
+test('verify --log walks the log, and catches the same', async () => {
+  const one = await consumer();
+  expect(await one.run(`verify --log ${front.url}`)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'contracts.test/log: 5 leaves, 2 versions as the log says, 0 not served, 0 different\n',
+  });
+  shown = forged;
+  const caught = await one.run(`verify --log ${front.url}`);
+  expect(caught.code).toBe(1);
+  expect(caught.stderr).toContain('shows another history than before');
+
+  // Bytes that are not those of the log, under a log that is as it was.
+  shown = honest;
+  change = (path, body) => (path === '/@acme/schemas/money@1.0.0.json' ? Buffer.from('{}') : body);
+  const different = await one.run(`verify --log ${front.url}`);
+  expect(different.code).toBe(1);
+  expect(different.stdout).toMatch(
+    /^different @acme\/schemas\/money@1\.0\.0: its bytes are sha256:\w+, which its manifest does not name\n$/,
+  );
+});
+
+test('another key, a log that is gone and a head that nobody signed are refused', async () => {
+  const one = await consumer();
+  await one.add('rate');
+  const key = formatVerifierKey(signingKey('contracts.test/log', Buffer.alloc(32, 1)));
+  change = (path, body) => (path === '/log/key' ? Buffer.from(`${key}\n`) : body);
+  expect((await one.add('money')).stderr).toContain('has another key');
+  change = (path, body) => (path.endsWith('?proof') ? Buffer.from(String(body).replace(/\n5\n/, '\n6\n')) : body);
+  expect((await one.add('money')).stderr).toMatch(/The proof .* does not hold|not to be trusted/);
+  change = (path, body) =>
+    path.endsWith('?proof') ? Buffer.from(String(body).replace(/^(index \d+\n)(.)/m, '$1A')) : body;
+  expect((await one.add('money')).code).toBe(1);
+});
+
+test('a policy asks for witnesses', async () => {
+  const one = await consumer();
+  const witness = signingKey('witness.test/w', Buffer.alloc(32, 2), 'cosignature');
+  const log = (await (await fetch(`${honest.url}/log/key`)).text()).trim();
+  await writeFile(one.file('contracts.policy'), `log ${log}\nwitness w ${formatVerifierKey(witness)}\nquorum w\n`);
+  const refused = await one.add('money');
+  expect(refused.stderr).toBe(
+    `The checkpoint of the public log of ${front.url} is not to be trusted: of the witnesses of the policy, none has cosigned it (quorum w).\n`,
+  );
+  change = (path, body) => {
+    const text = String(body);
+    if (!path.endsWith('?proof')) return body;
+    const checkpoint = text.slice(text.indexOf('\n\n') + 2);
+    const signed = checkpoint.slice(0, checkpoint.indexOf('\n\n') + 1);
+    return Buffer.from(text + formatSignature(cosign(witness, signed, 1_700_000_000)));
+  };
+  expect(await one.add('money')).toMatchObject({ code: 0 });
+  await writeFile(one.file('contracts.policy'), `log ${log}\nwitness w nonsense\nquorum w\n`);
+  expect((await one.run('install')).stderr).toBe('contracts.policy:2: nonsense is not a verifier key for this line.\n');
+});
