@@ -35,14 +35,14 @@ export function parsePolicy(text: string, file: string): Policy {
   const grouped = new Set<string>();
   let quorum: Pick<Policy, 'isQuorum' | 'quorum'> | null = null;
 
-  const keyAt = (at: number, text: string | undefined, algorithms: string[]): VerifierKey => {
-    const key = text === undefined ? null : parseVerifierKey(text);
+  const keyAt = (at: number, word: string | undefined, algorithms: string[]): VerifierKey => {
+    const key = word === undefined ? null : parseVerifierKey(word);
     if (key === null || !algorithms.includes(key.algorithm))
-      return fail(at, `${text ?? 'Nothing'} is not a verifier key for this line.`);
+      return fail(at, `${word ?? 'Nothing'} is not a verifier key for this line.`);
     const isTwice = [...logs, ...witnesses.map((each) => each.key)].some(
       (each) => Buffer.compare(each.key, key.key) === 0,
     );
-    return isTwice ? fail(at, `The key ${text} is in the policy twice.`) : key;
+    return isTwice ? fail(at, `The key ${word} is in the policy twice.`) : key;
   };
   const nameAt = (at: number, name: string | undefined): string =>
     name === undefined || name === 'none' || members.has(name)
