@@ -14,7 +14,7 @@ export interface LogState {
 }
 
 /** The file that remembers the log of a registry. */
-export function logStateFile(registry: string): string {
+function logStateFile(registry: string): string {
   return join(userCacheFolder(), 'stele', 'logs', `${hexOf(digestOf(registry)).slice(0, 32)}.json`);
 }
 

@@ -1,4 +1,4 @@
-import { formatNote, parseNote, type Note, type NoteSignature } from './note.ts';
+import { formatNote, parseNote, type Note } from './note.ts';
 import type { TreeHead } from './tree.ts';
 
 /** The head of a log at a size (C2SP tlog-checkpoint), and proofs that hold without a network (C2SP tlog-proof). */
@@ -59,18 +59,12 @@ export function parseProof(text: string): LogProof | null {
 }
 
 /** Hashes in base64, each on a line. */
-export function formatHashes(hashes: readonly Uint8Array[]): string[] {
+function formatHashes(hashes: readonly Uint8Array[]): string[] {
   return hashes.map((each) => Buffer.from(each).toString('base64'));
 }
 
 /** Parses lines that are hashes, at most 63. Null if one is not. */
-export function parseHashes(lines: readonly string[]): Buffer[] | null {
+function parseHashes(lines: readonly string[]): Buffer[] | null {
   const isHash = (line: string) => /^[A-Za-z0-9+/]{43}=$/.test(line);
   return lines.length <= 63 && lines.every(isHash) ? lines.map((line) => Buffer.from(line, 'base64')) : null;
-}
-
-/** The checkpoint with signatures added to those that it has. */
-export function withSignatures(checkpoint: Checkpoint, more: readonly NoteSignature[]): Checkpoint {
-  const { text, signatures } = checkpoint.note;
-  return { ...checkpoint, note: { text, signatures: [...signatures, ...more] } };
 }

@@ -5,8 +5,6 @@ import { foldHashes, type ReadNode } from './tree.ts';
 /** Hashes in a full tile, and leaves in a full bundle. */
 export const tileWidth = 256;
 const hashLength = 32;
-/** The longest leaf: its length is written in two bytes. */
-export const maxLeafBytes = 65_535;
 
 /** A tile of hashes, or a bundle of leaves. */
 export interface TileName {

@@ -7,7 +7,7 @@ import type { Registry } from '../registry.ts';
 const shortest = 32;
 
 /** What names the public log of a registry and its key: its address without a scheme. Null: it has no address. */
-export function logOrigin({ config }: Pick<Registry, 'config'>): string | null {
+function logOrigin({ config }: Pick<Registry, 'config'>): string | null {
   return config.url === null ? null : `${config.url.replace(/^\w+:\/\//, '')}/log`;
 }
 
