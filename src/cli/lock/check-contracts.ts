@@ -13,7 +13,7 @@ import { readLogState } from '../log/log-state.ts';
 import { openContractSource } from './contract-source.ts';
 
 /** Beside `contracts.lock`: which logs and witnesses its contracts must have. */
-export const policyName = 'contracts.policy';
+const policyName = 'contracts.policy';
 
 /**
  * Checks that contracts are in the public logs of their registries with the digests that the lock has: by the

@@ -117,7 +117,7 @@ export function verifyProof(
 }
 
 /** Rejects with `refused` unless a head is signed by its log, and cosigned as the policy asks. */
-export function assertSigned(head: Checkpoint, key: VerifierKey, policy: Policy | null, registry: string): void {
+function assertSigned(head: Checkpoint, key: VerifierKey, policy: Policy | null, registry: string): void {
   const isSigned = signersOf(head.note, [key])?.length === 1 && head.origin === key.name;
   const fault = isSigned ? policy && policyFault(policy, head) : 'its key has not signed it';
   if (fault !== null) throw refused(`The checkpoint of the public log of ${registry} is not to be trusted: ${fault}.`);
