@@ -69,8 +69,7 @@ async function readAll(registry: Registry, org: string): Promise<Read> {
 
 /** What changed after an entry. */
 async function readChanges(registry: Registry, org: string, after: number): Promise<Read> {
-  // The store was taken back to an earlier state.
-  if ((await registry.refs.follow([`@${org}`])) < after) return readAll(registry, org);
+  if (await isTakenBack(registry, org, after)) return readAll(registry, org);
   const changes: LoggedChange[] = [];
   let entry = after;
   for await (const change of registry.refs.changesSince(org, after)) {
@@ -84,6 +83,14 @@ async function readChanges(registry: Registry, org: string, after: number): Prom
   for (const [name, some] of byName) await readValues(registry, name, some, values);
   const leaves = changes.flatMap((change) => leavesBetween(...values.get(change)!, change.at));
   return { leaves, entry };
+}
+
+/** Whether the store was taken back to a state before an entry that was read. */
+async function isTakenBack({ refs }: Registry, org: string, entry: number): Promise<boolean> {
+  if ((await refs.follow([`@${org}`])) >= entry) return false;
+  // Another process may have read entries that this one does not know yet.
+  await refs.refresh(`resources/${org}/`);
+  return (await refs.follow([`@${org}`])) < entry;
 }
 
 /** Reads the values of a record before and after some of its changes. */
