@@ -37,19 +37,20 @@ export async function openCheckedLog(
   policy: Policy | null,
 ): Promise<CheckedLog | null> {
   const seen = readLogState(registry);
-  const given = await read('/log/key');
-  if (given === null && seen === null && policy === null) return null;
-  if (given === null)
+  const given = String((await read('/log/key')) ?? '').trim();
+  // A host may answer everything with some page.
+  const hasLog = parseVerifierKey(given) !== null;
+  if (!hasLog && seen === null && policy === null) return null;
+  if (!hasLog)
     throw refused(
       `${registry} has no public log, ${seen === null ? 'and the policy asks for one' : 'and had one before'}.`,
     );
-  const text = seen?.key ?? String(given).trim();
-  const key = parseVerifierKey(text);
-  if (key === null) throw refused(`${registry}/log/key is not a verifier key.`);
-  if (String(given).trim() !== text)
+  const text = seen?.key ?? given;
+  if (given !== text)
     throw refused(
-      `The public log of ${registry} has another key: ${String(given).trim()}. It was ${text}. Ask who runs the registry.`,
+      `The public log of ${registry} has another key: ${given}. It was ${text}. Ask who runs the registry.`,
     );
+  const key = parseVerifierKey(text)!;
   /** The newest head that holds, as far as this process knows. */
   let newest = seen === null ? null : parseHead(seen.checkpoint, registry);
 
