@@ -68,8 +68,8 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of broken documents' : 'skipped:
   ])(
     'everything in %s is published, or its report says what is wrong at a place in one of its files',
     async (folder) => {
-      // All of them; else every eighth.
-      const entries = sampleOf(filesBelow(folder), 8);
+      // In CI every third, else every eighth.
+      const entries = sampleOf(filesBelow(folder), 8, 0, 3);
       expect(entries.length).toBeGreaterThan(0);
       await Promise.all(
         entries.map(async (entry) => {

@@ -8,7 +8,7 @@ import { testHistory } from '../contract/history.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
 import { hasSshServer, openSshServer, type SshServer } from '../servers/sshd.ts';
-import { isEverything, isThorough } from '../thorough.ts';
+import { isEverything } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 const where = hasSshServer ? '' : ' (skipped: no sshd here; Debian has it in openssh-server)';
@@ -43,9 +43,11 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
       }),
     };
   }
-  // `mirror.test.ts` tests the same over HTTP in every run. Past the transport, a history is the same as in a local repository.
-  if (isThorough) testSource(open);
-  if (isEverything) testHistory(open);
+  // `mirror.test.ts` tests the same over HTTP in every run. Past the transport, all is as in a local repository.
+  if (isEverything) {
+    testSource(open);
+    testHistory(open);
+  }
 
   test('gives no text of the path to a shell', async () => {
     const folder = join(world.folder, 'root', "$(touch${IFS}x);'`touch${IFS}x`'&|>x.git");
