@@ -31,7 +31,10 @@ export interface Config {
   /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
   /** `key`: signs the public log; null: the data folder's own key does. */
-  publicLog: { key: SecretName | null };
+  publicLog: {
+    key: SecretName | null;
+    /** Who cosigns it: a URL, and a verifier key. */ witnesses: { url: string; key: string }[];
+  };
   login: LoginConfig | null;
   trustedPublishing: TrustedPublisher[];
   sync: {
@@ -102,7 +105,7 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
-  publicLog?: { key?: SecretName };
+  publicLog?: { key?: SecretName; witnesses?: { url: string; key: string }[] };
   metrics?: { port: number; host?: string };
   sites?: { hosts?: Record<string, string>; previewDays?: number };
   templates?: string;

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
 import { closest } from '../model/text/closest.ts';
 import { RegistryError } from '../model/errors.ts';
+import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
 import { fillDefaults } from './config-schema.ts';
 import { absoluteKeys, assertCredentials } from './credential-config.ts';
@@ -45,7 +46,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     hosts,
     sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
     secretKey: given.secretKey ?? null,
-    publicLog: { key: given.publicLog?.key ?? null },
+    publicLog: { key: given.publicLog?.key ?? null, witnesses: fillWitnesses(given.publicLog?.witnesses) },
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
@@ -86,4 +87,15 @@ function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Confi
       return [host, parseSite(site)!];
     }),
   );
+}
+
+/** Throws `malformed` for a key that is not that of a witness. */
+function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['publicLog']['witnesses'] {
+  for (const [index, { key }] of given.entries())
+    if (!['cosignature', 'ml-dsa-44'].includes(parseVerifierKey(key)?.algorithm ?? ''))
+      throw new RegistryError(
+        'malformed',
+        `publicLog.witnesses[${index}].key is not the verifier key of a witness: ${JSON.stringify(key)}. Its /key has it.`,
+      );
+  return given.map(({ url, key }) => ({ url: url.replace(/\/+$/, ''), key }));
 }

@@ -36,6 +36,10 @@ export interface TreeLog {
    * another process was faster: refresh, and decide again. `at`: ISO 8601, UTC.
    */
   append(leaves: readonly Uint8Array[], cursors: Cursors, at: string): Promise<boolean>;
+  /** Records who cosigned the head of a size, as lines of a note. What another process recorded for it stays. */
+  putCosignatures(size: number, lines: string): Promise<void>;
+  /** The newest size whose cosignatures are recorded, with them; null: none is. */
+  cosigned(): Promise<{ size: number; lines: string } | null>;
   /** The bytes of a tile or bundle, or null if the tree has none of this width. */
   tile(name: TileName): Promise<Uint8Array | null>;
   /** Reads nodes of the tree of the first `size` leaves. */
@@ -73,6 +77,11 @@ const number = (value: number): string => String(value).padStart(9, '0');
 const batchFolder = (bundle: number): string => `${treeFolder}batches/${number(bundle)}/`;
 const batchKey = ({ bundle, batch }: Pick<Position, 'bundle' | 'batch'>): string => batchFolder(bundle) + number(batch);
 const tileKey = (level: number | 'entries', index: number): string => `${treeFolder}tiles/${level}/${number(index)}`;
+
+/** Newer ones sort first. */
+const cosignedFolder = `${treeFolder}cosigned/`;
+const highest = 10 ** 15 - 1;
+const cosignedKey = (size: number): string => cosignedFolder + String(highest - size).padStart(15, '0');
 
 /** Opens the log of a bucket. */
 export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
@@ -175,6 +184,18 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
         position = await readBatch(position, key, bytes);
       }
       return true;
+    },
+
+    async putCosignatures(of, lines) {
+      await putOwn(bucket, cosignedKey(of), Buffer.from(lines), () => true);
+    },
+
+    async cosigned() {
+      const [key] = await bucket.list(cosignedFolder, { limit: 1 });
+      const bytes = key === undefined ? null : await bucket.get(key);
+      return (
+        bytes && { size: highest - Number(key!.slice(cosignedFolder.length)), lines: Buffer.from(bytes).toString() }
+      );
     },
 
     async tile({ level, index, width }) {

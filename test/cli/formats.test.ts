@@ -62,6 +62,7 @@ const commands: Record<string, string[] | null> = {
   completion: null,
   log: ['log @acme/apis/pay --data $'],
   verify: ['verify @acme/apis/pay --data $'],
+  witness: null,
   fsck: ['fsck --data $'],
   backup: ['backup copy --data $'],
   restore: ['restore $ --data new'],

@@ -59,12 +59,12 @@ export function parseProof(text: string): LogProof | null {
 }
 
 /** Hashes in base64, each on a line. */
-function formatHashes(hashes: readonly Uint8Array[]): string[] {
+export function formatHashes(hashes: readonly Uint8Array[]): string[] {
   return hashes.map((each) => Buffer.from(each).toString('base64'));
 }
 
 /** Parses lines that are hashes, at most 63. Null if one is not. */
-function parseHashes(lines: readonly string[]): Buffer[] | null {
+export function parseHashes(lines: readonly string[]): Buffer[] | null {
   const isHash = (line: string) => /^[A-Za-z0-9+/]{43}=$/.test(line);
   return lines.length <= 63 && lines.every(isHash) ? lines.map((line) => Buffer.from(line, 'base64')) : null;
 }

@@ -94,7 +94,7 @@ export function parseNote(note: string): Note | null {
 }
 
 /** Parses signature lines. Null if a line is none. */
-function parseSignatures(lines: string): NoteSignature[] | null {
+export function parseSignatures(lines: string): NoteSignature[] | null {
   const signatures: NoteSignature[] = [];
   for (const line of lines.split('\n').slice(0, -1)) {
     const [, name, encoded] = /^— (\S+) ([A-Za-z0-9+/]+=*)$/u.exec(line) ?? [];

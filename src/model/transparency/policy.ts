@@ -4,8 +4,8 @@ import { parseVerifierKey, signersOf, type VerifierKey } from './note.ts';
 
 /** Which logs are trusted, and which witnesses must have seen a checkpoint (C2SP tlog-policy). */
 export interface Policy {
-  /** Empty: any log. */
-  logs: VerifierKey[];
+  /** Empty: any log. `url`: the prefix of its addresses; null: not stated. */
+  logs: { key: VerifierKey; url: string | null }[];
   witnesses: PolicyWitness[];
   /** Whether witnesses with these names are enough. */
   isQuorum(names: ReadonlySet<string>): boolean;
@@ -29,7 +29,7 @@ export function parsePolicy(text: string, file: string): Policy {
     throw new RegistryError('malformed', `${file}:${at + 1}: ${what}`);
   };
   if (lines.length > maxLines) fail(maxLines, `A policy has at most ${maxLines} lines.`);
-  const [logs, witnesses]: [VerifierKey[], PolicyWitness[]] = [[], []];
+  const [logs, witnesses]: [Policy['logs'], PolicyWitness[]] = [[], []];
   /** By name: whether these witnesses are enough for it. */
   const members = new Map<string, (names: ReadonlySet<string>) => boolean>();
   const grouped = new Set<string>();
@@ -39,9 +39,7 @@ export function parsePolicy(text: string, file: string): Policy {
     const key = word === undefined ? null : parseVerifierKey(word);
     if (key === null || !algorithms.includes(key.algorithm))
       return fail(at, `${word ?? 'Nothing'} is not a verifier key for this line.`);
-    const isTwice = [...logs, ...witnesses.map((each) => each.key)].some(
-      (each) => Buffer.compare(each.key, key.key) === 0,
-    );
+    const isTwice = [...logs, ...witnesses].some((each) => Buffer.compare(each.key.key, key.key) === 0);
     return isTwice ? fail(at, `The key ${word} is in the policy twice.`) : key;
   };
   const nameAt = (at: number, name: string | undefined): string =>
@@ -52,7 +50,8 @@ export function parsePolicy(text: string, file: string): Policy {
   for (const [at, line] of lines.entries()) {
     const [kind, ...words] = line.trim().split(/[ \t]+/);
     if (!kind || kind.startsWith('#')) continue;
-    if (kind === 'log') logs.push(keyAt(at, words[0], ['note', 'ml-dsa-44']));
+    if (kind === 'log')
+      logs.push({ key: keyAt(at, words[0], ['note', 'ml-dsa-44']), url: words[1]?.replace(/\/+$/, '') ?? null });
     else if (kind === 'witness') {
       const name = nameAt(at, words[0]);
       witnesses.push({ name, key: keyAt(at, words[1], ['cosignature', 'ml-dsa-44']), url: words[2] ?? null });
@@ -94,9 +93,12 @@ export function parsePolicy(text: string, file: string): Policy {
 
 /** Why a checkpoint does not satisfy a policy; null: it does. */
 export function policyFault({ logs, witnesses, isQuorum, quorum }: Policy, { note }: Checkpoint): string | null {
-  const signers = signersOf(note, [...logs, ...witnesses.map(({ key }) => key)]);
+  const signers = signersOf(
+    note,
+    [...logs, ...witnesses].map(({ key }) => key),
+  );
   if (signers === null) return 'a signature in it is wrong';
-  if (logs.length > 0 && !logs.some((log) => signers.includes(log))) return 'no log of the policy has signed it';
+  if (logs.length > 0 && !logs.some(({ key }) => signers.includes(key))) return 'no log of the policy has signed it';
   const seenBy = witnesses.filter(({ key }) => signers.includes(key)).map(({ name }) => name);
   if (isQuorum(new Set(seenBy))) return null;
   return `of the witnesses of the policy, ${seenBy.length === 0 ? 'none has' : `only ${seenBy.join(', ')} have`} cosigned it (${quorum})`;

@@ -1,10 +1,11 @@
 import { decodeBundle, tileWidth, type TileName } from '../../model/transparency/tiles.ts';
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, type Leaf } from '../../model/transparency/leaf.ts';
-import { formatVerifierKey, signText, type SigningKey } from '../../model/transparency/note.ts';
+import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
 import { proveConsistency, proveInclusion, rootOf } from '../../model/transparency/tree.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree-log.ts';
 import type { Registry } from '../registry.ts';
+import { askWitnesses } from './ask-witnesses.ts';
 import { logKey } from './log-key.ts';
 import { appendLeaves } from './append-leaves.ts';
 
@@ -52,7 +53,8 @@ async function open(registry: Registry): Promise<PublicLog | null> {
   let refreshedAt = registry.monotonic();
   const read = new Map<string, number>();
   let updating: Promise<void> | null = null;
-  let head: { size: number; checkpoint: Promise<Checkpoint> } | null = null;
+  const hasWitnesses = registry.config.publicLog.witnesses.length > 0;
+  let head: { size: number; lines: string; checkpoint: Promise<Checkpoint> } | null = null;
 
   /** Reads what other processes appended, at most once a second. */
   async function refresh(): Promise<void> {
@@ -62,18 +64,33 @@ async function open(registry: Registry): Promise<PublicLog | null> {
     await tree.refresh();
   }
 
+  function headOf(size: number, lines: string): Promise<Checkpoint> {
+    if (head?.size !== size || head.lines !== lines)
+      head = { size, lines, checkpoint: signHead(key!, tree, size, lines) };
+    return head.checkpoint;
+  }
+
+  /** With witnesses, the newest head that they were asked for: one that they did not see is of no use to who wants them. */
   async function checkpoint(): Promise<Checkpoint> {
     await refresh();
+    const asked = hasWitnesses ? await tree.cosigned() : null;
+    if (asked === null || asked.size > tree.size()) return headOf(tree.size(), '');
+    return headOf(asked.size, asked.lines);
+  }
+
+  async function update(): Promise<void> {
+    await appendLeaves(registry, tree, { key: formatVerifierKey(key!), read });
     const size = tree.size();
-    if (head?.size !== size) head = { size, checkpoint: signHead(key!, tree, size) };
-    return head.checkpoint;
+    if (!hasWitnesses || size === 0 || (await tree.cosigned())?.size === size) return;
+    const signed = await signHead(key!, tree, size, '');
+    await tree.putCosignatures(size, await askWitnesses(registry, signed, tree.nodes(size)));
   }
 
   return {
     origin: key.name,
     key: formatVerifierKey(key),
     update() {
-      updating ??= appendLeaves(registry, tree, { key: formatVerifierKey(key), read }).finally(() => {
+      updating ??= update().finally(() => {
         updating = null;
       });
       return updating;
@@ -94,11 +111,15 @@ async function open(registry: Registry): Promise<PublicLog | null> {
   };
 }
 
-/** Signs the head at a size. Ed25519 signs the same text the same way, so each size has one signed head. */
-async function signHead(key: SigningKey, tree: TreeLog, size: number): Promise<Checkpoint> {
+/**
+ * Signs the head at a size, and adds cosignatures. Ed25519 signs the same text the same way, so each size has
+ * one signed head.
+ */
+async function signHead(key: SigningKey, tree: TreeLog, size: number, lines: string): Promise<Checkpoint> {
   const root = await rootOf(tree.nodes(size), size);
   const text = checkpointText(key.name, { size, root });
-  return { origin: key.name, size, root, note: { text, signatures: [signText(key, text)] } };
+  const signatures = [signText(key, text), ...(parseSignatures(lines) ?? [])];
+  return { origin: key.name, size, root, note: { text, signatures } };
 }
 
 /** Where the leaf of each version is. Read out of the log when it is first asked for, and kept up to date. */
