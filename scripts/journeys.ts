@@ -186,7 +186,7 @@ const journeys: Record<string, (journey: Journey) => Promise<void>> = {
     const [tarball] = await glob(join(journey.clone, '*.tgz'));
     await type('installing', 'npm install ./stele-registry-stele-*.tgz              # in a project: npx stele', (text) => text.replace(/\.\/\S+/, tarball!)); // prettier-ignore
     await type('moving-in', 'find old -type f | sort');
-    await type('moving-in', 'node node_modules/@stele-registry/stele/deploy/import/versions-to-git.mjs folder old contracts'); // prettier-ignore
+    await type('moving-in', 'stele import --from folder old contracts'); // prettier-ignore
     const config = { organizations: { acme: { repositories: [{ url: './contracts' }] } } };
     await edit('moving-in', () => writeFile(join(journey.folder, 'registry.config.json'), JSON.stringify(config)));
     const synced = await type('moving-in', 'stele sync');

@@ -6,17 +6,31 @@ import { requireCoordinate, requireDate, withRegistry, type CommonOptions } from
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface ImportFlags extends CommonOptions {
+  from?: string;
   tags?: string;
   eachChange?: boolean;
   since?: string;
   latest?: 'keep' | 'rule';
 }
 
-/** `stele import COORDINATE`: publishes the history of a connected document, oldest first. */
+/**
+ * `stele import COORDINATE`: publishes the history of a connected document, oldest first. `stele import --from KIND EXPORT
+ * REPOSITORY`: makes a repository of what another registry had.
+ */
 export function importCommand(): Command {
   return new Command('import')
     .description('Publish the history of a connected document: its tags, or every commit that changed it.')
-    .argument('<coordinate>', '@org/type/slug')
+    .argument('<coordinate>', '@org/type/slug; with --from, the export')
+    .argument('[repository]', 'with --from: the folder to make a git repository in')
+    .addOption(
+      new Option('--from <kind>', 'make a git repository of what another registry had, to be followed').choices([
+        'folder',
+        'documents',
+        'apicurio',
+        'backstage',
+        'swaggerhub',
+      ]),
+    )
     .option('--tags <glob>', 'tags to publish as versions (default: v*; none with --each-change)')
     .option('--each-change', 'publish every commit on the branch that changed the document')
     .option('--since <date>', 'only commits since this date, such as 2025-01-31')
@@ -26,7 +40,11 @@ export function importCommand(): Command {
         'rule',
       ]),
     )
-    .action(async (name: string, _options: unknown, command: Command) => {
+    .action(async (name: string, repository: string | undefined, _options: unknown, command: Command) => {
+      const { from } = command.optsWithGlobals<ImportFlags>();
+      if ((from === undefined) !== (repository === undefined))
+        throw new RegistryError('malformed', 'With --from, name the export and the folder to make: stele import --from folder old contracts.'); // prettier-ignore
+      if (from !== undefined) return makeRepository(command, from, name, repository!);
       const { coordinate } = requireCoordinate(name);
       const { tags, eachChange = false, since = null, latest = 'ask', json } = command.optsWithGlobals<ImportFlags>();
       if (since !== null) requireDate(since);
@@ -70,4 +88,12 @@ export function importCommand(): Command {
 
 function printDocument({ commit, outcome, label, detail }: RunDocument): void {
   print([outcome, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join('\t'));
+}
+
+async function makeRepository(command: Command, kind: string, from: string, repository: string): Promise<void> {
+  const { importVersions } = await import('./setup/import-versions.ts');
+  const imported = await importVersions(kind, from, repository);
+  if (command.optsWithGlobals<CommonOptions>().json) return printJson(imported);
+  const { documents, versions } = imported;
+  print(`${repository}: ${countText(documents, 'document')}, ${countText(versions, 'version')}`);
 }

@@ -76,6 +76,12 @@ export function readEnvironment(): Record<'port' | 'key' | 'data' | 'registry' |
   };
 }
 
+/** Where SwaggerHub is, and the key for it. */
+export function readSwaggerHubAccess(): { url: string; key: string | undefined } {
+  const { SWAGGERHUB_URL: url, SWAGGERHUB_API_KEY: key } = process.env;
+  return { url: url || 'https://api.swaggerhub.com', key };
+}
+
 /** The user's cache folder (XDG Base Directory Specification). */
 export function userCacheFolder(): string {
   return process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,9 @@ import { runHere } from '../cli/in-process.ts';
 
 /** The commands of the page "Moving in", in a folder as the page says, with what it shows. */
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readDocs().find(({ name }) => name === 'moving-in')!.markdown;
 const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text: text! }));
-const scripts = blocks.filter(({ language, text }) => language === 'sh' && text.includes('versions-to-git'));
+const scripts = blocks.filter(({ language, text }) => language === 'sh' && text.includes('stele import --from'));
 const shown = blocks.filter(({ language }) => language === 'text').map(({ text }) => text);
 
 let folder: string;
@@ -29,15 +28,13 @@ function write(files: Readonly<Record<string, string>>) {
 }
 
 const api = (version: string) => `openapi: 3.1.0\ninfo: {title: Payments, version: ${version}}\npaths: {}\n`;
-const shell = (text: string) => execFileSync('bash', ['-euc', text], { cwd: folder, encoding: 'utf8' });
+const program = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const asTyped = (text: string) => `stele() { '${process.execPath}' '${program}' "$@"; }\n${text}`;
+const shell = (text: string) => execFileSync('bash', ['-euc', asTyped(text)], { cwd: folder, encoding: 'utf8' });
 const historyOf = (name: string) =>
   shell(`git -C ${name} log --reverse --format='%as %D' | sed 's/HEAD -> main, //; s/tag: //'`);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stele-moving-'));
-  mkdirSync(join(folder, 'node_modules/@stele-registry'), { recursive: true });
-  symlinkSync(root, join(folder, 'node_modules/@stele-registry/stele'));
-});
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'stele-moving-'))));
 beforeEach(() => rmSync(join(folder, 'contracts'), { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -56,7 +53,7 @@ async function openStandIn(answers: Readonly<Record<string, string>>) {
 
 /** Runs a script beside this process, which may answer it. */
 const runBeside = async (text: string) =>
-  (await promisify(execFile)('bash', ['-euc', text], { cwd: folder, encoding: 'utf8' })).stdout;
+  (await promisify(execFile)('bash', ['-euc', asTyped(text)], { cwd: folder, encoding: 'utf8' })).stdout;
 
 test('a folder of versions is published from its history, with its dates', async () => {
   for (const version of ['1.0.0', '1.1.0', '2.0.0']) write({ [`old/payments/${version}.yaml`]: api(version) });
@@ -110,7 +107,10 @@ test('SwaggerHub is asked for every version of every API of an owner', async () 
   answers['/apis/acme?limit=100&page=0'] = list(second);
   answers['/apis/acme/Payments?limit=100&page=0'] = list(second, first);
   for (const version of ['1.0.0', '1.1.0']) answers[`/apis/acme/Payments/${version}`] = api(version);
-  const command = scripts[1]!.text.replace('…', 'key').replace('SWAGGERHUB', `SWAGGERHUB_URL=${hub.url} SWAGGERHUB`);
+  const command = scripts[1]!.text
+    .replace('…', 'key')
+    .replace('SWAGGERHUB', `export SWAGGERHUB_URL=${hub.url} SWAGGERHUB`)
+    .replace(' stele', '; stele');
   expect(await runBeside(command)).toBe('contracts: 1 document, 2 versions\n');
   expect(historyOf('contracts')).toBe('2023-05-01 payments-v1.0.0\n2024-02-11 payments-v1.1.0\n');
   expect(hub.asked.map(({ key }) => key)).toEqual(hub.asked.map(() => 'key'));

@@ -30,7 +30,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'stele outdated': [['stele outdated --json', 'for a bot']],
   'stele remove': [['stele remove @acme/apis/pay', 'and delete its file']],
   'stele sync': [['stele sync @acme/apis/pay', 'only the repository of this one']],
-  'stele import': [['stele import @acme/apis/pay --tags "v*"', 'publish the tags as versions']],
+  'stele import': [
+    ['stele import @acme/apis/pay --tags "v*"', 'publish the tags as versions'],
+    ['stele import --from apicurio export contracts', 'make a repository of an export'],
+  ],
   'stele sites publish': [['stele sites publish @acme/sites/guide docs --check', 'only the report']],
   'stele deprecate': [
     ['stele deprecate @acme/apis/pay@1.0.0 --reason "Use v2" --replacement 2.0.0', 'and say what to use'],
