@@ -19,6 +19,7 @@ interface CreateOptions extends KeysOptions {
   name: string;
   scope: Scope[];
   resource?: string[];
+  owner?: string;
   expires?: string;
 }
 
@@ -36,13 +37,14 @@ export function keysCommand(): Command {
     .requiredOption('--name <name>', 'name of the key, such as what it is used for')
     .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopes).makeOptionMandatory())
     .option('--resource <glob...>', 'limit the key to these resources, such as apis/pay-*')
+    .option('--owner <text>', 'who answers for the key, such as a team')
     .option('--expires <time>', 'when the key expires: an ISO 8601 time, or a number of days such as 90d')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CreateOptions>();
-      const { name, scope, resource, expires, json } = options;
+      const { name, scope, resource, owner, expires, json } = options;
       if (name.trim() === '') throw new RegistryError('malformed', 'The key needs a name. Set --name.');
       const expiresAt = expires === undefined ? null : parseExpiry(expires);
-      const given = { name, scopes: scope, resources: resource ?? null, expiresAt };
+      const given = { name, scopes: scope, resources: resource ?? null, expiresAt, ...(owner && { owner }) };
       const { secret, ...key } = await make(command, options, given);
       if (json) return printJson({ ...key, secret });
       print(secret);

@@ -152,8 +152,8 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['@acme/sites/book 2 --registry REGISTRY', 0, { deployment: '4', again: '2' }],
   ],
   'keys create': [
-    ['--org acme --name more --scope read', 0, { id: anyText, secret: anyText }],
-    ['--name more --scope read --registry REGISTRY', 0, { id: anyText, secret: anyText }],
+    ['--org acme --name more --scope read --owner Pay', 0, { id: anyText, secret: anyText, owner: 'Pay' }],
+    ['--name more --scope read --owner Pay --registry REGISTRY', 0, { id: anyText, secret: anyText, owner: 'Pay' }],
   ],
   'keys list': [
     ['--org acme', 0, { keys: anyList }],
