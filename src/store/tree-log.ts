@@ -26,16 +26,18 @@ export type Cursors = Readonly<Record<string, number>>;
 export interface TreeLog {
   /** The number of leaves, as far as this process has read. */
   size(): number;
+  /** Another object whenever the log has changed. */
   cursors(): Cursors;
   /** Whether the log was ever written to. */
   isNew(): boolean;
   /** Reads what other processes appended. Rejects with `corrupt` if a batch is missing or another one's. */
   refresh(): Promise<void>;
   /**
-   * Appends leaves, and records how far the organizations' logs were read. Resolves to false when
-   * another process was faster: refresh, and decide again. `at`: ISO 8601, UTC.
+   * Appends leaves, and records how far the organizations' logs were read. `decidedOn`: the cursors, as `cursors`
+   * gave them, that this was decided on. Resolves to false when there are others by now: refresh, and decide again.
+   * `at`: ISO 8601, UTC.
    */
-  append(leaves: readonly Uint8Array[], cursors: Cursors, at: string): Promise<boolean>;
+  append(leaves: readonly Uint8Array[], change: { decidedOn: Cursors; cursors: Cursors; at: string }): Promise<boolean>;
   /** Records who cosigned the head of a size, as lines of a note. What another process recorded for it stays. */
   putCosignatures(size: number, lines: string): Promise<void>;
   /** The newest size whose cosignatures are recorded, with them; null: none is. */
@@ -91,7 +93,15 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
 
   const size = (): number => position.bundle * tileWidth + position.leaves.length;
 
-  async function refresh(): Promise<void> {
+  /** One at a time: each goes on from where the one before stopped. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work, work);
+    last = done;
+    return done;
+  }
+
+  async function readOn(): Promise<void> {
     for (;;) {
       const after = position.batch === 0 ? {} : { after: batchKey({ ...position, batch: position.batch - 1 }) };
       const keys = await bucket.list(batchFolder(position.bundle), after);
@@ -156,35 +166,40 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
     return Buffer.concat(level === 0 ? position.leaves.map(leafHash) : (position.edges[level - 1] ?? []));
   }
 
+  async function append(
+    leaves: readonly Uint8Array[],
+    { decidedOn, cursors, at }: { decidedOn: Cursors; cursors: Cursors; at: string },
+  ): Promise<boolean> {
+    if (position.cursors !== decidedOn) return false;
+    for (let from = 0; from === 0 || from < leaves.length;) {
+      const some = leaves.slice(from, from + tileWidth - position.leaves.length);
+      from += some.length || 1;
+      const isLast = from >= leaves.length;
+      // How far the logs were read counts once all that they led to is written.
+      const moved = isLast ? cursors : {};
+      const { bundle, batch, previous, edges } = position;
+      const bytes = encodeJson({
+        first: size(),
+        previous,
+        at,
+        leaves: some.map((leaf) => Buffer.from(leaf).toString()),
+        cursors: batch === 0 ? { ...position.cursors, ...moved } : moved,
+        ...(batch === 0 && { edges: edges.map((edge) => Buffer.concat(edge).toString('base64')) }),
+      } satisfies Batch);
+      const key = batchKey({ bundle, batch });
+      const isOurs = (stored: Uint8Array) => Buffer.compare(stored, bytes) === 0;
+      if (!(await putOwn(bucket, key, bytes, isOurs))) return false;
+      position = await readBatch(position, key, bytes);
+    }
+    return true;
+  }
+
   return {
     size,
     cursors: () => position.cursors,
     isNew: () => position.bundle === 0 && position.batch === 0,
-    refresh,
-
-    async append(leaves, cursors, at) {
-      for (let from = 0; from === 0 || from < leaves.length;) {
-        const some = leaves.slice(from, from + tileWidth - position.leaves.length);
-        from += some.length || 1;
-        const isLast = from >= leaves.length;
-        // How far the logs were read counts once all that they led to is written.
-        const moved = isLast ? cursors : {};
-        const { bundle, batch, previous, edges } = position;
-        const bytes = encodeJson({
-          first: size(),
-          previous,
-          at,
-          leaves: some.map((leaf) => Buffer.from(leaf).toString()),
-          cursors: batch === 0 ? { ...position.cursors, ...moved } : moved,
-          ...(batch === 0 && { edges: edges.map((edge) => Buffer.concat(edge).toString('base64')) }),
-        } satisfies Batch);
-        const key = batchKey({ bundle, batch });
-        const isOurs = (stored: Uint8Array) => Buffer.compare(stored, bytes) === 0;
-        if (!(await putOwn(bucket, key, bytes, isOurs))) return false;
-        position = await readBatch(position, key, bytes);
-      }
-      return true;
-    },
+    refresh: () => inTurn(readOn),
+    append: (leaves, change) => inTurn(() => append(leaves, change)),
 
     async putCosignatures(of, lines) {
       await putOwn(bucket, cosignedKey(of), Buffer.from(lines), () => true);

@@ -1,3 +1,4 @@
+import { isRegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { encodeLeaf, isLogged, leavesBetween, leavesOfAll, type Leaf } from '../../model/transparency/leaf.ts';
 import type { LoggedChange } from '../../store/log/trail.ts';
@@ -8,45 +9,68 @@ import type { Registry } from '../registry.ts';
 /** Changes and records that are read before what they lead to is appended. */
 const atOnce = 1000;
 
+interface AppendOptions {
+  /** The key that signs the log, as a verifier key. */
+  key: string;
+  /** By organization: how far this process has read beyond what the tree says, where nothing was public. */
+  read: Map<string, number>;
+  /** Whose changes are looked for. Null: all organizations'. */
+  organizations: readonly string[] | null;
+}
+
 /**
  * Appends what became public since the log was last written. Each organization's log is read from where
  * the tree left it, so that nothing is missed, and what is there before the first leaf is listed as it is.
  * Another process may do the same: who was slower reads on and decides again. What a crash left half done is
- * appended twice, which says nothing wrong. `read`: by organization, how far this process has read beyond what
- * the tree says, where nothing was public.
+ * appended twice, which says nothing wrong. An organization whose log is damaged keeps no other back.
  */
 export async function appendLeaves(
   registry: Registry,
   tree: TreeLog,
-  { key, read }: { key: string; read: Map<string, number> },
+  { key, read, organizations }: AppendOptions,
 ): Promise<void> {
   await tree.refresh();
   while (tree.isNew()) if (!(await begin(registry, tree, key))) await tree.refresh();
-  for (const org of await listOrganizations(registry)) {
+  for (const org of organizations ?? (await listOrganizations(registry))) {
     for (;;) {
-      const written = tree.cursors()[org] ?? 0;
+      const decidedOn = tree.cursors();
+      const written = decidedOn[org] ?? 0;
       const cursor = written < 0 ? written : Math.max(written, read.get(org) ?? 0);
-      const { leaves, entry } = cursor < 0 ? await readAll(registry, org) : await readChanges(registry, org, cursor);
-      // How far a log without public changes was read is written only now and then: it costs a key.
+      const found = await readOrSkip(registry, org, cursor);
+      if (found === null) break;
+      const { leaves, entry } = found;
       read.set(org, entry);
+      // How far a log without public changes was read is written only now and then: it costs a key.
       if (leaves.length === 0 && cursor >= 0 && entry - written < atOnce) break;
       const at = registry.now().toISOString();
-      if (await tree.append(leaves.map(encodeLeaf), { [org]: entry }, at)) continue;
+      if (await tree.append(leaves.map(encodeLeaf), { decidedOn, cursors: { [org]: entry }, at })) continue;
       read.delete(org);
       await tree.refresh();
     }
   }
 }
 
+/** What to append of an organization, whose log was read so far (-1: not begun). Null if the log is damaged. */
+async function readOrSkip(registry: Registry, org: string, cursor: number): Promise<Read | null> {
+  try {
+    return cursor < 0 ? await readAll(registry, org) : await readChanges(registry, org, cursor);
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    registry.log('error', 'organization left out of the public log', { org, error: error.message });
+    return null;
+  }
+}
+
 /** Begins the log with its key. Resolves to false if another process did. */
 async function begin(registry: Registry, tree: TreeLog, key: string): Promise<boolean> {
+  const decidedOn = tree.cursors();
   const cursors: Record<string, number> = {};
   for (const org of await listOrganizations(registry)) {
-    const { leaves, entry } = await readAll(registry, org);
-    cursors[org] = leaves.length === 0 ? entry : -1;
+    const found = await readOrSkip(registry, org, -1);
+    cursors[org] = found?.leaves.length === 0 ? found.entry : -1;
   }
   const at = registry.now().toISOString();
-  return tree.append([encodeLeaf({ event: 'key', key, at })], cursors, at);
+  return tree.append([encodeLeaf({ event: 'key', key, at })], { decidedOn, cursors, at });
 }
 
 /** Leaves, and the entry up to which an organization's log was read for them. */

@@ -17,19 +17,31 @@ export async function keepLog(registry: Registry, interval = 15_000): Promise<{ 
   if (log === null) return null;
   const stop = new AbortController();
   let woken = Promise.withResolvers<void>();
+  /** The organizations that this process changed since the last look. */
+  let changed = new Set<string>();
   const unwatch = registry.refs.watch((name) => {
-    if (name.startsWith('resources/')) woken.resolve();
+    if (!name.startsWith('resources/')) return;
+    changed.add(name.split('/')[1]!);
+    woken.resolve();
   });
   const pause = (milliseconds: number): Promise<void> =>
     delay(milliseconds, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
 
+  async function update(organizations?: readonly string[]): Promise<void> {
+    await log!.update(organizations).catch((error: unknown) => {
+      registry.log('warn', 'the public log was not written', { error: String(error) });
+    });
+  }
+
   async function keep(): Promise<void> {
-    while (!stop.signal.aborted) {
+    for (let next = 0; !stop.signal.aborted;) {
       woken = Promise.withResolvers();
-      await log!.update().catch((error: unknown) => {
-        registry.log('warn', 'the public log was not written', { error: String(error) });
-      });
-      await Promise.race([woken.promise, pause(interval)]);
+      const [now, organizations] = [registry.monotonic(), [...changed]];
+      changed = new Set();
+      // Looking at all of them takes a walk over all names.
+      await update(now < next ? organizations : undefined);
+      if (now >= next) next = now + interval;
+      if (changed.size === 0) await Promise.race([woken.promise, pause(next - registry.monotonic())]);
       await pause(soon);
     }
   }
@@ -40,7 +52,7 @@ export async function keepLog(registry: Registry, interval = 15_000): Promise<{ 
       unwatch();
       stop.abort();
       await kept;
-      await log.update().catch(() => undefined);
+      await update([...changed]);
     },
   };
 }

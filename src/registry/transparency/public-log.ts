@@ -18,8 +18,11 @@ export interface PublicLog {
   origin: string;
   /** The key that signs its checkpoints, as a verifier key. */
   key: string;
-  /** Brings everything into the log that is public by now. Calls at a time share one run. */
-  update(): Promise<void>;
+  /**
+   * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
+   * one gets the next.
+   */
+  update(organizations?: readonly string[]): Promise<void>;
   /** The signed head, at most a second old. */
   checkpoint(): Promise<Checkpoint>;
   /** The bytes of a tile or bundle. Null if the log has none of this width. */
@@ -52,7 +55,9 @@ async function open(registry: Registry): Promise<PublicLog | null> {
   const index = createLeafIndex(tree);
   let refreshedAt = registry.monotonic();
   const read = new Map<string, number>();
-  let updating: Promise<void> | null = null;
+  let running: Promise<void> | null = null;
+  /** What is asked for while an update runs: one more, for all who ask. */
+  let waiting: { all: boolean; organizations: Set<string>; done: Promise<void> } | null = null;
   const hasWitnesses = registry.config.publicLog.witnesses.length > 0;
   let head: { size: number; lines: string; checkpoint: Promise<Checkpoint> } | null = null;
 
@@ -78,22 +83,40 @@ async function open(registry: Registry): Promise<PublicLog | null> {
     return headOf(asked.size, asked.lines);
   }
 
-  async function update(): Promise<void> {
-    await appendLeaves(registry, tree, { key: formatVerifierKey(key!), read });
+  async function update(organizations: readonly string[] | null): Promise<void> {
+    await appendLeaves(registry, tree, { key: formatVerifierKey(key!), read, organizations });
     const size = tree.size();
     if (!hasWitnesses || size === 0 || (await tree.cosigned())?.size === size) return;
     const signed = await signHead(key!, tree, size, '');
     await tree.putCosignatures(size, await askWitnesses(registry, signed, tree.nodes(size)));
   }
 
+  function run(organizations: readonly string[] | null): Promise<void> {
+    const done = update(organizations).finally(() => {
+      running = null;
+    });
+    running = done;
+    return done;
+  }
+
   return {
     origin: key.name,
     key: formatVerifierKey(key),
-    update() {
-      updating ??= update().finally(() => {
-        updating = null;
-      });
-      return updating;
+    update(organizations) {
+      if (running === null && waiting === null) return run(organizations ?? null);
+      if (waiting === null) {
+        const asked = { all: false, organizations: new Set<string>(), done: Promise.resolve() };
+        asked.done = running!
+          .catch(() => undefined)
+          .then(() => {
+            waiting = null;
+            return run(asked.all ? null : [...asked.organizations]);
+          });
+        waiting = asked;
+      }
+      if (organizations === undefined) waiting.all = true;
+      else for (const each of organizations) waiting.organizations.add(each);
+      return waiting.done;
     },
     checkpoint,
     tile: (name) => tree.tile(name),

@@ -62,7 +62,7 @@ export async function sendProof(
   const prove = (): ReturnType<PublicLog['prove']> => log!.prove(name, version.label);
   let proof = log && (await prove());
   if (log && proof === null && resource.visibility === 'public') {
-    await log.update();
+    await log.update([resource.org]);
     proof = await prove();
   }
   if (proof === null) {

@@ -149,6 +149,59 @@ describe('the public log', () => {
     expect(formatNote((await second.checkpoint()).note)).toBe(formatNote((await first.checkpoint()).note));
   });
 
+  test('is read by many while two processes append, and has nothing twice', async () => {
+    const { registry, another, pass, bucket } = createLoggedWorld();
+    const other = another();
+    let calls = 0;
+    const late = async <T>(answer: Promise<T>): Promise<T> => {
+      for (let turns = (calls++ * 7) % 5; turns > 0; turns--) await new Promise(setImmediate);
+      return answer;
+    };
+    const slow = (): Bucket => ({
+      ...bucket,
+      get: (key) => late(bucket.get(key)),
+      list: (prefix, options) => late(bucket.list(prefix, options)),
+      putIfAbsent: (key, bytes) => late(bucket.putIfAbsent(key, bytes)),
+    });
+    const logs = [await logOf({ ...registry, bucket: slow() }), await logOf({ ...other, bucket: slow() })];
+    for (let at = 0; at < 30; at++) {
+      await Promise.all([
+        put(registry, `@acme/apis/api-${2 * at}@1.0.0`),
+        put(other, `@acme/apis/api-${2 * at + 1}@1.0.0`),
+      ]);
+      pass(1500);
+      const updated = logs.map((log) => log.update(['acme']));
+      // Each reads what the other appended, at moments of its own.
+      for (let reads = 0; reads < 8; reads++) {
+        pass(1500);
+        await Promise.all(logs.map((log) => late(log.checkpoint())));
+      }
+      await Promise.all(updated);
+    }
+    await Promise.all(logs.map((log) => log.update()));
+    pass(1500);
+    const [first, second] = await Promise.all(logs.map(async (log) => (await leavesIn(log)).map(shown)));
+    expect(new Set(first).size).toBe(first!.length);
+    expect(first).toHaveLength(121);
+    expect(second).toEqual(first);
+  });
+
+  test('an organization whose log is damaged keeps no other out', async () => {
+    const { registry, bucket, events, another } = createLoggedWorld();
+    await put(registry, '@acme/apis/pay@1.0.0');
+    await put(registry, '@other/apis/pay@1.0.0');
+    await logOf(registry);
+    await put(registry, '@acme/apis/pay@1.1.0');
+    await put(registry, '@acme/apis/pay@1.2.0');
+    await put(registry, '@other/apis/pay@1.1.0');
+    const entries = await bucket.list('log/@acme/');
+    await bucket.delete(entries[1]!);
+    const later = another();
+    const log = await logOf({ ...later, bucket: { ...later.bucket } });
+    expect((await leavesIn(log)).map(shown)).toContain('published @other/apis/pay@1.1.0');
+    expect(events.map(({ event }) => event)).toContain('organization left out of the public log');
+  });
+
   test('goes on over bundles and tiles, and is the same when it is opened again', async () => {
     const { registry, another } = createLoggedWorld();
     for (let at = 0; at < 300; at++) await put(registry, `@acme/apis/pay@1.${at}.0`);
