@@ -9,6 +9,7 @@ import { entryKey, type SealedEntry } from '../store/log/entry.ts';
 import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
+import { checkTreeLog } from '../store/tree-log.ts';
 import { parseWorkKey } from '../store/work.ts';
 import { changesWithCredential } from './maintenance/clean-urls.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
@@ -68,8 +69,8 @@ export interface Checked {
 /**
  * Reads everything that is stored: hashes every object again, follows every log from its first
  * entry, compares its checkpoint with what its entries lead to and its newest entry with what tells of
- * it elsewhere (also `expected`), and follows every version that is not withdrawn down to its last
- * byte. Changes nothing, and what others write meanwhile is no damage. Calls `progress` now and then.
+ * it elsewhere (also `expected`), follows every version that is not withdrawn down to its last byte, and the
+ * public log from its first batch. Changes nothing, and what others write meanwhile is no damage. Calls `progress` now and then.
  */
 export async function fsck(
   registry: Registry,
@@ -84,6 +85,7 @@ export async function fsck(
   for await (const manifest of registry.objects.listPacks()) await checkPack(check, manifest);
   const logs = await Array.fromAsync(listLogs(registry.bucket));
   for (const log of new Set([...logs, ...witnesses.logs()])) await checkOneLog(check, log, witnesses);
+  for await (const { key, detail } of checkTreeLog(registry.bucket)) check.damaged(key, detail);
   check.checked.empty = check.begun.filter((log) => !logs.includes(log));
   await namePublishedMeanwhile(check);
   check.checked.unnamed = [...check.missing].flatMap(([digest, lost]) =>

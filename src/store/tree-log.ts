@@ -10,7 +10,7 @@ import {
   type TileName,
 } from '../model/transparency/tiles.ts';
 import { foldHashes, leafHash, type ReadNode } from '../model/transparency/tree.ts';
-import type { Bucket } from './bucket.ts';
+import { listAll, type Bucket } from './bucket.ts';
 import { corrupt } from './generations.ts';
 import { putOwn } from './put-own.ts';
 
@@ -266,4 +266,32 @@ function decodeBatch(bytes: Uint8Array, { bundle, previous, leaves }: Position, 
   if (batch.first !== bundle * tileWidth + leaves.length || batch.previous !== previous)
     throw corrupt(`${key} does not follow the batch before it.`);
   return batch;
+}
+
+/** Yields what is damaged or missing in the log of a bucket. It stops where it cannot tell what comes next. */
+export async function* checkTreeLog(bucket: Bucket): AsyncGenerator<{ key: string; detail: string }> {
+  const keys = listAll(bucket, `${treeFolder}batches/`);
+  let position: Position = { bundle: 0, batch: 0, previous: null, leaves: [], edges: [], cursors: {} };
+  let full: { key: string; bytes: Uint8Array } | null = null;
+  for await (const key of keys) {
+    if (key !== batchKey(position)) return yield { key: batchKey(position), detail: 'It is missing.' };
+    // It was written before the first batch of the bundle after it.
+    const stored = full && (await bucket.get(full.key));
+    if (full && stored === null) yield { key: full.key, detail: 'It is missing.' };
+    else if (full && Buffer.compare(stored!, full.bytes) !== 0)
+      yield { key: full.key, detail: 'It has other leaves than the batches.' };
+    full = null;
+    const bytes = (await bucket.get(key)) ?? new Uint8Array();
+    let batch: Batch;
+    try {
+      batch = decodeBatch(bytes, position, key);
+    } catch {
+      return yield { key, detail: 'It does not follow the batch before it.' };
+    }
+    const leaves = [...position.leaves, ...batch.leaves.map((leaf) => Buffer.from(leaf))];
+    position = { ...position, batch: position.batch + 1, previous: digestOf(bytes), leaves };
+    if (leaves.length < tileWidth) continue;
+    full = { key: tileKey('entries', position.bundle), bytes: encodeBundle(leaves) };
+    position = { ...position, bundle: position.bundle + 1, batch: 0, leaves: [] };
+  }
 }

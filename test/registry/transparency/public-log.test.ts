@@ -6,6 +6,7 @@ import { formatProof, parseCheckpoint, parseProof } from '../../../src/model/tra
 import { isConsistent, isIncluded, leafHash } from '../../../src/model/transparency/tree.ts';
 import { changeResource } from '../../../src/registry/change-resource.ts';
 import { changeStatus } from '../../../src/registry/change-version.ts';
+import { fsck } from '../../../src/registry/fsck.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
@@ -203,7 +204,7 @@ describe('the public log', () => {
   });
 
   test('goes on over bundles and tiles, and is the same when it is opened again', async () => {
-    const { registry, another } = createLoggedWorld();
+    const { registry, another, bucket } = createLoggedWorld();
     for (let at = 0; at < 300; at++) await put(registry, `@acme/apis/pay@1.${at}.0`);
     const log = await logOf(registry);
     for (let at = 300; at < 320; at++) {
@@ -215,6 +216,7 @@ describe('the public log', () => {
     const later = another();
     const again = await logOf({ ...later, bucket: { ...later.bucket } });
     expect(formatNote((await again.checkpoint()).note)).toBe(formatNote((await log.checkpoint()).note));
+    expect((await fsck(later)).damages).toEqual([]);
     for (const label of ['1.0.0', '1.250.0', '1.319.0']) {
       const proof = (await again.prove('@acme/apis/pay', label))!;
       expect(isIncluded({ ...proof.checkpoint, index: proof.index }, leafHash(proof.extra!), proof.hashes)).toBe(true);
@@ -222,6 +224,8 @@ describe('the public log', () => {
     expect(await again.tile({ level: 0, index: 1, width: size - 256 })).not.toBe(null);
     expect(await again.tile({ level: 0, index: 1, width: size - 255 })).toBe(null);
     expect(await again.tile({ level: 1, index: 0, width: 1 })).toHaveLength(32);
+    await bucket.delete('tree/tiles/entries/000000000');
+    expect((await fsck(later)).damages).toEqual([{ key: 'tree/tiles/entries/000000000', detail: 'It is missing.' }]);
   });
 
   test('a gap is not taken for its end', async () => {
@@ -232,8 +236,10 @@ describe('the public log', () => {
       await log.update();
     }
     const keys = await bucket.list('tree/batches/');
+    expect((await fsck(registry)).damages).toEqual([]);
     await bucket.delete(keys[2]!);
     const later = another();
+    expect((await fsck(later)).damages).toEqual([{ key: keys[2], detail: 'It is missing.' }]);
     await expect(publicLogOf({ ...later, bucket: { ...later.bucket } })).rejects.toMatchObject({ code: 'corrupt' });
   });
 
