@@ -94,10 +94,10 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
   const size = (): number => position.bundle * tileWidth + position.leaves.length;
 
   /** One at a time: each goes on from where the one before stopped. */
-  let last: Promise<unknown> = Promise.resolve();
+  let turn: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = last.then(work, work);
-    last = done;
+    const done = turn.then(work, work);
+    turn = done;
     return done;
   }
 
