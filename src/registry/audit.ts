@@ -92,8 +92,8 @@ export interface ChangesPage {
 }
 
 /**
- * Milliseconds after which something that affects a consumer is told. A publication is committed a little later than
- * it is dated, and what is told must stand after all that was told before.
+ * Milliseconds to wait before reporting what affects a consumer. A version is committed a little after its date, and
+ * each report must come after all earlier ones.
  */
 const affectedAfter = 60_000;
 

@@ -261,7 +261,7 @@ function decodeBatch(bytes: Uint8Array, { bundle, previous, leaves }: Position, 
   try {
     batch = decodeJson<Batch>(bytes);
   } catch {
-    throw corrupt(`${key} is no batch.`);
+    throw corrupt(`${key} is not a batch of the public log.`);
   }
   if (batch.first !== bundle * tileWidth + leaves.length || batch.previous !== previous)
     throw corrupt(`${key} does not follow the batch before it.`);

@@ -17,7 +17,7 @@ export async function followLog(
 ): Promise<WitnessAnswer | null> {
   const text = String(await read(`${url}/checkpoint`));
   const head = parseCheckpoint(text);
-  if (head === null) throw new Error(`${url}/checkpoint is no checkpoint.`);
+  if (head === null) throw new Error(`${url}/checkpoint is not a valid checkpoint.`);
   const seen = await witness.head(key.name);
   if (seen !== null && seen.size === head.size && Buffer.compare(seen.root, head.root) === 0) return null;
   const old = seen?.size ?? 0;

@@ -103,7 +103,7 @@ export function verifyProof(
   const proof = parseProof(file);
   const leaf = proof?.extra ? decodeLeaf(proof.extra) : null;
   if (proof === null || leaf === null)
-    throw refused(`What ${registry} sent is no proof that ${name} is in its public log.`);
+    throw refused(`${registry} did not send a proof that ${name} is in its public log.`);
   const isOfVersion =
     (leaf.event === 'published' || leaf.event === 'listed') && leaf.coordinate === contract && leaf.label === version;
   const { index, hashes, checkpoint } = proof;
@@ -130,7 +130,7 @@ function sameRoot(a: Checkpoint, b: Checkpoint): boolean {
 
 function parseHead(text: string, registry: string): Checkpoint {
   const head = parseCheckpoint(text);
-  if (head === null) throw refused(`${registry}/log/checkpoint is no checkpoint.`);
+  if (head === null) throw refused(`${registry}/log/checkpoint is not a valid checkpoint.`);
   return head;
 }
 

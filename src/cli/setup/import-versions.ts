@@ -21,7 +21,8 @@ export async function importVersions(kind: string, from: string, repository: str
   const versions = (await exportReaders[kind]!(from)).toSorted(
     (a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }),
   );
-  if (versions.length === 0) throw new RegistryError('malformed', `There are no versions in ${from}.`);
+  if (versions.length === 0)
+    throw new RegistryError('malformed', `${from} has no versions that --from ${kind} can read.`);
   const odd = versions.find(({ version }) => !/^\w[\w.+-]{0,99}$/.test(version));
   if (odd !== undefined)
     throw new RegistryError(

@@ -52,7 +52,7 @@ function nameFrom(text: string): string {
 }
 
 function assertFolder(root: string): void {
-  if (!existsSync(root)) fail(`There is no folder ${root}.`);
+  if (!existsSync(root)) fail(`The folder ${root} does not exist.`);
 }
 
 function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): OldVersion[] {

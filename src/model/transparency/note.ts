@@ -86,7 +86,7 @@ export function formatSignature({ name, id, signature }: NoteSignature): string 
 /** Parses a note. Null for any other text. */
 export function parseNote(note: string): Note | null {
   const end = note.lastIndexOf('\n\n');
-  // eslint-disable-next-line no-control-regex -- Notes must not have them.
+  // oxlint-disable-next-line no-control-regex -- notes must not have these characters
   if (end < 0 || note.length > maxNote || !note.endsWith('\n') || /[\u0000-\u0009\u000b-\u001f]/.test(note))
     return null;
   const signatures = parseSignatures(note.slice(end + 2));

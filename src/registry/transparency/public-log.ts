@@ -2,7 +2,7 @@ import { decodeBundle, tileWidth, type TileName } from '../../model/transparency
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, type Leaf } from '../../model/transparency/leaf.ts';
 import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
-import { proveConsistency, proveInclusion, rootOf } from '../../model/transparency/tree.ts';
+import { proveInclusion, rootOf } from '../../model/transparency/tree.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree-log.ts';
 import type { Registry } from '../registry.ts';
 import { askWitnesses } from './ask-witnesses.ts';
@@ -29,8 +29,6 @@ export interface PublicLog {
   tile(name: TileName): Promise<Uint8Array | null>;
   /** Proves that a version is in the log, by its name and label. Null if it is not. */
   prove(coordinate: string, label: string): Promise<LogProof | null>;
-  /** Proves that the log begins with that of an older size. */
-  consistency(old: number): Promise<{ checkpoint: Checkpoint; hashes: Buffer[] }>;
 }
 
 /** Milliseconds for which the log that was read counts as the newest. */
@@ -126,10 +124,6 @@ async function open(registry: Registry): Promise<PublicLog | null> {
       if (found === null || found.index >= signed.size) return null;
       const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
       return { index: found.index, hashes, checkpoint: signed, extra: found.leaf };
-    },
-    async consistency(old) {
-      const signed = await checkpoint();
-      return { checkpoint: signed, hashes: await proveConsistency(tree.nodes(signed.size), old, signed.size) };
     },
   };
 }

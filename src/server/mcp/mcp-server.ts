@@ -17,7 +17,8 @@ export function createMcpServer(asking: Asking, version: string): Server {
       ...(isError && { isError }),
     });
     try {
-      if (!Object.hasOwn(tools, params.name)) throw new RegistryError('malformed', 'There is no tool of this name.');
+      if (!Object.hasOwn(tools, params.name))
+        throw new RegistryError('malformed', 'No tool has this name. List the tools to see their names.');
       return text(await tools[params.name]!.answer(asking, params.arguments ?? {}));
     } catch (error) {
       if (isRegistryError(error)) return text({ error: error.message }, true);

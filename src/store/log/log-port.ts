@@ -37,7 +37,7 @@ export interface Log extends Records {
   use(): { bytes: number; limit: number };
 }
 
-/** The names of logs, such as `@acme` and `registry`, or all that there are. */
+/** The names of logs, such as `@acme` and `registry`; `all` means every log. */
 export type Logs = readonly string[] | 'all';
 
 /** A log that is damaged, with the first entry that is damaged or missing. */

@@ -116,7 +116,7 @@ test("the SDK's client searches, lists, reads, compares and asks who uses it", a
   expect(await call('compare', { document, from: '1.0.0' })).toMatchObject({ from: '1.0.0', verdict: 'breaking' });
   expect(await call('who_uses', { document })).toEqual({ document, users: [] });
   expect(await call('read_operation', { document, operation: 'GET /none' })).toContain('has no operation');
-  expect(await call('nothing')).toContain('no tool of this name');
+  expect(await call('nothing')).toContain('No tool has this name');
   expect(await call('list', { org: '../x' })).toContain('must be the name of an organization');
 });
 
