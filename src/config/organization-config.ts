@@ -1,12 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
 import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
 import type { Visibility } from '../model/access.ts';
-import { usualRules, type ChangeRules } from '../model/comparison.ts';
+import { usualRules, type ChangeRules, type ChangeSettings } from '../model/comparison.ts';
 import { RegistryError } from '../model/errors.ts';
 import { assertNoCredential } from '../model/repository-url.ts';
 import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
 import type { Validation } from '../model/problem.ts';
+import type { Version } from '../model/resource.ts';
 import type { HostConfig } from './host-config.ts';
 import type { Quotas } from './quotas.ts';
 
@@ -47,7 +48,7 @@ export interface OrganizationConfig {
   /** Hosts whose images its pages show: `cdn.acme.com`. */
   images?: string[];
   /** How changes between two versions are judged. */
-  changes?: Partial<ChangeRules>;
+  changes?: ChangeSettings;
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
   /** In place of those for all. */
@@ -137,9 +138,19 @@ export function organizationIn(
   return Object.hasOwn(organizations, name) ? organizations[name]! : null;
 }
 
-/** How an organization's changes are judged. */
-export function changeRulesIn(config: { organizations: Record<string, OrganizationConfig> }, org: string): ChangeRules {
-  return { ...usualRules, ...organizationIn(config, org)?.changes };
+/**
+ * How an organization's changes are judged. `before`: the version that is compared, if it is one; `at`: the time of
+ * the new document.
+ */
+export function changeRulesIn(
+  config: { organizations: Record<string, OrganizationConfig> },
+  org: string,
+  { before, at }: { before: Pick<Version, 'status'> | null; at: string },
+): ChangeRules {
+  const { deprecation, ...rules } = organizationIn(config, org)?.changes ?? {};
+  if (deprecation === undefined) return { ...usualRules, ...rules };
+  const sunset = before?.status.state === 'deprecated' ? (before.status.sunset ?? null) : null;
+  return { ...usualRules, ...rules, removal: { grace: Number.parseInt(deprecation.grace), at, sunset } };
 }
 
 /** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */

@@ -6,8 +6,10 @@ import {
   verdicts,
   worstOf,
   type Change,
+  type ChangeRules,
   type Comparison,
 } from '../model/comparison.ts';
+import { createPathGlob } from '../model/path-glob.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';
 
@@ -26,8 +28,10 @@ const maxNames = 50_000;
 /** Puts the changes together: each once, with all operations that it reaches, the worst first. */
 export function conclude({ walk, root, operations }: ComparedApis): Comparison {
   const groups = new Map<string, FactGroup>();
+  const withRules = createRules(walk.rules);
   const collect = (unit: Unit, operation: number | null) => {
-    for (const fact of unit.facts) {
+    for (const written of unit.facts) {
+      const fact = withRules(written);
       const key = [
         fact.code,
         fact.pointers.before,
@@ -70,11 +74,22 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
       before: existing(walk.before.document, fact.pointers.before),
       after: existing(walk.after.document, fact.pointers.after),
     };
-    const { verdict, code, message, before, after, direction } = fact;
-    const change = { verdict, code, message, before, after, pointers, direction };
+    const { verdict, usually, code, message, before, after, direction } = fact;
+    const change = { verdict, ...(usually && { usually }), code, message, before, after, pointers, direction };
     return { ...change, operations: names.map((at) => operations[at]!.name), reach: reached.size };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };
+}
+
+/** Gives facts the verdicts that the organization set, and says so. */
+function createRules({ rules = {} }: ChangeRules): (fact: Fact) => Fact {
+  const set = Object.entries(rules).map(([code, verdict]) => ({ matches: createPathGlob(code), verdict }));
+  return (fact) => {
+    const verdict = set.findLast(({ matches }) => matches(fact.code) !== null)?.verdict ?? fact.verdict;
+    if (verdict === fact.verdict) return fact;
+    const says = `The organization's rules say ${verdict}; it is usually ${fact.verdict}.`;
+    return { ...fact, verdict, usually: fact.verdict, message: `${fact.message} ${says}` };
+  };
 }
 
 function compareNumbers(a: number, b: number): number {

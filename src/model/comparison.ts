@@ -12,10 +12,30 @@ export type Verdict = (typeof verdicts)[number];
 /** The worst verdict of a comparison. `none`: nothing changed. */
 export type WorstVerdict = Verdict | 'none';
 
-/** What an organization or an API decides about changes. */
+/** What an organization decides about changes. */
 export interface ChangeRules {
   /** The verdict on a new enum value in a response. Most readers ignore unknown values. */
   enums: EnumVerdict;
+  /** Verdicts in place of Stele's, by the code of a change; `*` is any part of one. The last that matches counts. */
+  rules?: Readonly<Record<string, Verdict>>;
+  /** Absent: the removal of what is deprecated breaks as any other. */
+  removal?: RemovalRules;
+}
+
+/** When what is deprecated may be removed. */
+export interface RemovalRules {
+  /** Days after its sunset. */
+  grace: number;
+  /** The time of the new document: ISO 8601. */
+  at: string;
+  /** The sunset of the old version, if it is deprecated. */
+  sunset: string | null;
+}
+
+/** How an organization's configuration says it. */
+export interface ChangeSettings extends Partial<Pick<ChangeRules, 'enums' | 'rules'>> {
+  /** `grace`: days after a sunset, such as `90d`. */
+  deprecation?: { grace: string };
 }
 
 export const enumVerdicts = ['breaking', 'risky'] as const;
@@ -29,6 +49,8 @@ export type Direction = 'request' | 'response' | 'both';
 /** One change between two documents. */
 export interface Change {
   verdict: Verdict;
+  /** Stele's verdict, where the organization's `changes.rules` set another one. */
+  usually?: Verdict;
   /** A stable name in kebab case: `request-property-became-required`. */
   code: string;
   /** A sentence in plain English, with the values before and after. */

@@ -66,6 +66,14 @@ export interface Version {
   dependencies?: readonly Dependency[];
 }
 
+/**
+ * The time of a version: that of its commit, if it is not after it was published. A commit says any time, and its
+ * author must not choose when a deprecation has ended.
+ */
+export function timeOfVersion({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): string {
+  return createdAt !== undefined && Date.parse(createdAt) < Date.parse(publishedAt) ? createdAt : publishedAt;
+}
+
 /** The lifecycle of a resource, as in Backstage's `spec.lifecycle`. */
 export const lifecycles = ['experimental', 'production', 'deprecated', 'retired'] as const;
 export type Lifecycle = (typeof lifecycles)[number];

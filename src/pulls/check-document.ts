@@ -5,7 +5,7 @@ import type { Comparison } from '../model/comparison.ts';
 import { fittingVersion } from '../model/versions/fitting-version.ts';
 import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
 import { adviceIn, countText, type Report } from '../model/problem.ts';
-import { selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
@@ -169,7 +169,7 @@ async function changesOf(
   const why =
     'version' in result && followed !== null ? whyCompared(result.resource, result.version) : 'the latest version';
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
-  const after = publishedAs(artifact);
+  const after = { ...publishedAs(artifact), ...('version' in result && { at: timeOfVersion(result.version) }) };
   let comparison = stored ?? (await tryCompareWith(registry, resource, before, after, {}));
   const bytes = files.find((file) => file.path === path)?.bytes;
   // Finding the lines means reading the file again, and most documents need none.

@@ -1,5 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { notCompared, type Change, type Comparison, noCounts } from '../../src/model/comparison.ts';
+import { describe, expect, it, test } from 'vitest';
+import {
+  notCompared,
+  type Change,
+  type ChangeRules,
+  type ChangeSettings,
+  type Comparison,
+  noCounts,
+} from '../../src/model/comparison.ts';
 import type { Compatibility } from '../../src/model/gate.ts';
 import { createReport, type Exemption, type Problem } from '../../src/model/problem.ts';
 import type { Resource } from '../../src/model/resource.ts';
@@ -39,8 +46,9 @@ const changed = (...changes: Change[]): Comparison => ({
   reason: null,
 });
 
-/** What the new document was compared as. */
+/** What the new document was compared as, and by which rules. */
 const compared: Published[] = [];
+const judged: ChangeRules[] = [];
 
 async function check(
   labels: string[],
@@ -51,12 +59,16 @@ async function check(
     exemptions = [],
     latest = labels.at(-1) ?? null,
     problems = [],
+    committedAt = null,
+    changes = {},
   }: {
     compatibility?: Compatibility;
     comparison?: Comparison;
     exemptions?: Exemption[];
     latest?: string | null;
     problems?: Problem[];
+    committedAt?: string | null;
+    changes?: ChangeSettings;
   } = {},
 ) {
   const versions = labels.map((one) => {
@@ -66,8 +78,14 @@ async function check(
   const resource = { org: 'acme', latest, versions } as unknown as Resource;
   const registry = {
     objects: { get: async (digest: string) => objects.get(digest as ReturnType<typeof digestOf>) ?? null },
-    compiler: { compare: async (_before: unknown, after: Published) => (compared.push(after), comparison) },
-    config: { limits: {}, organizations: {} },
+    compiler: {
+      compare: async (...[, after, , rules]: Parameters<Registry['compiler']['compare']>) => (
+        compared.push(after),
+        judged.push(rules),
+        comparison
+      ),
+    },
+    config: { limits: {}, organizations: { acme: { repositories: [], owners: [], defaults: {}, changes } } },
     now: () => new Date('2026-11-22T00:00:00Z'),
   } as unknown as Registry;
   const representations = [{ format: 'json', coding: 'identity', bytes: json }];
@@ -79,6 +97,7 @@ async function check(
     entry: 'a.yaml',
     compiled: compiled as unknown as Compiled,
     exemptions,
+    committedAt,
   });
 }
 
@@ -199,4 +218,15 @@ describe('a breaking change', () => {
     for (const verdict of ['risky', 'safe', 'docs'] as const)
       expect(await count(changed({ ...change, verdict }))).toBe(0);
   });
+});
+
+test('deprecations end by the time of the commit, but a commit from the future ends none', async () => {
+  judged.length = 0;
+  const changes = { deprecation: { grace: '90d' } };
+  for (const committedAt of ['2026-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z', null])
+    await check(['1.0.0'], '1.1.0', { committedAt, changes });
+  expect([...new Set(judged.map(({ removal }) => `${removal?.at} ${removal?.grace}`))]).toEqual([
+    '2026-01-01T00:00:00.000Z 90',
+    '2026-11-22T00:00:00.000Z 90',
+  ]);
 });

@@ -74,7 +74,8 @@ async function compare(command: Command, before: string, after: string): Promise
     const { limits } = config;
     const named = [before, after].find(isCoordinate);
     const org = (named && parseCoordinate(named)?.coordinate.org) ?? null;
-    const rules = { ...(org === null ? usualRules : changeRulesIn(config, org)), ...(enums && { enums }) };
+    const judged = { before: null, at: new Date().toISOString() };
+    const rules = { ...(org === null ? usualRules : changeRulesIn(config, org, judged)), ...(enums && { enums }) };
     const documentNamed = (name: string): Promise<Published> => {
       const isHere = isCoordinate(name) && remote === undefined;
       if (isHere) return publishedDocument(registry!, name);

@@ -150,6 +150,7 @@ const rendered = where(
 
 const change = record<Change>({
   verdict: oneOf(verdicts),
+  usually: optional(oneOf(verdicts)),
   code: text,
   message: text,
   before: textOrNull,

@@ -1,6 +1,6 @@
-import type { Direction, Verdict } from '../../model/comparison.ts';
+import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { pointersOf, reportPart, reportRequired, reportTexts } from './report-part.ts';
+import { pointersOf, reportPart, reportRequired, reportSunset, reportTexts } from './report-part.ts';
 import { pairItems, type Operation, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
@@ -9,6 +9,7 @@ import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
 import { compareServers } from './compare-servers.ts';
 import { codeOf, sayHas } from '../report.ts';
+import { judgeRemoval } from '../sunset.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, membersOf, resolvePlace } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -18,10 +19,10 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, isWebh
   const at = { before: before?.place.pointer ?? null, after: after?.place.pointer ?? null };
   const thing = isWebhook ? 'webhook' : 'operation';
   if (after === null) {
-    const isDeprecated = objectOf(before!.place.value)['deprecated'] === true;
-    const code = `${isDeprecated ? 'deprecated-' : ''}${thing}-removed`;
-    const message = `${before!.name} was removed${isDeprecated ? '; it was deprecated' : ''}.`;
-    return reportPart(unit, 'breaking', code, message, { before: before!.name, at });
+    const { isOver, says } = judgeRemoval(walk, [before!.place.value]);
+    const code = `${says === '' ? '' : 'deprecated-'}${thing}-removed`;
+    const message = `${before!.name} was removed${says}.`;
+    return reportPart(unit, isOver ? 'safe' : 'breaking', code, message, { before: before!.name, at });
   }
   if (before === null)
     return reportPart(unit, 'safe', `${thing}-added`, `${after.name} was added.`, { after: after.name, at });
@@ -76,7 +77,7 @@ function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation
   }
   compareTags(unit, before, after);
   compareOthers(unit, before, after);
-  compareSunset(unit, before, after);
+  reportSunset(walk, unit, places, after.name, 'operation');
 }
 
 const members = new Set(
@@ -106,23 +107,6 @@ function compareTags(unit: Unit, before: Operation, after: Operation): void {
     });
   if (added !== '')
     reportPart(unit, 'docs', 'operation-tag-added', `${after.name} has the tag ${added}.`, { after: added, at });
-}
-
-/** An announced end may move to a later day, but not to an earlier one. */
-function compareSunset(unit: Unit, before: Operation, after: Operation): void {
-  const [old, current] = [before, after].map(({ place }) => textOf(objectOf(place.value)['x-sunset']) || null);
-  if (old === current) return;
-  const at = { before: before.place.pointer, after: after.place.pointer };
-  const given = { before: old!, after: current!, at };
-  const tell = (verdict: Verdict, name: string, says: string) =>
-    reportPart(unit, verdict, `operation-sunset-${name}`, `${after.name} ${says}.`, given);
-  if (old === null) return tell('safe', 'set', `ends on ${current}`);
-  if (current === null) return tell('risky', 'unset', `no longer says that it ends on ${old}`);
-  const [from, to] = [Date.parse(old!), Date.parse(current!)];
-  const says = `ends on ${current} instead of ${old}`;
-  if (Number.isNaN(from) || Number.isNaN(to)) tell('unknown', 'changed', says);
-  else if (to < from) tell('risky', 'earlier', says);
-  else tell('safe', 'later', says);
 }
 
 function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operation, direction: Direction): void {

@@ -1,7 +1,16 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf } from '../../render/json-value.ts';
-import { membersAt, reportPart, reportRequired, reportTexts, setLabel, type Places } from './report-part.ts';
+import {
+  membersAt,
+  reportPart,
+  reportRequired,
+  reportSunset,
+  reportTexts,
+  setLabel,
+  type Places,
+} from './report-part.ts';
 import { kebab } from '../report.ts';
+import { judgeRemoval } from '../sunset.ts';
 import { templateNames, type Operation } from './pair-operations.ts';
 import { parameterKey, parametersOf, type Parameter } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
@@ -28,8 +37,10 @@ export function compareParameters(
       if (!isSame)
         compareParameter(walk, unit, parameter, other, { direction, role: 'parameter', subject: nameOf(other) });
     } else {
-      const message = `${nameOf(parameter)} was removed; whether it is still accepted is not said.`;
-      reportPart(unit, 'risky', `${direction}-parameter-removed`, message, {
+      const { isOver, says } = judgeRemoval(walk, [parameter.place.value]);
+      const end = isOver ? says : '; whether it is still accepted is not said';
+      const message = `${nameOf(parameter)} was removed${end}.`;
+      reportPart(unit, isOver ? 'safe' : 'risky', `${direction}-parameter-removed`, message, {
         before: parameter.name,
         at: { before: parameter.place.pointer, after: current.place.pointer },
         direction,
@@ -88,7 +99,10 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
     const isSchemaOwn = [before, after].some(({ schema, place }) => schema === place);
     if (!isSchemaOwn) {
       reportTexts(walk, unit, places, { subject, role, keys: ['description', 'example', 'examples'] });
-      if (role === 'parameter') compareDeprecated(walk, unit, places, subject);
+      if (role === 'parameter') {
+        compareDeprecated(walk, unit, places, subject);
+        reportSunset(walk, unit, places, subject, role);
+      }
     }
     if (before.content.size > 0 || after.content.size > 0) return compareContents(walk, unit, before, after, what);
     // One without a schema allows anything.

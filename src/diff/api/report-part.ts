@@ -1,6 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
-import { objectOf } from '../../render/json-value.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { addFact, describeText, judge, kebab, type Judgement, type Pointers } from '../report.ts';
+import { judgeSunset } from '../sunset.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Label, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -82,4 +83,14 @@ export function reportTexts(
     const says = describeText(key, stated.before, stated.after);
     reportPart(unit, 'docs', `${role}-${name}-changed`, `${subject} ${says}.`, stated);
   }
+}
+
+/** Reports an announced end (`x-sunset`) that changed. */
+export function reportSunset(walk: Walk, unit: Unit, places: Places, subject: string, role: string): void {
+  const [before, after] = [places.before, places.after].map(({ value }) => textOf(objectOf(value)['x-sunset']) || null);
+  const judged = judgeSunset(walk, before!, after!);
+  if (judged === null) return;
+  const { verdict, name, says } = judged;
+  const details = { before: before!, after: after!, at: pointersOf(places) };
+  reportPart(unit, verdict, `${role}-sunset-${name}`, `${subject} ${says}.`, details);
 }

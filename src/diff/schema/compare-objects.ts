@@ -1,6 +1,7 @@
 import { compareFlags, hasFlag } from './compare-flags.ts';
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
-import type { Schema } from './schema-parts.ts';
+import { flatten, type Schema } from './schema-parts.ts';
+import { judgeRemoval } from '../sunset.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
 import { membersOf, memberOf } from '../side.ts';
@@ -62,12 +63,18 @@ function isUnsent({ walk, direction }: Pair, side: 'before' | 'after', schema: S
 }
 
 function removed(pair: Pair, name: string, schema: Schema): void {
-  const { before, after, direction } = pair;
+  const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'before', schema)) return;
   const about = { before: schema[0]!.pointer, after: null };
   const details = { about, at: { before: about.before, after: after.pointer } };
   const isRequired = before.required.has(name);
   const isStillRequired = after.required.has(name);
+  const ended = judgeRemoval(
+    walk,
+    flatten(walk.before, schema).parts.map(({ value }) => value),
+  );
+  if (ended.isOver)
+    return report(pair, 'safe', 'removed', `was removed${ended.says}`, { ...details, effect: 'changes' });
   if (direction === 'response' && isRequired && !isStillRequired)
     return report(pair, 'widens', 'removed', 'was removed; it was always present', details);
   if (direction === 'response') {

@@ -1,4 +1,6 @@
 import { codeOf, describeText, kebab, placesOf, quote, report, sayHas, type Pair } from '../report.ts';
+import { textOf } from '../../render/json-value.ts';
+import { judgeSunset } from '../sunset.ts';
 import { isText } from './keywords.ts';
 import { textOfValue } from './read-schema.ts';
 
@@ -13,8 +15,16 @@ export function compareTexts(pair: Pair): void {
 function compareText(pair: Pair, keyword: string): void {
   const stated = statedAs(pair, keyword);
   if (stated.before === stated.after) return;
+  if (keyword === 'x-sunset') return compareSunset(pair, stated);
   const name = keyword.startsWith('x-') ? 'extension' : kebab(keyword);
   report(pair, 'docs', `${name}-changed`, describeText(keyword, stated.before, stated.after), stated);
+}
+
+function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof statedAs>): void {
+  const textAt = (view: Pair['before']) => textOf(view.first('x-sunset')?.value) || null;
+  const judged = judgeSunset(walk, textAt(pair.before), textAt(pair.after));
+  if (judged === null) return;
+  report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
 }
 
 /** The values of a keyword as texts, and where they stand. Null: absent. */

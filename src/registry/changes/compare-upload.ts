@@ -1,15 +1,13 @@
 import type { Turn } from '../../compile/compile.ts';
-import { changeRulesIn } from '../../config/organization-config.ts';
 import { parseSelector } from '../../model/address.ts';
 import type { Comparison } from '../../model/comparison.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import { nameOf, selectVersion, type Resource } from '../../model/resource.ts';
-import { readPublished } from '../derived.ts';
 import type { CompileRequest } from '../gate/compile-document.ts';
 import { openReferences } from '../graph/references.ts';
 import type { Registry } from '../registry.ts';
-import { publishedAs } from './compare-versions.ts';
+import { compareWith, publishedAs } from './compare-versions.ts';
 
 /**
  * Compares a version with a document that is not published. `from`: as after the `@` of a URL;
@@ -38,10 +36,6 @@ export async function compareUpload(
     const { problems, ...rest } = report;
     throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
   }
-  const before = await readPublished(registry, version);
-  const comparison = await compiler.compare(before, publishedAs(artifact), config.limits, changeRulesIn(config, org), {
-    org,
-    ...turn,
-  });
+  const comparison = await compareWith(registry, resource, version, publishedAs(artifact), turn);
   return { label: version.label, comparison };
 }

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { changeRulesIn } from '../../config/organization-config.ts';
-import { notCompared, type Comparison } from '../../model/comparison.ts';
-import { hexOf } from '../../model/digest.ts';
-import type { Resource, Version } from '../../model/resource.ts';
+import { notCompared, usualRules, type Comparison } from '../../model/comparison.ts';
+import { digestOf, hexOf } from '../../model/digest.ts';
+import { encodeJson } from '../../model/json.ts';
+import { timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Artifact, Published, Turn } from '../../compile/compile.ts';
 import { derive, readPublished } from '../derived.ts';
 import type { GrantedVersion } from '../read.ts';
@@ -15,17 +17,22 @@ export function publishedAs({ type, kind, representations }: Artifact): Publishe
   return { type, kind, json: json.bytes };
 }
 
+/** A document that a version is compared with. `at`: its time, ISO 8601. Default: now. */
+export interface NextDocument extends Published {
+  at?: string;
+}
+
 /** Compares a published version with a document. Rejects if the sandboxes are not available. */
-async function compareWith(
+export async function compareWith(
   registry: Registry,
   { org }: Pick<Resource, 'org'>,
   before: Version,
-  after: Published,
+  { at = registry.now().toISOString(), ...after }: NextDocument,
   turn: Turn,
 ): Promise<Comparison> {
   const { compiler, config } = registry;
   const old = await readPublished(registry, before);
-  return compiler.compare(old, after, config.limits, changeRulesIn(config, org), { org, ...turn });
+  return compiler.compare(old, after, config.limits, changeRulesIn(config, org, { before, at }), { org, ...turn });
 }
 
 /**
@@ -36,7 +43,7 @@ export async function tryCompareWith(
   registry: Registry,
   resource: Resource,
   before: Version,
-  after: Published,
+  after: NextDocument,
   turn: Turn,
 ): Promise<Comparison> {
   try {
@@ -65,13 +72,16 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   if (stored !== null && stored.reason === null) return stored;
   const { org } = to.resource;
   const { cache, monotonic } = registry;
-  const { enums } = changeRulesIn(registry.config, org);
-  const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${enums === 'risky' ? '' : `-${enums}`}`;
+  const at = timeOfVersion(to.version);
+  const rules = changeRulesIn(registry.config, org, { before: from.version, at });
+  const isUsual = isDeepStrictEqual(rules, usualRules);
+  const judged = isUsual ? '' : `-${hexOf(digestOf(encodeJson(rules)))}`;
+  const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${judged}`;
   const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
   tried.set(cache, until);
   if (monotonic() < (until.get(name) ?? -Infinity)) return stored ?? notCompared(overLimits);
   const make = async () => {
-    const after = await readPublished(registry, to.version);
+    const after = { ...(await readPublished(registry, to.version)), at };
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
     return comparison.reason === null ? comparison : null;
   };

@@ -2,7 +2,7 @@ import { comparedWith } from '../../model/versions/compared-with.ts';
 import type { VersionChanges } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
-import type { Resource, Version } from '../../model/resource.ts';
+import { timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Artifact, Turn } from '../../compile/compile.ts';
 import { publishedAs, tryCompareWith } from './compare-versions.ts';
 import type { Registry } from '../registry.ts';
@@ -23,7 +23,7 @@ export async function compareForeseen(
   if (foreseen.outcome !== 'published') return null;
   const before = comparedWith(foreseen.resource, foreseen.version);
   if (before === null) return null;
-  const after = publishedAs(artifact);
+  const after = { ...publishedAs(artifact), at: timeOfVersion(foreseen.version) };
   const compared = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
   const bytes = encodeJson(compared);
   const { verdict, counts } = compared;

@@ -1,4 +1,3 @@
-import { changeRulesIn } from '../../config/organization-config.ts';
 import type { Change, Comparison } from '../../model/comparison.ts';
 import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
 import type { Exempted, Exemption } from '../../model/problem.ts';
@@ -6,9 +5,9 @@ import { releaseBefore } from '../../model/versions/compared-with.ts';
 import { fittingVersion } from '../../model/versions/fitting-version.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
-import { findVersion, type Resource, type Version } from '../../model/resource.ts';
-import type { Compiled, Published, Turn } from '../../compile/compile.ts';
-import { readPublished } from '../derived.ts';
+import { findVersion, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
+import type { Compiled, Turn } from '../../compile/compile.ts';
+import { compareWith, type NextDocument } from '../changes/compare-versions.ts';
 import type { Registry } from '../registry.ts';
 
 /** A version that would be published. */
@@ -17,6 +16,8 @@ interface Next {
   entry: string;
   compiled: Compiled;
   exemptions: readonly Exemption[];
+  /** The date of its commit, or null for an upload. */
+  committedAt: string | null;
 }
 
 /**
@@ -28,7 +29,7 @@ export async function checkCompatibility(
   registry: Registry,
   resource: Resource,
   compatibility: Compatibility,
-  { label, entry, compiled, exemptions }: Next,
+  { label, entry, compiled, exemptions, committedAt }: Next,
   turn: Turn = {},
 ): Promise<Report> {
   const { artifact, report } = compiled;
@@ -36,14 +37,10 @@ export async function checkCompatibility(
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (before === null || !artifact || !json) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
-  const { org } = resource;
-  const old = await readPublished(registry, before);
-  const after = { type: artifact.type, kind: artifact.kind, json: json.bytes };
-  const compare = (current: Published) =>
-    registry.compiler.compare(old, current, registry.config.limits, changeRulesIn(registry.config, org), {
-      org,
-      ...turn,
-    });
+  const publishedAt = registry.now().toISOString();
+  const at = timeOfVersion({ publishedAt, ...(committedAt !== null && { createdAt: committedAt }) });
+  const after = { type: artifact.type, kind: artifact.kind, json: json.bytes, at };
+  const compare = (current: NextDocument) => compareWith(registry, resource, before, current, turn);
   let comparison = await compare(after);
   const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;
   // Finding the lines means reading the file again, and most documents need none.

@@ -87,7 +87,8 @@ export async function checkNext(
 ): Promise<Report> {
   if (existing === null) return compiled.report;
   const { compatibility } = gateOf(registry, existing);
-  const next = { label, entry: request.entry, compiled, exemptions: request.exemptions ?? [] };
+  const { entry, exemptions = [], snapshot } = request;
+  const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   return checkCompatibility(registry, existing, compatibility, next, turn);
 }

@@ -1,0 +1,55 @@
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Verdict } from '../model/comparison.ts';
+import { textOf } from '../render/json-value.ts';
+import type { Walk } from './walk.ts';
+
+// The end of what is deprecated: `x-sunset` of a document, or the sunset of the version's status.
+
+const day = 24 * 60 * 60 * 1000;
+const timePattern =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$/;
+
+/** A date, or a time of RFC 3339, in milliseconds. NaN for anything else. */
+function timeOf(text: string): number {
+  return timePattern.test(text) ? Date.parse(text) : NaN;
+}
+
+/**
+ * Whether something may be removed without breaking anybody, since its sunset and the organization's
+ * grace have passed; and the end of a sentence about its removal. `parts`: the objects that describe it.
+ */
+export function judgeRemoval({ rules }: Walk, parts: readonly unknown[]): { isOver: boolean; says: string } {
+  const { removal } = rules;
+  const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);
+  const isDeprecated = stated('deprecated').includes(true);
+  const isEnding = removal !== undefined && removal.sunset !== null;
+  if (!isDeprecated && !isEnding) return { isOver: false, says: '' };
+  if (removal === undefined) return { isOver: false, says: '; it was deprecated' };
+  const sunset = (isDeprecated && stated('x-sunset').map(textOf).find(Boolean)) || removal.sunset;
+  if (sunset === null) return { isOver: false, says: '; it was deprecated without a sunset' };
+  const from = timeOf(sunset) + removal.grace * day;
+  if (Number.isNaN(from)) return { isOver: false, says: `; its sunset ${JSON.stringify(sunset)} is not a date` };
+  const isOver = from <= Date.parse(removal.at);
+  const safe = `removing it ${isOver ? 'is' : 'would be'} safe from ${new Date(from).toISOString().slice(0, 10)}`;
+  return { isOver, says: `; it was deprecated with the sunset ${sunset}, and ${safe}` };
+}
+
+/**
+ * Judges an announced end that changed: it may move to a later day, but not to an earlier one. Where removals
+ * after it are safe, one in the past would be a removal without notice. Null: it is the same.
+ */
+export function judgeSunset(
+  { rules: { removal } }: Walk,
+  before: string | null,
+  after: string | null,
+): { verdict: Verdict; name: string; says: string } | null {
+  if (before === after) return null;
+  if (after === null) return { verdict: 'risky', name: 'unset', says: `no longer says that it ends on ${before}` };
+  const [from, to] = [before === null ? Infinity : timeOf(before), timeOf(after)];
+  const says = before === null ? `ends on ${after}` : `ends on ${after} instead of ${before}`;
+  if (removal !== undefined && to < from && to < Date.parse(removal.at))
+    return { verdict: 'breaking', name: 'passed', says: `${says}, which has passed already` };
+  if (before === null) return { verdict: 'safe', name: 'set', says };
+  if (Number.isNaN(from) || Number.isNaN(to)) return { verdict: 'unknown', name: 'changed', says };
+  return to < from ? { verdict: 'risky', name: 'earlier', says } : { verdict: 'safe', name: 'later', says };
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { ChangeRules } from '../../src/model/comparison.ts';
+import { api, compare, giving, only, taking, told } from './given.ts';
+
+/** An operation that was deprecated with this sunset. */
+const ending = (sunset?: string) => api({ deprecated: true, ...(sunset !== undefined && { 'x-sunset': sunset }) });
+const without = api({}, { paths: {} });
+const rules = (at: string, sunset: string | null = null, grace = 90): ChangeRules => ({
+  enums: 'risky',
+  removal: { grace, at, sunset },
+});
+
+const verdictAt = (sunset: string | undefined, at: string) =>
+  only(compare(ending(sunset), without, 'openapi', rules(at)));
+
+test('an operation may be removed when its sunset and the grace have passed, and not a day earlier', () => {
+  const early = verdictAt('2026-01-01', '2026-03-31T23:59:59Z');
+  expect(early).toMatchObject({ verdict: 'breaking', code: 'deprecated-operation-removed' });
+  expect(early.message).toBe(
+    'POST /things was removed; it was deprecated with the sunset 2026-01-01, and removing it would be safe from 2026-04-01.',
+  );
+  const late = verdictAt('2026-01-01', '2026-04-01T00:00:00Z');
+  expect(late.verdict).toBe('safe');
+  expect(late.message).toContain('removing it is safe from 2026-04-01.');
+});
+
+test.each([[undefined], ['soon'], ['1 Jan 2020'], ['2026-13-40'], ['+275760-09-13']])(
+  'the sunset %j never makes a removal safe',
+  (sunset) => expect(verdictAt(sunset, '2999-01-01T00:00:00Z').verdict).toBe('breaking'),
+);
+
+test('without a grace, a removal breaks; so does that of what has a sunset and is not deprecated', () => {
+  expect(only(compare(ending('2000-01-01'), without)).verdict).toBe('breaking');
+  const active = api({ 'x-sunset': '2000-01-01' });
+  expect(only(compare(active, without, 'openapi', rules('2026-01-01T00:00:00Z'))).verdict).toBe('breaking');
+});
+
+test('the sunset of a deprecated version is that of all its operations', () => {
+  const judged = (at: string) => only(compare(api(), without, 'openapi', rules(at, '2026-01-01T00:00:00Z'))).verdict;
+  expect([judged('2026-03-01T00:00:00Z'), judged('2026-05-01T00:00:00Z')]).toEqual(['breaking', 'safe']);
+});
+
+test('parameters and properties are judged as operations are', () => {
+  const past = { deprecated: true, 'x-sunset': '2026-01-01' };
+  const later = rules('2026-05-01T00:00:00Z');
+  const q = { name: 'q', in: 'query', schema: { type: 'string' } };
+  expect(told(compare(api({ parameters: [{ ...q, ...past }] }), api(), 'openapi', later))).toEqual([
+    'safe request-parameter-removed',
+  ]);
+  const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
+  const a = { type: 'string', ...past };
+  for (const of of [taking, giving])
+    expect(only(compare(of(object({ a })), of(object({})), 'openapi', later)).verdict).toBe('safe');
+  expect(
+    only(compare(taking(object({ a })), taking(object({})), 'openapi', rules('2026-02-01T00:00:00Z'))).verdict,
+  ).toBe('breaking');
+});
+
+test('a sunset in the past is a removal without notice, so two versions at once get round no grace', () => {
+  const at = rules('2026-05-01T00:00:00Z');
+  const set = (before: string | undefined, after: string) =>
+    told(compare(ending(before), ending(after), 'openapi', at)).join();
+  expect(set(undefined, '2020-01-01')).toBe('breaking operation-sunset-passed');
+  expect(set('2027-01-01', '2020-01-01')).toBe('breaking operation-sunset-passed');
+  expect(set(undefined, '2026-06-01')).toBe('safe operation-sunset-set');
+  expect(set('2020-01-01', '2020-02-01')).toBe('safe operation-sunset-later');
+});
+
+test('an organization sets verdicts by code, and the report says so', () => {
+  const given: ChangeRules = { enums: 'risky', rules: { '*-removed': 'risky', 'operation-removed': 'docs' } };
+  const change = only(compare(api(), without, 'openapi', given));
+  expect(change).toMatchObject({ verdict: 'docs', usually: 'breaking', code: 'operation-removed' });
+  expect(change.message).toBe("POST /things was removed. The organization's rules say docs; it is usually breaking.");
+  const comparison = compare(ending(), without, 'openapi', given);
+  expect([comparison.verdict, comparison.counts.risky]).toEqual(['risky', 1]);
+  expect(
+    only(compare(api(), without, 'openapi', { enums: 'risky', rules: { 'operation-removed': 'breaking' } })),
+  ).not.toHaveProperty('usually');
+});
