@@ -15,7 +15,7 @@ export function compareTexts(pair: Pair): void {
 function compareText(pair: Pair, keyword: string): void {
   const stated = statedAs(pair, keyword);
   if (stated.before === stated.after) return;
-  if (keyword === 'x-sunset') return compareSunset(pair, stated);
+  if (keyword === 'x-sunset' && pair.walk.rules.removal !== undefined) return compareSunset(pair, stated);
   const name = keyword.startsWith('x-') ? 'extension' : kebab(keyword);
   report(pair, 'docs', `${name}-changed`, describeText(keyword, stated.before, stated.after), stated);
 }
