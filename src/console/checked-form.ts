@@ -16,8 +16,8 @@ export interface CheckResult {
   faults?: ReadonlyMap<string, string>;
   report?: Report | null;
   verdict?: ShownForm['verdict'];
-  /** What would change, and since which version. */
-  changes?: (Comparison & { from: string }) | null;
+  /** What would change, compared with which version, and why with that one. */
+  changes?: (Comparison & { from: string; why: string }) | null;
   /** Safe HTML of the page that would be published. */
   preview?: string | null;
   status?: number;
@@ -58,11 +58,12 @@ export function sendCheckedForm(
 const maxChanges = 50;
 
 /** The changes as the page lists them: what breaks comes first. */
-function showChanges({ from, counts, changes, reason }: NonNullable<CheckResult['changes']>): object {
+function showChanges({ from, why, counts, changes, reason }: NonNullable<CheckResult['changes']>): object {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = changes.slice(0, maxChanges);
+  const words = total === 0 ? 'nothing changes' : countsInWords(counts);
   return {
-    summary: reason ?? (total === 0 ? `Nothing changes since ${from}.` : `Since ${from}: ${countsInWords(counts)}.`),
+    summary: reason ?? `Compared with ${from}, ${why}: ${words}.`,
     items: shown.map(({ verdict, message }) => ({ ...verdictTags[verdict], message })),
     left: total - shown.length,
   };

@@ -1,7 +1,7 @@
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { comparedWith } from '../model/versions/compared-with.ts';
+import { comparedWith, whyCompared } from '../model/versions/compared-with.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { sendCheckedForm, type CheckResult } from './checked-form.ts';
@@ -82,7 +82,8 @@ async function changesIn(
   const before = resource && comparedWith(resource, { label: version });
   if (outcome !== 'published' || !before) return null;
   const asked = { body: { document: '-', from: before.label }, document: Buffer.from(text) };
-  return (await perform<Comparison & { from: string }>(request, 'compare{one}', asked)).body;
+  const { body } = await perform<Comparison & { from: string }>(request, 'compare{one}', asked);
+  return { ...body, why: whyCompared(resource, { label: version }) };
 }
 
 /** The result of a dry run in a sentence or two. `text`: the document; `asked`: the version that was typed. */

@@ -1,4 +1,4 @@
-import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
+import { changesInWords, type ToldChanges } from '../model/comparison.ts';
 import { typeOf, type Event, type EventType } from '../model/event.ts';
 import type { WebhookFormat } from '../model/webhook.ts';
 import type { Status } from '../model/resource.ts';
@@ -89,12 +89,8 @@ type Say = (subject: string, data: Record<string, unknown>) => { title: string; 
 
 const said: Readonly<Record<EventType | 'test', Say>> = {
   'version.published': (subject, data) => {
-    const changes = data['changes'] as VersionChanges | undefined;
-    const words = changes === undefined ? '' : countsInWords(changes.counts);
-    const detail =
-      changes === undefined
-        ? ''
-        : `${verdictsInWords[changes.verdict]} since ${changes.from}${words === '' ? '' : `: ${words}`}.`;
+    const changes = data['changes'] as ToldChanges | undefined;
+    const detail = changes === undefined ? '' : changesInWords(changes);
     return { title: `${subject} was published`, detail, isBad: changes?.verdict === 'breaking' };
   },
   'version.status-changed': (subject, data) => {
@@ -132,9 +128,9 @@ const said: Readonly<Record<EventType | 'test', Say>> = {
     title: `${subject} was published`,
     detail: `Deployment ${shown(deployment)}.`,
   }),
-  'consumer.affected': (subject, { coordinate, version, because }) => ({
+  'consumer.affected': (subject, { coordinate, version, because, changes }) => ({
     title: `${subject} is affected by ${shown(coordinate)}`,
-    detail: `Version ${shown(version)}: ${shown(because)}.`,
+    detail: `Version ${shown(version)}: ${changes ? changesInWords(changes as ToldChanges) : `${shown(because)}.`}`,
     isBad: true,
   }),
   test: () => ({ title: 'This is a test event.' }),

@@ -1,5 +1,5 @@
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
-import { changesOf } from '../model/versions/compared-with.ts';
+import { toldChanges } from '../model/versions/compared-with.ts';
 import { affectedBy, type Affected, type Pin } from '../registry/graph/affected.ts';
 import type { Generation } from '../store/generations.ts';
 import { happened, versionData, type Happened } from './events.ts';
@@ -23,7 +23,7 @@ export function eventsOfPins(
     return affectedBy(resource, pin)
       .filter((each) => !old.has(keyOf(each)))
       .map(({ because, version }) => {
-        const changes = because === 'breaking' ? changesOf(resource, version) : null;
+        const changes = because === 'breaking' ? toldChanges(resource, version) : null;
         const data = {
           consumer,
           coordinate: nameOf(resource),
@@ -32,7 +32,7 @@ export function eventsOfPins(
           because,
           ...(changes ? {} : { status: version.status }),
           ...versionData(url, resource, version),
-          ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+          ...(changes && { changes }),
         };
         const detail = changes ? `${contract.version} ${version.label}` : `${version.label} ${because}`;
         const whole = { type: 'consumer.affected', subject: consumer, detail, data } as const;

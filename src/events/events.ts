@@ -1,4 +1,4 @@
-import { changesOf } from '../model/versions/compared-with.ts';
+import { toldChanges } from '../model/versions/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
@@ -54,11 +54,11 @@ export function eventsOfResource(
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;
     if (earlier === null) {
-      const changes = changesOf(resource, version);
+      const changes = toldChanges(resource, version);
       add('version.published', subject, version.label, {
         ...about,
         publishedAt: version.publishedAt,
-        ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+        ...(changes && { changes }),
       });
     } else if (JSON.stringify(earlier.status) !== JSON.stringify(version.status)) {
       const { status } = version;

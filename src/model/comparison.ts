@@ -97,6 +97,12 @@ export interface VersionChanges {
   digest: Digest;
 }
 
+/** What is told of the comparison of a version with the one before it. */
+export interface ToldChanges extends Omit<VersionChanges, 'digest'> {
+  /** Why it is compared with `from`: `the highest release below it`. Absent in old stored events. */
+  why?: string;
+}
+
 /** The most changes that a comparison keeps. */
 export const maxChanges = 1000;
 
@@ -155,6 +161,12 @@ export const verdictsInWords: Readonly<Record<WorstVerdict, string>> = {
   docs: 'Only texts changed',
   none: 'No changes',
 };
+
+/** What changed, compared with what, and why with that version, as a sentence. */
+export function changesInWords({ from, why, verdict, counts }: ToldChanges): string {
+  const words = countsInWords(counts);
+  return `${verdictsInWords[verdict]} compared with ${from}${why ? `, ${why}` : ''}${words === '' ? '' : `: ${words}`}.`;
+}
 
 /** Whether a verdict is as bad as this one, or worse. What cannot be judged is worse than risky. */
 export function isAtLeast(verdict: WorstVerdict, least: Verdict): boolean {

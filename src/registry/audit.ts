@@ -3,6 +3,8 @@ import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { keyRef } from '../model/keys/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
+import type { ToldChanges } from '../model/comparison.ts';
+import { toldChanges } from '../model/versions/compared-with.ts';
 import { nameOf, parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
@@ -18,7 +20,15 @@ export interface AuditEntry extends Pick<Generation<unknown>, 'generation' | 'at
   actor: string | null;
   subject: { kind: 'resource' | 'site' | 'key' | 'webhook' | 'organization' | 'consumer'; id: string };
   /** How a contract that a consumer pinned affects it. Only where the subject is one. */
-  affected?: { coordinate: string; range: string; pinned: string; because: Affected['because']; version: string };
+  affected?: {
+    coordinate: string;
+    range: string;
+    pinned: string;
+    because: Affected['because'];
+    version: string;
+    /** What breaks. Only where that is why. */
+    changes?: ToldChanges;
+  };
 }
 
 /** Which changes. Absent members: all. */
@@ -158,6 +168,7 @@ async function affectedAfterKey(
 
 function entryOf({ at, because, version, pin, resource }: AffectedConsumer): AuditEntry {
   const { range, version: pinned } = pin.contract;
+  const changes = because === 'breaking' ? toldChanges(resource, version) : null;
   return {
     at,
     actor: null,
@@ -165,7 +176,14 @@ function entryOf({ at, because, version, pin, resource }: AffectedConsumer): Aud
     action: `${because} ${version.label}`,
     subject: { kind: 'consumer', id: pin.consumer },
     generation: 1,
-    affected: { coordinate: nameOf(resource), range, pinned, because, version: version.label },
+    affected: {
+      coordinate: nameOf(resource),
+      range,
+      pinned,
+      because,
+      version: version.label,
+      ...(changes && { changes }),
+    },
   };
 }
 

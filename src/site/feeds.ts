@@ -1,6 +1,6 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
-import { changesOf } from '../model/versions/compared-with.ts';
-import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
+import { toldChanges } from '../model/versions/compared-with.ts';
+import { changesInWords } from '../model/comparison.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
@@ -55,7 +55,7 @@ export function affectedEntries(place: Place, affected: readonly AffectedConsume
         title: isEnded ? `${consumer}: ${pinned} is ${because}` : `${consumer}: ${version.label} breaks ${pinned}`,
         text: isEnded
           ? `${consumer} pinned ${publicationName({ resource, version })}, which is ${because}.${'reason' in version.status ? ` ${version.status.reason}` : ''}`
-          : `${consumer} pinned ${pinned}. Its range ${contract.range} also means ${version.label}, which has breaking changes.`,
+          : `${consumer} pinned ${pinned}. Its range ${contract.range} also means ${version.label}. ${changesInWords(toldChanges(resource, version)!)}`,
         at,
         resource,
       };
@@ -173,13 +173,6 @@ function entryText(entry: Publication): string {
   const { status } = version;
   const state = status.state === 'active' ? '' : ` (${status.state}: ${'reason' in status ? status.reason : ''})`;
   const about = aboutOf(resource) === '' ? '' : `: ${aboutOf(resource)}`;
-  const changes = changesOf(resource, version);
-  const changed =
-    changes === null ? '' : ` ${verdictsInWords[changes.verdict]} since ${changes.from}${wordsOf(changes)}.`;
-  return `${publicationName(entry)}${state}${about}${changed === '' ? '' : `.${changed}`}`;
-}
-
-function wordsOf({ counts }: VersionChanges): string {
-  const words = countsInWords(counts);
-  return words === '' ? '' : `: ${words}`;
+  const changes = toldChanges(resource, version);
+  return `${publicationName(entry)}${state}${about}${changes === null ? '' : `. ${changesInWords(changes)}`}`;
 }

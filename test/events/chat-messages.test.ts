@@ -20,9 +20,11 @@ function sent(format: WebhookFormat, event: Event): unknown {
 }
 
 const counts = { breaking: 2, unknown: 0, risky: 0, safe: 1, docs: 0 };
-const published = eventOf('dev.stele.version.published', { changes: { from: '1.0.0', verdict: 'breaking', counts } });
+const published = eventOf('dev.stele.version.published', {
+  changes: { from: '1.0.0', why: 'the highest release below it', verdict: 'breaking', counts },
+});
 const title = '@acme/apis/pay@2.0.0 was published';
-const detail = 'Breaking changes since 1.0.0: 2 breaking, 1 safe.';
+const detail = 'Breaking changes compared with 1.0.0, the highest release below it: 2 breaking, 1 safe.';
 
 test('a publication is a message of Slack', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } });

@@ -1,4 +1,4 @@
-import type { VersionChanges } from '../comparison.ts';
+import type { ToldChanges, VersionChanges } from '../comparison.ts';
 import { compareSemanticVersions, placeOfLabel, type SemanticVersion } from '../label.ts';
 import { isOffered, orderOf, type Resource, type Version } from '../resource.ts';
 import { readerOf } from './version-order.ts';
@@ -38,6 +38,14 @@ export function whyCompared({ versions }: Pick<Resource, 'versions'>, { label }:
 export function changesOf(resource: Resource, version: Version): VersionChanges | null {
   if (version.changes === undefined) return null;
   return version.changes.from === comparedWith(resource, version)?.label ? version.changes : null;
+}
+
+/** The same for events and answers, with the reason for the choice; without the address of the comparison. */
+export function toldChanges(resource: Resource, version: Version): ToldChanges | null {
+  const changes = changesOf(resource, version);
+  if (changes === null) return null;
+  const { from, verdict, counts } = changes;
+  return { from, why: whyCompared(resource, version), verdict, counts };
 }
 
 interface Place {

@@ -1,4 +1,4 @@
-import { changesOf } from '../../model/versions/compared-with.ts';
+import { toldChanges } from '../../model/versions/compared-with.ts';
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';
@@ -100,7 +100,7 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
 function describeVersion(links: Links, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status, original, commit, problems } = version;
   const url = links.whole(links.to(coordinateOf(resource), { label }));
-  const changes = changesOf(resource, version);
+  const changes = toldChanges(resource, version);
   const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
   return {
     version: label,
@@ -110,7 +110,7 @@ function describeVersion(links: Links, resource: Resource, version: Version): ob
     ...(original !== undefined && { original }),
     ...(commit && { commit }),
     ...(problems && { problems }),
-    ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+    ...(changes && { changes }),
     url,
   };
 }

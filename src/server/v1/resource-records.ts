@@ -1,4 +1,4 @@
-import { changesOf } from '../../model/versions/compared-with.ts';
+import { toldChanges } from '../../model/versions/compared-with.ts';
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';
@@ -55,7 +55,7 @@ export function versionUrl(url: string, resource: Resource, label: string, view:
 /** A version as described in the API. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status, commit, problems } = version;
-  const changes = changesOf(resource, version);
+  const changes = toldChanges(resource, version);
   return {
     version: label,
     coordinate: `${nameOf(resource)}@${label}`,
@@ -67,7 +67,7 @@ export function versionRecord(url: string, resource: Resource, version: Version)
     stated: version.original ?? null,
     ...(commit && { commit }),
     ...(problems && { problems }),
-    ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+    ...(changes && { changes }),
     url: versionUrl(url, resource, label),
     reportUrl: versionUrl(url, resource, label, 'report'),
     provenanceUrl: versionUrl(url, resource, label, 'provenance'),
