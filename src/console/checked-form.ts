@@ -38,15 +38,18 @@ export function sendCheckedForm(
     status = 200,
   }: CheckResult = {},
 ): void {
+  const shown = showFields(fields, typed, faults);
+  // The lines of the report lead to the text; `console.js` goes to the line.
+  const area = shown.find(({ kind }) => kind === 'document' || kind === 'text');
   const html = formPage(request, {
     submit: 'Publish',
     check: 'Check',
     isLive: true,
     once: newId(request.context.registry),
     ...form,
-    fields: showFields(fields, typed, faults),
+    fields: shown,
     error,
-    report: report && describeReport(report, null),
+    report: report && describeReport(report, area ? { file: () => `#${area.id}` } : null),
     verdict,
     changes: changes && showChanges(changes),
     preview,

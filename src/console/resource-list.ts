@@ -1,4 +1,5 @@
 import { resourceTypes } from '../model/address.ts';
+import { repositoryId, repositoryRef, type Connection, type Repository } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import { countText } from '../model/problem.ts';
 import { findVersion, type Version } from '../model/resource.ts';
@@ -59,23 +60,25 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
         },
       ] as NonNullable<Section['filters']>,
     }),
-    columns: ['Type', 'Name', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Source'],
-    rows: listed.slice(from, from + perPage).map(({ resource, latest }) => ({
-      cells: [
-        { text: types[resource.type].one },
-        {
-          text: resource.name,
-          href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
-          more: resource.slug,
-        },
-        latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
-        checksCell(latest),
-        { text: resource.owner ?? '' },
-        readersCell(resource.visibility),
-        timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
-        { text: resource.connection === null ? 'uploads' : placeOf(resource.connection.repository) },
-      ],
-    })),
+    columns: ['Type', 'Name', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Last sync'],
+    rows: await Promise.all(
+      listed.slice(from, from + perPage).map(async ({ resource, latest }) => ({
+        cells: [
+          { text: types[resource.type].one },
+          {
+            text: resource.name,
+            href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
+            more: resource.slug,
+          },
+          latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
+          checksCell(latest),
+          { text: resource.owner ?? '' },
+          readersCell(resource.visibility),
+          timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
+          await syncCell(request, resource.connection),
+        ],
+      })),
+    ),
     // An empty page shows the first action here, not only in the corner.
     ...(isEmpty && { actions: firstSteps(request) }),
     empty: emptyText(request, isEmpty),
@@ -96,9 +99,16 @@ function checksCell(latest: Version | null): Cell {
   return warning > 0 ? { text: countText(warning, 'warning'), tag: 'warn' } : { text: latest === null ? '' : 'passed' };
 }
 
-/** The short name of a repository: `github.com/acme/apis`. */
-function placeOf(repository: string): string {
-  return repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
+/** When the repository of a resource was last read, and which it is. */
+async function syncCell({ context, org }: ConsoleRequest, connection: Connection | null): Promise<Cell> {
+  if (connection === null) return { text: 'uploads' };
+  const { repository, branch } = connection;
+  const record = await context.registry.refs.read<Repository>(repositoryRef(org, repositoryId(repository, branch)));
+  const { state = 'new', syncedAt = null } = record?.value ?? {};
+  const more = repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
+  return state === 'failed' || state === 'detached'
+    ? { text: state, tag: 'bad', more }
+    : { ...timeCell(syncedAt, 'not yet'), more };
 }
 
 function firstSteps(request: ConsoleRequest): Action[] {

@@ -4,6 +4,8 @@
 for (const form of document.querySelectorAll('form[data-live]')) checkWhileTyping(form);
 for (const form of document.querySelectorAll('form')) sendOnce(form);
 for (const form of document.querySelectorAll('form.sheet')) warnUnsent(form);
+for (const area of document.querySelectorAll('.document textarea')) numberLines(area);
+document.addEventListener('click', showLine);
 followRun();
 showPlace();
 keepManaged();
@@ -67,7 +69,7 @@ function checkWhileTyping(form) {
   async function take(chosen) {
     text.value = await chosen.text();
     file.value = '';
-    soon();
+    text.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
   form.addEventListener('input', (event) => event.target !== file && soon());
@@ -84,6 +86,52 @@ function checkWhileTyping(form) {
     event.preventDefault();
     take(dropped);
   });
+}
+
+/** Numbers the lines of a document: those in sight, since there may be a million. */
+function numberLines(area) {
+  const frame = document.createElement('div');
+  const numbers = document.createElement('div');
+  frame.className = 'numbered';
+  numbers.className = 'numbers';
+  numbers.ariaHidden = 'true';
+  area.before(frame);
+  frame.append(numbers, area);
+  area.wrap = 'off';
+  let count = 0;
+
+  function show() {
+    const height = Number.parseFloat(getComputedStyle(area).lineHeight);
+    const first = Math.floor(area.scrollTop / height);
+    const shown = Math.min(count - first, Math.ceil(area.clientHeight / height) + 1);
+    numbers.textContent = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at + 1).join('\n');
+    numbers.scrollTop = area.scrollTop - first * height;
+  }
+
+  function recount() {
+    count = area.value.split('\n').length;
+    show();
+  }
+
+  area.addEventListener('input', recount);
+  area.addEventListener('scroll', show);
+  new ResizeObserver(show).observe(area);
+  recount();
+}
+
+/** The place of a finding leads to its line of the text, which is then selected. */
+function showLine(event) {
+  const link = event.target.closest?.('.report .place a[href^="#"]');
+  const area = link && document.querySelector(link.hash);
+  if (!area) return;
+  event.preventDefault();
+  const line = Number(/:(\d+):\d+$/.exec(link.textContent)?.[1] ?? 1);
+  const lines = area.value.split('\n');
+  const start = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
+  area.focus();
+  area.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  area.scrollTop = (area.scrollHeight * (line - 4)) / lines.length;
+  area.scrollLeft = 0;
 }
 
 /** A second click does not send a form a second time. */

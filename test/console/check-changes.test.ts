@@ -25,7 +25,7 @@ const publish = (version: string, paths: readonly string[]) => send(documentWith
 
 test('the check before publishing shows what changes against the version before, breaks first', async () => {
   const { text } = await send(documentWith('2.0.0', ['/charges', '/payouts']), 'check');
-  expect(text).toMatch(/Since 1\.1\.0: 1 breaking, 1 safe\./);
+  expect(text).toMatch(/Compared with 1\.1\.0, the highest release below it: 1 breaking, 1 safe\./);
   const list = /<ul class="what-changes">(.*?)<\/ul>/s.exec(text)![1]!;
   const items = [...list.matchAll(/<li><span class="tag (\w*)">([^<]*)<\/span> ([^<]*)<\/li>/g)].map(
     ([, ...item]) => item,

@@ -9,7 +9,7 @@ export const shown = 50;
 /** Groups the problems of a report by rule, the most severe first. */
 export function describeReport(
   { problems, counts, truncated }: Report,
-  pages: CommitLinks | null,
+  pages: Pick<CommitLinks, 'file'> | null,
   frameOf: FrameOf = () => null,
 ): object {
   const groups = new Map<string, Problem[]>();
@@ -45,7 +45,7 @@ function summaryOf(counts: Record<Severity, number>): string {
   return parts.length === 0 ? 'nothing found' : parts.join(', ');
 }
 
-function place({ message, file, pointer, line, column, known }: Problem, pages: CommitLinks | null): object {
+function place({ message, file, pointer, line, column, known }: Problem, pages: Pick<CommitLinks, 'file'> | null): object {
   const href = pages?.file(file, line) ?? null;
   return { message, place: `${file}:${line}:${column}`, pointer, href, isKnown: known === true };
 }

@@ -54,6 +54,12 @@ test.skipIf(executablePath === undefined || !isThorough)(
     watched.wrong.length = 0;
 
     await follow(ann, 'New', 'Publish a document');
+    // A line of the report leads to that line of the text.
+    await type(ann, 'Document', `${api('1.0.0', 'accounts')}\norders: {}`);
+    expect(await ann.locator('.numbers').textContent()).toMatch(/^1\n2\n/);
+    await ann.locator('.report .place a').first().click();
+    const selected = 'getSelection().toString()';
+    expect(await ann.evaluate(selected)).toBe('orders: {}');
     await type(ann, 'Document', api('1.0.0', 'accounts'));
     await ann.getByText('This can be published, as version 1.0.0.').waitFor();
     await press(ann, 'Publish');
