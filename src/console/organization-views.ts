@@ -29,6 +29,7 @@ const overview: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Overview',
+      lead: 'All APIs, schemas and rulesets that you may read. Open one to publish a version of it or to change who reads it.',
       actions: mayPublish(request)
         ? [{ text: 'New', href: request.site.links.path(`/console/new?org=${request.org}`), isMain: true }]
         : [],
@@ -77,7 +78,7 @@ const audit: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Audit',
-      lead: 'Who changed what, newest first.',
+      lead: 'Who changed what, newest first. Nothing here can be changed or deleted.',
       sections: [
         {
           title: 'Changes',

@@ -33,7 +33,7 @@ const list: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Repositories',
-      lead: 'Their documents are published after each push.',
+      lead: 'Each push to one of these publishes what changed in it. Open one to see what was published or rejected, and why.',
       actions: isAdmin(request)
         ? [{ text: 'Follow a repository', href: here(request, '/repositories/new'), isMain: true }]
         : [],
@@ -79,7 +79,11 @@ const one: Page = {
             ['Last sync', timeCell(body.syncedAt)],
           ]),
         },
-        { title: 'Runs', ...runTable(runs.body.items, hrefOf) },
+        {
+          title: 'Runs',
+          lead: 'Each run read the repository once. Open one to see what it published or rejected.',
+          ...runTable(runs.body.items, hrefOf),
+        },
       ],
     };
   },

@@ -11,7 +11,7 @@ export const resourceForms: readonly Form[] = [
     operation: 'update{one}',
     current: 'get{one}',
     title: 'Name and description',
-    lead: [],
+    lead: ['They stand on its page, in lists and in search from now on. Its address stays the same.'],
     submit: 'Save',
     fields: ['/name', '/description'],
     after: path,

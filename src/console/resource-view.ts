@@ -76,6 +76,7 @@ export const resourcePage: Page = {
         {
           title: 'Versions',
           id: 'versions',
+          lead: isPublisher ? versionsLead : 'A version never changes. Open one to read it.',
           columns: ['Version', 'Published', 'State'],
           rows: versions.body.items.map((version) => versionRow(request, version, { isPublisher, isAdmin })),
           empty: `Nothing is published yet. Publish ${types[request.type!].noun}, or connect a repository.`,
@@ -117,6 +118,9 @@ interface UserRecord {
   behind: number;
 }
 
+const versionsLead =
+  'Deprecate warns whoever reads a version. Yank keeps it for whoever names it, and ranges and latest pass it over. Withdraw deletes its bytes for everybody.';
+
 /** The first of those who use the resource. */
 async function usersSection(request: ConsoleRequest, target: Coordinate): Promise<Section> {
   const { body } = await perform<{ items: UserRecord[]; next: string | null }>(request, 'list{one}Dependants', {
@@ -124,6 +128,7 @@ async function usersSection(request: ConsoleRequest, target: Coordinate): Promis
   });
   return {
     title: 'Used by',
+    lead: 'They have one of its versions. Before you change what they rely on, see who is behind.',
     columns: ['Who', 'Has version', 'State'],
     rows: body.items.map(({ coordinate, version, consumer, uses, behind }) => ({
       cells: [
@@ -259,6 +264,7 @@ export const runsPage: Page = {
     const hrefOf = (run: string) => here({ ...request, params: { ...request.params, run } }, `${path}/runs/:run`);
     return {
       title: 'Runs',
+      lead: 'Each run read the repository once. Open one to see what it published or rejected.',
       eyebrow: nameOf({ org: request.org, type: request.type!, slug: request.params['slug']! }),
       sections: [{ title: 'Newest first', ...runTable(body.items, hrefOf) }],
     };

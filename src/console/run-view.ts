@@ -84,7 +84,9 @@ export function runView(request: ConsoleRequest, run: RunRecord, events: string,
     title: isOpen ? 'A sync is running' : (describeRejected(documents) ?? `Sync ${state}`),
     ...(describeRejected(documents) !== null && { tags: [{ text: 'rejected', tag: 'bad' }] }),
     eyebrow: repository,
-    ...(detail !== null && { lead: detail }),
+    lead:
+      detail ??
+      'One reading of the repository. What is rejected here is published once its file is corrected and pushed.',
     ...(isOpen && { reload: 2, events }),
     actions: [
       ...(state === 'failed' && may(request, 'publish')

@@ -48,7 +48,7 @@ const settings: Page = {
     return {
       eyebrow: `@${org}`,
       title: 'Settings',
-      lead: 'They apply to every resource without settings of its own.',
+      lead: 'What a new version must pass, where its resource does not say otherwise. Published versions stay.',
       sections: [
         {
           title: 'Default ruleset',

@@ -27,7 +27,7 @@ export const webhookForms: readonly Form[] = [
     current: 'getWebhook',
     title: 'Change the endpoint',
     about,
-    lead: [],
+    lead: ['Events from now on follow what you choose here. What is waiting to be sent goes to the new address.'],
     submit: 'Save',
     fields: [...fields, '/state'],
     after: path,

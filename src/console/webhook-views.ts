@@ -20,7 +20,7 @@ const webhooks: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Webhooks',
-      lead: 'Stele sends events to these endpoints.',
+      lead: 'Stele sends each event to these endpoints: a new version, a failed sync. Add one for a chat or for a program of yours.',
       actions: [{ text: 'Add an endpoint', href: here(request, '/webhooks/new'), isMain: true }],
       sections: [
         {
@@ -75,6 +75,7 @@ const webhook: Page = {
       sections: [
         {
           title: 'Deliveries',
+          lead: 'What was sent, and what came back. What failed is tried again for days; you can also deliver it again yourself.',
           columns: ['Event', 'When', 'State', 'Last answer'],
           rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts, nextAt }) => ({
             cells: [

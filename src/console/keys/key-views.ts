@@ -29,7 +29,7 @@ export const keysPage: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Keys',
-      lead: 'For programs. People sign in, and make keys of their own for their programs.',
+      lead: 'For programs such as CI jobs. Create one to let a program publish or read; revoke one and it stops within a second. People sign in instead.',
       actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
       sections: [
         {

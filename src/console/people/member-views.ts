@@ -29,7 +29,7 @@ export const membersPage: Page = {
     return {
       eyebrow,
       title,
-      lead: `Rights come from the claim ${login.claim} of the identity provider, as the configuration maps it.`,
+      lead: `Who may do what here. To change it, change the groups of the person at the identity provider: the configuration maps its claim ${login.claim} to rights.`,
       sections: [
         {
           title: 'People',

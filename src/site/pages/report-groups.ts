@@ -45,7 +45,10 @@ function summaryOf(counts: Record<Severity, number>): string {
   return parts.length === 0 ? 'nothing found' : parts.join(', ');
 }
 
-function place({ message, file, pointer, line, column, known }: Problem, pages: Pick<CommitLinks, 'file'> | null): object {
+function place(
+  { message, file, pointer, line, column, known }: Problem,
+  pages: Pick<CommitLinks, 'file'> | null,
+): object {
   const href = pages?.file(file, line) ?? null;
   return { message, place: `${file}:${line}:${column}`, pointer, href, isKnown: known === true };
 }

@@ -54,7 +54,7 @@ const sites: Page = {
     return {
       eyebrow: `@${request.org}`,
       title: 'Sites',
-      lead: 'Documentation around your APIs: pages in Markdown, with references in them.',
+      lead: 'Documentation around your APIs: pages in Markdown, with references in them. Open one to write and publish.',
       actions: mayPublish(request) ? [{ text: 'New site', href: here(request, '/new-site'), isMain: true }] : [],
       sections: [
         {
@@ -136,7 +136,8 @@ async function filesSection(
   { isEditable, link }: { isEditable: boolean; link: (text: string, to: string) => Action },
 ): Promise<Section> {
   const title = 'Pages and files';
-  if (connection !== null) return { title, lead: `They come from ${connection.repository}. Change them there.` };
+  if (connection !== null)
+    return { title, lead: `They come from ${connection.repository}. Change them there: each push is published.` };
   const { body } = await performList<FileRecord>(request, 'listSiteFiles');
   const to = (text: string, path: string, file: string, more: Partial<Action> = {}): Action => ({
     text,
@@ -216,6 +217,7 @@ async function deploymentsSection(request: ConsoleRequest, isPublisher: boolean)
   );
   return {
     title: 'Deployments',
+    lead: 'Each is the whole site as it was published then. Publish one again and readers see it at once.',
     columns: ['Number', 'Published', 'By', 'State'],
     rows: body.items.map(({ id, publishedAt, by, again, followed, current }) => ({
       cells: [
