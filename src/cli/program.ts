@@ -37,6 +37,7 @@ import { formatHelp } from './help/format-help.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './manage/open-command.ts';
 import { versionCommands } from './manage/version-commands.ts';
+import { organizationsCommand } from './manage/organizations-command.ts';
 import { webhooksCommand } from './manage/webhooks-command.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readUserDefaults } from '../config/user-defaults.ts';
@@ -84,6 +85,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     ...versionCommands(),
     keysCommand(),
     webhooksCommand(),
+    organizationsCommand(),
     loginCommand(),
     logoutCommand(),
     openCommand(),

@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { organizationIn } from '../config/organization-config.ts';
+import { defaultVisibility } from '../registry/gate/organization-defaults.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
@@ -55,9 +55,7 @@ export function publishCommand(): Command {
             create: options.public ? { visibility: 'public' } : {},
           }),
         );
-        const initial = options.public
-          ? 'public'
-          : (organizationIn(registry.config, coordinate.org)?.defaults.visibility ?? 'private');
+        const initial = options.public ? 'public' : await defaultVisibility(registry, coordinate.org);
         return describe(coordinate, result, {
           created,
           visibility: created ? initial : null,

@@ -8,7 +8,7 @@ import { fillDefaults } from './config-schema.ts';
 import { absoluteKeys, assertCredentials } from './credential-config.ts';
 import { readEnvironment } from './environment.ts';
 import { fillHosts } from './host-config.ts';
-import type { LoginConfig, TrustedPublisher } from './login-config.ts';
+import { providersOf, type LoginConfig, type TrustedPublisher } from './login-config.ts';
 import { fillOrganizations } from './organization-config.ts';
 import { fillPurge } from './purge-config.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -57,6 +57,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   };
   assertCredentials(config);
   assertOrganizations(config);
+  assertIssuers(config);
   return config;
 }
 
@@ -64,8 +65,13 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
 function assertOrganizations({ organizations, login, trustedPublishing }: Config): void {
   const names = Object.keys(organizations);
   if (names.length === 0) return;
-  const groups = Object.entries(login?.organizations ?? {}).flatMap(([group, grants]) =>
-    grants.map(({ organization }, index) => ({ key: `login.organizations.${group}.${index}`, organization })),
+  const groups = providersOf(login).flatMap(({ name, organizations: mapped = {} }) =>
+    Object.entries(mapped).flatMap(([group, grants]) =>
+      grants.map(({ organization }, index) => ({
+        key: `login.${name === '' ? '' : `others.${name}.`}organizations.${group}.${index}`,
+        organization,
+      })),
+    ),
   );
   const jobs = trustedPublishing.map(({ organization }, index) => ({
     key: `trustedPublishing.${index}`,
@@ -76,6 +82,14 @@ function assertOrganizations({ organizations, login, trustedPublishing }: Config
     const message = `${key}.organization: ${JSON.stringify(organization)} is not one of \`organizations\`.`;
     throw new RegistryError('malformed', `${message}${closest(organization, names)}`);
   }
+}
+
+/** Throws `malformed` if two identity providers have one issuer: their people could not be told apart. */
+function assertIssuers({ login }: Config): void {
+  const issuers = providersOf(login).map(({ issuer }) => issuer);
+  const twice = issuers.find((issuer, index) => issuers.indexOf(issuer) < index);
+  if (twice === undefined) return;
+  throw new RegistryError('malformed', `login.others names the issuer ${twice} a second time. Name each one once.`);
 }
 
 function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {

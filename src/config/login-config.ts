@@ -9,16 +9,32 @@ export interface PersonalKeysConfig {
   signInDays: number;
 }
 
-export interface LoginConfig {
+/** An identity provider. Its people and groups are others than those of the same names at another. */
+export interface ProviderConfig {
+  /** What the sign-in page calls it where there are several. Default: its host. */
+  title?: string;
   issuer: string;
   clientId: string;
   clientSecret: SecretName;
-  sessionSecret: SecretName;
   scope: string;
   claim: string;
   organizations?: Record<string, { organization: string; scopes: Scope[]; resources?: string[] }[]>;
+  /** Groups whose members may create organizations. */
+  creators?: string[];
+}
+
+export interface LoginConfig extends ProviderConfig {
+  /** Further identity providers by name. */
+  others?: Record<string, ProviderConfig>;
+  sessionSecret: SecretName;
   lifetime: number;
   personalKeys: PersonalKeysConfig;
+}
+
+/** All identity providers: the first, whose name is empty, then the others. */
+export function providersOf(login: LoginConfig | null): (ProviderConfig & { name: string })[] {
+  if (login === null) return [];
+  return [{ ...login, name: '' }, ...Object.entries(login.others ?? {}).map(([name, other]) => ({ ...other, name }))];
 }
 
 /**

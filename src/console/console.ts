@@ -17,6 +17,7 @@ import type { Form } from './forms.ts';
 import { keyForms } from './keys/key-forms.ts';
 import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
 import { organizationPages } from './organization-views.ts';
+import { memberForms, organizationForm } from './people/member-views.ts';
 import type { Page } from './pages.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
 import { resourceForms } from './resource-forms.ts';
@@ -57,6 +58,7 @@ const forms: readonly Form[] = [
   ...siteForms,
   ...appearanceForms,
   ...settingsForms,
+  ...memberForms,
 ];
 const pages: readonly Page[] = [
   ...organizationPages,
@@ -113,7 +115,7 @@ function eventsOf({ path }: Page, operation: string): Route {
 
 /** What is about the person alone. */
 const personalRoutes: readonly Route[] = [
-  ...routesOf(myKeyForms),
+  ...routesOf([...myKeyForms, organizationForm]),
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
   { path: myKeysPage.path, get: (request) => showPage(request, myKeysPage) },
 ];
@@ -230,7 +232,7 @@ function find(
     return { route: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
   }
   const [, , org = '', ...rest] = path.split('/');
-  if (org === nobodys) return principal.kind === 'user' ? among(personalRoutes, org, rest) : null;
+  if (org === nobodys) return principal.kind !== 'key' ? among(personalRoutes, org, rest) : null;
   // The same for an organization that does not exist.
   if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
   return among(routes, org, rest);

@@ -4,7 +4,7 @@ import { coordinateOf, nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { defaultRuleset } from '../registry/gate/default-ruleset.ts';
+import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
 import {
   facts,
   timeCell,

@@ -1,15 +1,17 @@
-import { organizationIn } from '../config/organization-config.ts';
 import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
 import { RegistryError } from '../model/errors.ts';
-import { gateOf } from '../registry/gate/ruleset-gate.ts';
+import type { Gate } from '../model/gate.ts';
 import type { Form } from './forms.ts';
 import { isAdmin } from './keys/key-forms.ts';
 import { facts, type Page } from './pages.ts';
 import { perform, here, type ConsoleRequest } from './console-request.ts';
 
-interface Settings {
+interface Settings extends Gate {
   ruleset: string | null;
   configured: boolean;
+  visibility: string;
+  validation: string;
+  fromConfiguration: string[];
 }
 
 interface Limits {
@@ -42,8 +44,9 @@ const settings: Page = {
     const { body } = await perform<Settings>(request, 'getOrganization');
     const { ruleset, configured } = body;
     const limits = await perform<Limits>(request, 'getLimits');
-    const defaults = organizationIn(request.context.registry.config, org)?.defaults ?? {};
-    const { blockOn, ratchet, compatibility, impact } = gateOf(request.context.registry, { org });
+    const { blockOn, ratchet, compatibility, impact, fromConfiguration: fixed } = body;
+    const fact = (name: string, text: string) =>
+      fixed.includes(name) ? { text, more: 'set by the configuration of the registry' } : text;
     const rulesetPage = ruleset === null ? null : request.site.links.path(`/${ruleset}`);
     return {
       eyebrow: `@${org}`,
@@ -71,15 +74,18 @@ const settings: Page = {
             : [{ text: ruleset === null ? 'Choose one' : 'Change', href: here(request, '/settings/ruleset') }],
         },
         {
-          title: 'From the configuration',
-          lead: 'These are set in the configuration file of the registry. Its operator can change them.',
+          title: 'Defaults',
           facts: facts([
-            ['Visibility', defaults.visibility ?? 'private'],
-            ['Findings', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],
-            ['Breaks', `breaking changes ${inBreaks[compatibility]}`],
-            ['Impact', inImpact[impact]],
-            ['Specification', `violations ${defaults.validation === 'lenient' ? 'are warnings' : 'reject a document'}`],
+            ['Visibility', fact('visibility', body.visibility)],
+            ['Findings', fact('blockOn', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`)],
+            ['Breaks', fact('compatibility', `breaking changes ${inBreaks[compatibility]}`)],
+            ['Impact', fact('impact', inImpact[impact])],
+            [
+              'Specification',
+              fact('validation', `violations ${body.validation === 'lenient' ? 'are warnings' : 'reject a document'}`),
+            ],
           ]),
+          actions: [{ text: 'Change', href: here(request, '/settings/defaults') }],
         },
         {
           title: 'Quotas',
@@ -123,6 +129,18 @@ export const settingsForms: readonly Form[] = [
     fields: ['/ruleset'],
     after: '/settings',
     done: 'The default ruleset is saved.',
+  },
+  {
+    path: '/settings/defaults',
+    operation: 'updateOrganization',
+    scope: 'admin',
+    current: 'getOrganization',
+    title: 'Defaults',
+    lead: ['They count for every resource that says nothing of its own, from the next version on.'],
+    submit: 'Save',
+    fields: ['/visibility', '/blockOn', '/ratchet', '/compatibility', '/impact', '/validation'],
+    after: '/settings',
+    done: 'The defaults are saved.',
   },
 ];
 

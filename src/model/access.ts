@@ -37,6 +37,8 @@ export type Principal =
       organizations: Readonly<Record<string, readonly Grant[]>>;
       /** The person's key that was sent. Absent: they have a session. */
       key?: string;
+      /** Whether they may create organizations, by the configuration. With a key: one of the scope admin. */
+      mayCreate?: true;
     };
 
 /**
@@ -70,6 +72,11 @@ export function mayHandOn(principal: Principal, org: string, { scopes: given, re
   const reachesRulesets = resources?.some((glob) => /^(?:rulesets|\*)\//.test(glob)) ?? false;
   if (reachesRulesets && includesScope(given, 'publish')) return false;
   return given.every((scope) => isAllowed(principal, scope, { org }));
+}
+
+/** Whether the principal may create organizations: it runs the registry, or the configuration says so. */
+export function mayCreateOrganization(principal: Principal): boolean {
+  return principal.kind === 'operator' || (principal.kind === 'user' && principal.mayCreate === true);
 }
 
 /** The organizations in which the principal holds something, as far as they are known. */

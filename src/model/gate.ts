@@ -1,5 +1,6 @@
+import type { Visibility } from './access.ts';
 import { createPathGlob, isPathGlob } from './path-glob.ts';
-import type { BlockOn, Exempted, Exemption, Problem } from './problem.ts';
+import type { BlockOn, Exempted, Exemption, Problem, Validation } from './problem.ts';
 
 /**
  * What a breaking change needs: nothing; a higher major version (for 0.x a minor one); or `strict`,
@@ -153,10 +154,17 @@ function withoutPlaces(key: string): string {
   return key.replace(/(?<!\/responses)\/\d+(?=[/"])/g, '/*').replace(/\{[^{}/"]*\}/g, '{}');
 }
 
+/** What counts for resources of an organization that say nothing of their own. */
+export interface OrganizationDefaults extends GateSettings {
+  visibility?: Visibility;
+  validation?: Validation;
+}
+
 /** What an organization's administrators set, besides its configuration. The value of one record. */
 export interface OrganizationSettings {
   /** Coordinate of the ruleset that checks its APIs; null: none. */
   ruleset: string | null;
+  defaults?: OrganizationDefaults;
 }
 
 /** The name of the record that holds an organization's settings. */

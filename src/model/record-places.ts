@@ -29,6 +29,8 @@ const places: Readonly<Record<string, Place>> = {
   // What was done to people's keys, for the audit of an organization.
   'personal-keys': organization,
   keys: registry,
+  // Who may do what in an organization, which every request of a person asks for all (`model/rights.ts`).
+  rights: registry,
   // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),
   pulls: daysFor(90),

@@ -89,7 +89,7 @@ export async function checkOf(
 /** Whom the new version breaks, as Markdown; empty if nobody uses it, or nobody wants to know. */
 async function impactSection(registry: Registry, result: PublishResult): Promise<string> {
   const next = nextVersionOf(result);
-  if (next === null || gateOf(registry, next.resource).impact === 'none') return '';
+  if (next === null || (await gateOf(registry, next.resource)).impact === 'none') return '';
   const { org } = next.resource;
   const impact = await impactOf(registry, usersReader(next.resource), next, { org });
   const title = impactTitle(impact);

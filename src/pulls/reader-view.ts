@@ -2,7 +2,7 @@ import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';
 import { resourceRef, selectVersion, type Resource } from '../model/resource.ts';
-import { defaultRuleset } from '../registry/gate/default-ruleset.ts';
+import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectedResources } from '../plan/plan.ts';
 import { mayRead } from '../registry/readable.ts';

@@ -3,7 +3,7 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/add
 import { RegistryError } from '../model/errors.ts';
 import { parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
-import { ruleOfConfiguration } from './gate/default-ruleset.ts';
+import { configuredDefaults } from './gate/organization-defaults.ts';
 import { mayRead, mayReadOrganization } from './readable.ts';
 import type { Registry } from './registry.ts';
 
@@ -33,7 +33,7 @@ export async function assertUnattached(
   for await (const ref of registry.refs.list('organizations/')) {
     const org = parseOrganizationRef(ref)!;
     const set = (await registry.refs.read<OrganizationSettings>(ref))?.value;
-    if (ruleOfConfiguration(registry, org) !== null || !isIt(set?.ruleset)) continue;
+    if (configuredDefaults(registry, org).ruleset !== undefined || !isIt(set?.ruleset)) continue;
     if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
     else others++;
   }

@@ -5,6 +5,7 @@ import { keyRef } from '../model/keys/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import type { ToldChanges } from '../model/comparison.ts';
 import { toldChanges } from '../model/versions/compared-with.ts';
+import { rightsRef } from '../model/rights.ts';
 import { nameOf, parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
@@ -228,13 +229,14 @@ async function isSeen(registry: Registry, principal: Principal, name: string): P
   return coordinate !== null && (await readReadable(registry, principal, coordinate)) !== null;
 }
 
-/** The changes of an organization's keys, oldest first. They are in the log of the registry, beside those of others. */
+/** The changes of an organization's keys and rights, oldest first. They are in the log of the registry, beside those of others. */
 async function changesOfKeys(registry: Registry, org: string): Promise<readonly Noted[]> {
   const { refs, answers } = registry;
   const changes: (Noted & { sequence: number })[] = [];
-  for (const { id } of await listKeys(registry, org)) {
-    const name = keyRef(id);
-    const { writeId } = (await refs.read(name))!;
+  const keys = await listKeys(registry, org);
+  for (const name of [...keys.map(({ id }) => keyRef(id)), rightsRef(org)]) {
+    const writeId = (await refs.read(name))?.writeId;
+    if (writeId === undefined) continue;
     const history = () => Array.fromAsync(refs.history(name), (change) => ({ ...change, name }));
     changes.push(...(await answers.content(`changes ${writeId}`, history, ({ length }) => length * 300)));
   }
@@ -249,6 +251,7 @@ function subjectOf(name: string): AuditEntry['subject'] | null {
   const organization = parseOrganizationRef(name);
   if (organization !== null) return { kind: 'organization', id: organization };
   const [kind, , id] = name.split('/');
+  if (kind === 'rights') return { kind: 'organization', id: name.slice('rights/'.length) };
   if (kind === 'keys') return { kind: 'key', id: name.slice('keys/'.length) };
   if (kind === 'personal-keys') return { kind: 'key', id: id! };
   return kind === 'webhooks' ? { kind: 'webhook', id: id! } : null;

@@ -1,4 +1,3 @@
-import { organizationIn } from '../config/organization-config.ts';
 import type { Visibility } from '../model/access.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -6,6 +5,7 @@ import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { ownershipOf, resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './change-resource.ts';
+import { defaultVisibility } from './gate/organization-defaults.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 
@@ -13,18 +13,14 @@ import type { Author, Registry } from './registry.ts';
 export interface NewResource extends GateSettings, Ownership {
   name: string;
   description?: string;
-  /** Default: the organization's, else private. */
+  /** Default: the organization's where it is published or created, else private. */
   visibility?: Visibility;
   ruleset?: string | null;
   validation?: Validation | null;
 }
 
 /** A resource without versions. Writes nothing. */
-export function newResource(
-  registry: Pick<Registry, 'config' | 'now'>,
-  coordinate: Coordinate,
-  given: NewResource,
-): Resource {
+export function newResource(registry: Pick<Registry, 'now'>, coordinate: Coordinate, given: NewResource): Resource {
   const { org, type, slug } = coordinate;
   return {
     org,
@@ -33,7 +29,7 @@ export function newResource(
     name: given.name,
     description: given.description ?? '',
     ...ownershipOf(given),
-    visibility: given.visibility ?? organizationIn(registry.config, org)?.defaults.visibility ?? 'private',
+    visibility: given.visibility ?? 'private',
     ruleset: given.ruleset ?? null,
     connection: null,
     latest: null,
@@ -56,6 +52,7 @@ export async function createResource(
   given: NewResource,
   author: Author,
 ): Promise<{ resource: Resource; generation: number }> {
+  const visibility = given.visibility ?? (await defaultVisibility(registry, coordinate.org));
   const created = await withRoom(registry, coordinate.org, (take) =>
     registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
       if (current !== null) {
@@ -70,7 +67,8 @@ export async function createResource(
         throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
       }
       take({ resources: 1 });
-      return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
+      const value = newResource(registry, coordinate, { ...given, visibility });
+      return { value, change: { ...author, action: 'create' } };
     }),
   );
   return { resource: created!.value, generation: created!.generation };

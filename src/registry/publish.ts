@@ -27,6 +27,7 @@ import {
 } from './store-artifact.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
+import { defaultVisibility } from './gate/organization-defaults.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { checkImpact } from './gate/impact-gate.ts';
 import type { NextVersion } from './graph/impact.ts';
@@ -76,7 +77,12 @@ export function datedUpload(
  * Compiles a document and publishes it. The bytes are written first and the record last: that append
  * is the only commit point (design §2). Repeating it after a crash gives the same result.
  */
-export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {
+export async function publish(registry: Registry, given: PublishRequest): Promise<PublishResult> {
+  const create = given.create && {
+    ...given.create,
+    visibility: given.create.visibility ?? (await defaultVisibility(registry, given.coordinate.org)),
+  };
+  const request = { ...given, create };
   for (let attempt = 0; attempt < attempts; attempt++) {
     const result = await publishOnce(registry, request);
     if (result !== null) return result;
@@ -110,7 +116,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
-  const built = isNew ? buildFor(registry, request, resource, judged, given) : null;
+  const built = isNew ? await buildFor(registry, request, resource, judged, given) : null;
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
     return storeAndAppend(registry, request, { existing, draft, judged, built });
@@ -139,7 +145,7 @@ async function storeAndAppend(
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));
 
-  const { compatibility, impact } = gateOf(registry, foreseen.resource);
+  const { compatibility, impact } = await gateOf(registry, foreseen.resource);
   // A document must not refer to anything more private than itself.
   const isAsOpen = (current: Resource | null) =>
     judged.dependencies === undefined || current?.visibility === existing?.visibility;
@@ -214,7 +220,7 @@ async function judge(
   const report = await checkNext(registry, request, existing, placed.label, compiled);
   const judged = { ...compiled, report };
   if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
-  if (gateOf(registry, existing).impact !== 'block') return judged;
+  if ((await gateOf(registry, existing)).impact !== 'block') return judged;
   const notStored = { manifest: draft.content, bytes: 0, changes: null };
   const next = appendDraft(registry, request, existing, draft, notStored);
   if (next?.outcome !== 'published') return judged;
@@ -250,20 +256,20 @@ function isSame(current: Resource | null, before: Resource | null): boolean {
 }
 
 /** Makes the artifact's bytes without storing them. */
-function buildFor(
+async function buildFor(
   registry: Registry,
   request: PublishRequest,
   resource: Resource,
   compiled: Compiled,
   ruleset: GivenRuleset | null,
-): Built {
+): Promise<Built> {
   return buildArtifact({
     coordinate: request.coordinate,
     entry: request.entry,
     origin: request.job ? jobOrigin(request.job) : request.snapshot.origin,
     compiled,
     compiler: registry.compiler.id,
-    validation: validationOf(registry, resource),
+    validation: await validationOf(registry, resource),
     ruleset,
   });
 }

@@ -58,6 +58,8 @@ export interface Login {
    * configured.
    */
   signInUrl(returnTo: string): string | null;
+  /** The identity providers, where there are several to choose from: their names (`/login?provider=…`) and titles. */
+  providers?: readonly { name: string; title: string }[];
   /** Whether people sign in with a key: no identity provider is configured. */
   takesKeys?: boolean;
   /** A path that signs in once, as the operator, whoever opens it first. Only on this machine. */

@@ -21,7 +21,7 @@ export async function* outdatedDocuments(
     const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
     const name = resource === null ? state.rulesetName : await rulesetName(registry, resource);
     const ruleset = await rulesetDigest(registry, repository.org, name);
-    const gate = resource && state.gate !== undefined ? gateText(registry, resource) : state.gate;
+    const gate = resource && state.gate !== undefined ? await gateText(registry, resource) : state.gate;
     const isSameGate = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
     const isSame = isSameGate && !(await hasReferenceMoved(registry, state, resource));
     if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;

@@ -6,6 +6,7 @@ import { followRejected } from './follow-rejected.ts';
 import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
 import { listRepositories } from './followed.ts';
 import { leave } from './owners/leave.ts';
+import { defaultsOf } from '../registry/gate/organization-defaults.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -98,7 +99,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
 
 /** Creates or updates the record of every repository in the configuration. */
 export async function followConfigured(registry: Registry): Promise<void> {
-  for (const [org, { repositories, defaults }] of Object.entries(registry.config.organizations)) {
+  for (const [org, { repositories }] of Object.entries(registry.config.organizations)) {
+    const defaults = await defaultsOf(registry, org);
     for (const repository of repositories) {
       const given = {
         url: repository.url,

@@ -225,7 +225,7 @@ async function gateNow(
   const resource = await findResource(registry, document.coordinate);
   const settings = resource ?? { ...document, org: document.coordinate.org };
   const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
-  return { gate: gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
+  return { gate: await gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
 }
 
 /** Whether the same document may pass later. */
@@ -234,8 +234,8 @@ function isPassing(report: Report): boolean {
 }
 
 /** The settings of a gate as text. */
-export function gateText(registry: Registry, settings: Parameters<typeof gateOf>[1]): string {
-  return JSON.stringify(gateOf(registry, settings));
+export async function gateText(registry: Registry, settings: Parameters<typeof gateOf>[1]): Promise<string> {
+  return JSON.stringify(await gateOf(registry, settings));
 }
 
 /** The file that contains the document's version, if it is a separate file. */

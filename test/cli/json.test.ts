@@ -54,7 +54,7 @@ let path = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
-  const isGroup = ['keys', 'sites', 'webhooks'].includes(args.join());
+  const isGroup = ['keys', 'sites', 'webhooks', 'organizations'].includes(args.join());
   return runHere([...args, ...(isGroup ? [] : common), '--json'], {
     cwd: folder,
     env: { STELE_KEY: key, XDG_CACHE_HOME: join(folder, 'user'), STELE_REGISTRY: registry, PATH: path },
@@ -193,6 +193,9 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   'webhooks enable': [['WEBHOOK --registry REGISTRY', 0, { state: 'enabled' }]],
   'webhooks test': [['WEBHOOK --org acme', 1, { delivered: false, error: anyText }]],
   'webhooks delete': [['WEBHOOK --org acme', 0, { deleted: true }]],
+  'organizations list': [['', 0, { organizations: anyList }]],
+  'organizations create': [['globex', 0, { organization: 'globex' }]],
+  'organizations rights': [['--org acme', 0, { rights: [] }]],
   completion: [['bash', 0, { shell: 'bash', script: anyText }]],
   open: [['@acme/apis/pay@1.0.0 --registry REGISTRY', 0, { url: anyText, opened: true }]],
   'operator link': [['--registry http://127.0.0.1:7700', 0, { link: anyText }]],
@@ -216,8 +219,19 @@ const commands = describeCommands(createProgram()).map(({ name }) => name.replac
 
 test('every command is walked', () => {
   // serve, mcp and witness do not end by themselves; mirror and restore need a second store, init a folder without a
-  // configuration, login and logout a person. They have tests of their own.
-  const others = ['serve', 'mirror', 'restore', 'init', 'login', 'logout', 'mcp', 'witness'];
+  // configuration, login, logout and rights an identity provider. They have tests of their own.
+  const others = [
+    'serve',
+    'mirror',
+    'restore',
+    'init',
+    'login',
+    'logout',
+    'mcp',
+    'witness',
+    'organizations give',
+    'organizations take',
+  ];
   expect([...Object.keys(answers), ...others].sort()).toEqual(commands.toSorted());
 });
 

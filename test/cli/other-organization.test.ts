@@ -33,6 +33,9 @@ const commands: Readonly<Record<string, string>> = {
   'stele webhooks enable': '0123456789ab --org partner',
   'stele webhooks rotate': '0123456789ab --org partner',
   'stele webhooks delete': '0123456789ab --org partner',
+  'stele organizations rights': '--org partner',
+  'stele organizations give': '--org partner --group staff --scope read',
+  'stele organizations take': '0123456789abcdefghij --org partner',
 };
 
 /** Those that read from an address with the organization in it, which needs no more. */
@@ -89,13 +92,15 @@ function remoteCommands(command: Command, path = command.name()): string[] {
 
 test('every command with --registry is in one of the tables', () => {
   // A check names the organization in its body, one may read what is public of any, to open a page asks nothing, an
-  // assistant asks about any, a login is a person's, and a link is made of the data folder.
+  // assistant asks about any, a login is a person's, organizations are listed and created for a person, and a link is made of the data folder.
   const all = [
     'stele check',
     'stele open',
     'stele mcp',
     'stele login',
     'stele logout',
+    'stele organizations list',
+    'stele organizations create',
     'stele operator link',
     ...Object.keys(commands),
     ...Object.keys(readers),

@@ -45,6 +45,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'stele webhooks create': [
     ['stele webhooks create https://ci.example.com/hook --org acme --event version.published', 'only new versions'],
   ],
+  'stele organizations give': [
+    ['stele organizations give --org acme --group payments --scope publish --resource "apis/pay-*"', 'to a team'],
+  ],
   'stele open': [['stele open @acme/apis/pay@1.4.0', 'one version']],
   'stele mcp': [['stele mcp --registry https://contracts.example.com', 'in the configuration of an assistant']],
   'stele completion': [

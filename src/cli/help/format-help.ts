@@ -7,7 +7,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   check: ['lint', 'check', 'diff', 'replay', 'discover'],
   publish: ['publish', 'sync', 'import', 'deprecate', 'yank', 'reactivate', 'visibility'],
   use: ['add', 'install', 'update', 'outdated', 'list', 'remove', 'open', 'mcp'],
-  manage: ['repositories', 'sites', 'keys', 'webhooks', 'log', 'verify'],
+  manage: ['repositories', 'sites', 'keys', 'webhooks', 'organizations', 'log', 'verify'],
   operate: ['fsck', 'backup', 'restore', 'migrate', 'gc', 'mirror', 'build', 'witness'],
 };
 

@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander';
-import type { CommonOptions } from '../command-context.ts';
-import { complain, print, printJson } from '../output.ts';
-import { withClient, type Client } from './with-client.ts';
+import { complain, print } from '../output.ts';
+import { withVerbs, type Verb, type VerbOptions } from './verbs.ts';
 import type { Webhook } from '../../model/webhook.ts';
 
-interface WebhookOptions extends CommonOptions {
-  org?: string;
+interface WebhookOptions extends VerbOptions {
   event?: string[];
   resource?: string[];
   description?: string;
@@ -15,23 +13,17 @@ interface WebhookOptions extends CommonOptions {
 /** The members used here of an endpoint as `/v1` describes it. */
 type Endpoint = Pick<Webhook, 'id' | 'url' | 'state' | 'events' | 'resources'>;
 
-/** A subcommand: what it takes, and what it asks for. `id` is the first argument. Returns what `--json` prints. */
-interface Verb {
-  name: string;
-  description: string;
-  argument?: [name: string, description: string];
-  run(client: Client, id: string, options: WebhookOptions): Promise<object>;
-  say(answer: Record<string, unknown>, id: string): void;
-}
-
-const anEndpoint: NonNullable<Verb['argument']> = ['<id>', 'id of the endpoint, as `stele webhooks list` prints it'];
+const anEndpoint: NonNullable<Verb<WebhookOptions>['argument']> = [
+  '<id>',
+  'id of the endpoint, as `stele webhooks list` prints it',
+];
 const at = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`;
 const saySecret = ({ id, secret }: Record<string, unknown>) => {
   print(String(secret));
   complain(`This is the secret of ${String(id)}, which signs what it gets. It is shown only once.`);
 };
 
-const verbs: readonly Verb[] = [
+const verbs: readonly Verb<WebhookOptions>[] = [
   {
     name: 'list',
     description: 'List the webhook endpoints of an organization.',
@@ -46,6 +38,17 @@ const verbs: readonly Verb[] = [
     name: 'create',
     description: 'Send events to a URL. Prints only the secret that signs them, once.',
     argument: ['<url>', 'where events are sent'],
+    options: [
+      new Option('--event <type...>', 'only these events, such as version.published (default: all)'),
+      new Option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)'),
+      new Option('--description <text>', 'what it is for'),
+      new Option('--format <format>', 'what the URL takes (default: cloudevents)').choices([
+        'cloudevents',
+        'slack',
+        'teams',
+        'discord',
+      ]),
+    ],
     run: ({ demand }, url, { event, resource, description, format }) =>
       demand('POST', '/v1/webhooks', { url, description, events: event, resources: resource, format }),
     say: saySecret,
@@ -88,34 +91,5 @@ const verbs: readonly Verb[] = [
 /** `stele webhooks list|create|test|enable|rotate|delete`. */
 export function webhooksCommand(): Command {
   const webhooks = new Command('webhooks').description('List, create, test and delete webhook endpoints.');
-  for (const { name, description, argument, run, say } of verbs) {
-    const command = webhooks.command(name).description(description);
-    if (argument !== undefined) command.argument(...argument);
-    command
-      .option('--org <name>', 'organization of the endpoint')
-      .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY and its organization');
-    if (name === 'create')
-      command
-        .option('--event <type...>', 'only these events, such as version.published (default: all)')
-        .option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)')
-        .option('--description <text>', 'what it is for')
-        .addOption(
-          new Option('--format <format>', 'what the URL takes (default: cloudevents)').choices([
-            'cloudevents',
-            'slack',
-            'teams',
-            'discord',
-          ]),
-        );
-    command.action(async (...given: unknown[]) => {
-      const self = given.at(-1) as Command;
-      const [id = ''] = self.args;
-      const options = self.optsWithGlobals<WebhookOptions>();
-      const answer = await withClient(self, options.org ?? null, (client) => run(client, id, options));
-      if ('delivered' in answer && answer.delivered !== true) process.exitCode = 1;
-      if (options.json) printJson(answer);
-      else say(answer as Record<string, unknown>, id);
-    });
-  }
-  return webhooks;
+  return withVerbs(webhooks, verbs, 'organization of the endpoint');
 }

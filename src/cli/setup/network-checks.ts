@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import type { Config } from '../../config.ts';
+import { providersOf } from '../../config/login-config.ts';
 import { createDiscovery, explain } from '../../server/login/issuer-discovery.ts';
 import { isSecureUrl } from '../../server/login/secure-url.ts';
 import { ok, problem, reasonOf, warning, type Check } from './check.ts';
@@ -17,10 +18,12 @@ const maxDifference = 60;
 
 /** The public URL as readers see it, the issuers of tokens, and the clock beside theirs. */
 export async function checkNetwork({ url, proxies, login, trustedPublishing }: Config): Promise<Check[]> {
-  const issuers = [...(login === null ? [] : [login.issuer]), ...trustedPublishing.map(({ issuer }) => issuer)];
+  const issuers = [...providersOf(login).map(({ issuer }) => issuer), ...trustedPublishing.map(({ issuer }) => issuer)];
   const checks = await Promise.all([
     checkUrl(url, proxies),
-    ...[...new Set(issuers)].map((issuer) => checkIssuer(issuer, issuer === login?.issuer ? login.clientId : null)),
+    ...[...new Set(issuers)].map((issuer) =>
+      checkIssuer(issuer, providersOf(login).find((provider) => provider.issuer === issuer)?.clientId ?? null),
+    ),
   ]);
   return checks.flat();
 }

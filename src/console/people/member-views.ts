@@ -1,7 +1,12 @@
 import type { Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Person } from '../../model/keys/person.ts';
-import { groupsIn, listMembers, organizationsOf } from '../../registry/keys/people.ts';
+import { providersOf } from '../../config/login-config.ts';
+import { everybody } from '../../model/rights.ts';
+import type { Field } from '../fields.ts';
+import type { Form } from '../forms.ts';
+import { here } from '../console-request.ts';
+import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';
 import { isAdmin } from '../keys/key-forms.ts';
 import { timeCell, type Cell, type Page } from '../pages.ts';
 
@@ -15,51 +20,122 @@ export const membersPage: Page = {
     if (!isAdmin(request))
       throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
     const { org, context } = request;
-    const { config } = context.registry;
-    const { login } = config;
+    const { registry } = context;
     const eyebrow = `@${org}`;
     const title = 'Members';
-    if (login === null) {
+    if (registry.config.login === null) {
       const lead = 'No identity provider is configured, so nobody is a member: keys have the rights.';
       return { eyebrow, title, lead, sections: [] };
     }
-    const members = await listMembers(context.registry, org);
-    const groupsHere = groupsIn(login, org);
-    const rightsOf = ({ groups }: Person) => organizationsOf(login, groups)[org] ?? [];
+    const members = (await listMembers(registry, org)).slice(0, maxRows);
+    const given = await rightsIn(registry, org);
+    const hasSeveral = providersOf(registry.config.login).length > 1;
     return {
       eyebrow,
       title,
-      lead: `Who may do what here. To change it, change the groups of the person at the identity provider: the configuration maps its claim ${login.claim} to rights.`,
+      lead: 'Who may do what here. Give rights to a group of the identity provider, or to one person.',
+      actions: [{ text: 'Give rights', href: here(request, '/rights/new'), isMain: true }],
       sections: [
         {
           title: 'People',
           lead: 'As of their last sign-in. People who have not signed in for 180 days are not listed, but keep their rights.',
           columns: ['Name', 'Last sign-in', 'They may', 'Because of'],
-          rows: members.slice(0, maxRows).map((member) => ({
-            cells: [
-              { text: member.name, more: member.actor },
-              timeCell(member.signedInAt),
-              rightsCell(rightsOf(member)),
-              becauseOf(member, groupsHere),
-            ],
-          })),
+          rows: await Promise.all(
+            members.map(async (member) => ({
+              cells: [
+                { text: member.name, more: member.actor },
+                timeCell(member.signedInAt),
+                rightsCell((await rightsOf(registry, member))[org] ?? []),
+                becauseOf(given, member),
+              ],
+            })),
+          ),
           empty: 'Nobody has signed in yet.',
         },
         {
-          title: 'Teams',
-          columns: ['Group', 'Its members may'],
-          rows: groupsHere.map(({ group, grants }) => ({
+          title: 'Rights',
+          lead: 'What the configuration gives can be changed only there.',
+          columns: ['Who', 'They may', 'From'],
+          rows: given.map((each) => ({
             cells: [
-              group === '*' ? { text: 'everybody who signs in' } : { text: group, isCode: true },
-              rightsCell(grants),
+              holderCell(each, hasSeveral),
+              rightsCell([each]),
+              { text: each.id === null ? 'the configuration' : 'administrators' },
             ],
+            actions:
+              each.id === null
+                ? []
+                : [
+                    {
+                      text: 'Take back',
+                      href: here({ ...request, params: { rights: each.id } }, '/rights/:rights/delete'),
+                      isDanger: true,
+                    },
+                  ],
           })),
-          empty: 'The configuration gives no group rights here.',
+          empty: 'Nobody has rights here yet.',
         },
       ],
     };
   },
 };
+
+/** Forms about rights of people. */
+export const memberForms: readonly Form[] = [
+  {
+    path: '/rights/new',
+    operation: 'createRights',
+    title: 'Give rights',
+    lead: [
+      'To a group of the identity provider, or to one person. They hold at once; a new group counts from the next sign-in of who is in it.',
+    ],
+    submit: 'Give the rights',
+    fields: ['/group', '/person', '/issuer', '/scopes', '/resources'],
+    complete: async ({ context }): Promise<Record<string, Partial<Field>>> => {
+      const issuers = providersOf(context.registry.config.login).map(({ issuer }) => issuer);
+      return { '/issuer': { kind: 'select', options: issuers.map((value) => ({ value, text: value })) } };
+    },
+    after: '/members',
+    done: 'The rights are given.',
+  },
+  {
+    path: '/rights/:rights/delete',
+    operation: 'deleteRights',
+    title: 'Take the rights back',
+    about: async ({ context, org, params }) => {
+      const given = (await rightsIn(context.registry, org)).find(({ id }) => id === params['rights']);
+      return given ? (given.subject ?? given.group!) : '';
+    },
+    lead: ['They end within a second, for sessions and for keys of people.'],
+    submit: 'Take them back',
+    isDanger: true,
+    after: '/members',
+    done: 'The rights are taken back.',
+  },
+];
+
+/** The form that creates an organization, for who may. It belongs to no organization. */
+export const organizationForm: Form = {
+  path: '/organizations/new',
+  operation: 'createOrganization',
+  title: 'Create an organization',
+  lead: ['Whoever owns it administers it, and gives rights to groups and people.'],
+  submit: 'Create it',
+  fields: ['/organization', '/owner'],
+  after: '/keys',
+  done: '',
+  show: ({ body }) => ({
+    title: `@${String(body['organization'])} is there`,
+    lead: 'Sign in again where you were signed in elsewhere.',
+    actions: [],
+  }),
+};
+
+function holderCell({ group, subject, issuer }: RightsHere, hasSeveral: boolean): Cell {
+  const more = hasSeveral || subject !== null ? { more: issuer } : {};
+  if (subject !== null) return { text: subject, isCode: true, ...more };
+  return group === everybody ? { text: 'everybody who signs in', ...more } : { text: group!, isCode: true, ...more };
+}
 
 function rightsCell(grants: readonly Grant[]): Cell {
   if (grants.length === 0) return { text: 'nothing any more', tag: 'warn' };
@@ -67,7 +143,12 @@ function rightsCell(grants: readonly Grant[]): Cell {
   return { text: all.join('; ') };
 }
 
-function becauseOf({ groups }: Person, here: readonly { group: string }[]): Cell {
-  const roles = here.flatMap(({ group }) => (group === '*' ? ['everybody'] : groups.includes(group) ? [group] : []));
+function becauseOf(given: readonly RightsHere[], member: Person): Cell {
+  const isEverybody = given.some(
+    ({ group, issuer }) => group === everybody && member.actor.startsWith(`user:${issuer}#`),
+  );
+  const roles = [...(isEverybody ? ['everybody'] : []), ...groupsHere(given, member)];
+  if (given.some(({ subject, issuer }) => subject !== null && member.actor === `user:${issuer}#${subject}`))
+    roles.push('given to them');
   return { text: roles.join(', ') || 'no group' };
 }

@@ -1,4 +1,3 @@
-import { organizationIn } from '../../config/organization-config.ts';
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import type { Exemption } from '../../model/problem.ts';
@@ -8,6 +7,7 @@ import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
+import { defaultsOf } from './organization-defaults.ts';
 import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { openReferences } from '../graph/references.ts';
@@ -36,14 +36,14 @@ export async function compileDocument(
   ruleset: GivenRuleset | null,
   ratchet: Pick<CompileGate, 'known' | 'ratchet'> = { known: null },
 ): Promise<Compiled> {
-  const { blockOn } = gateOf(registry, resource);
+  const { blockOn } = await gateOf(registry, resource);
   const today = registry.now().toISOString().slice(0, 10);
   const references = openReferences(registry, resource, (paths) => request.snapshot.read(paths), request.reader);
   const compiled = await registry.compiler.compile(
     {
       type: request.coordinate.type,
       entry: request.entry,
-      validation: validationOf(registry, resource),
+      validation: await validationOf(registry, resource),
       ruleset,
       ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
       limits: registry.config.limits,
@@ -57,8 +57,8 @@ export async function compileDocument(
 }
 
 /** `strict`, unless the resource or its organization says otherwise. */
-export function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
-  return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
+export async function validationOf(registry: Registry, { org, validation }: Resource): Promise<Validation> {
+  return validation ?? (await defaultsOf(registry, org)).validation ?? 'strict';
 }
 
 /** Compiles a document. With a ratchet, findings of the ruleset that the latest version has too do not block. */
@@ -71,7 +71,8 @@ export async function compileGated(
   const compiled = await compileDocument(registry, request, resource, ruleset);
   const latest = selectVersion(resource, { kind: 'latest' })?.version;
   const isBlocked = compiled.artifact === null && compiled.report.gate !== undefined;
-  if (!isBlocked || ruleset === null || latest === undefined || !gateOf(registry, resource).ratchet) return compiled;
+  if (!isBlocked || ruleset === null || latest === undefined) return compiled;
+  if (!(await gateOf(registry, resource)).ratchet) return compiled;
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   const accepted = await knownFindings(registry, resource, latest, ruleset, turn);
   return compileDocument(registry, request, resource, ruleset, { known: accepted, ratchet: latest.manifest });
@@ -86,7 +87,7 @@ export async function checkNext(
   compiled: Compiled,
 ): Promise<Report> {
   if (existing === null) return compiled.report;
-  const { compatibility } = gateOf(registry, existing);
+  const { compatibility } = await gateOf(registry, existing);
   const { entry, exemptions = [], snapshot } = request;
   const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };

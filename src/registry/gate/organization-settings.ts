@@ -1,15 +1,30 @@
-import { organizationIn } from '../../config/organization-config.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { organizationRef, type OrganizationSettings } from '../../model/gate.ts';
+import {
+  gateFrom,
+  organizationRef,
+  type Gate,
+  type OrganizationDefaults,
+  type OrganizationSettings,
+} from '../../model/gate.ts';
+import type { Visibility } from '../../model/access.ts';
+import type { Validation } from '../../model/problem.ts';
 import type { Guard } from '../change-resource.ts';
 import { resolveRuleset } from './ruleset-gate.ts';
-import { ruleOfConfiguration } from './default-ruleset.ts';
+import { configuredDefaults, defaultsOf } from './organization-defaults.ts';
 import type { Author, Registry } from '../registry.ts';
 
+/** What an administrator changes. Absent members stay as they are. */
+export type OrganizationChange = { ruleset?: string | null } & {
+  [K in keyof OrganizationDefaults]: NonNullable<OrganizationDefaults[K]>;
+};
+
 /** The settings of an organization that apply now. */
-export interface CurrentSettings extends OrganizationSettings {
-  /** Whether the configuration says which ruleset, so that it can be changed only there. */
-  isConfigured: boolean;
+export interface CurrentSettings extends Gate {
+  ruleset: string | null;
+  visibility: Visibility;
+  validation: Validation;
+  /** Names of the settings that the configuration says, so that they can be changed only there. */
+  configured: string[];
   /** Of the record; 0: nobody changed anything yet. */
   generation: number;
 }
@@ -17,35 +32,49 @@ export interface CurrentSettings extends OrganizationSettings {
 /** Reads the settings of an organization. */
 export async function readOrganization(registry: Registry, org: string): Promise<CurrentSettings> {
   const stored = await registry.refs.read<OrganizationSettings>(organizationRef(org));
-  const configured = ruleOfConfiguration(registry, org);
-  const ruleset = configured ?? stored?.value.ruleset ?? null;
-  return { ruleset, isConfigured: configured !== null, generation: stored?.generation ?? 0 };
+  const defaults = await defaultsOf(registry, org);
+  const { ruleset = null, visibility = 'private', validation = 'strict' } = defaults;
+  const configured = Object.keys(configuredDefaults(registry, org));
+  return { ruleset, visibility, validation, ...gateFrom(defaults), configured, generation: stored?.generation ?? 0 };
 }
 
 /**
- * Changes the settings of an organization. Publishing checks with the new ruleset in every process
- * within 1 s; what is published stays. Throws `conflict` if the configuration says which ruleset,
- * and `refused` if the ruleset does not exist.
+ * Changes the settings of an organization. Publishing goes by them in every process within 1 s; what is
+ * published stays. Throws `conflict` for a setting that the configuration says, and `refused` if the
+ * ruleset does not exist.
  */
 export async function changeOrganization(
   registry: Registry,
   org: string,
-  { ruleset }: Partial<OrganizationSettings>,
+  change: OrganizationChange,
   author: Author,
   guard: Guard = () => undefined,
 ): Promise<CurrentSettings> {
-  if (ruleset !== undefined && ruleOfConfiguration(registry, org) !== null) {
-    const { defaults } = organizationIn(registry.config, org)!;
-    throw new RegistryError(
-      'conflict',
-      `The configuration of the registry says that ${defaults.ruleset} is the default ruleset of ${org}. Change it there.`,
-    );
+  const configured = configuredDefaults(registry, org);
+  for (const [name, value] of Object.entries(configured)) {
+    const asked = change[name as keyof OrganizationChange];
+    // A form sends what it shows.
+    if (asked === undefined || (asked === value && name !== 'ruleset')) continue;
+    const what = name === 'ruleset' ? `that ${String(value)} is the default ruleset` : `what counts as ${name}`;
+    throw new RegistryError('conflict', `The configuration of the registry says ${what} of ${org}. Change it there.`);
   }
+  const { ruleset, ...given } = change;
   await resolveRuleset(registry, org, ruleset ?? null);
   await registry.refs.update<OrganizationSettings>(organizationRef(org), (current) => {
     guard({ generation: current?.generation ?? 0 });
-    if (ruleset === undefined || ruleset === (current?.value.ruleset ?? null)) return null;
-    return { value: { ruleset }, change: { ...author, action: 'change ruleset' } };
+    const old: OrganizationSettings = current?.value ?? { ruleset: null };
+    const defaults = Object.entries(given).filter(
+      ([name, value]) =>
+        !Object.hasOwn(configured, name) && value !== old.defaults?.[name as keyof OrganizationDefaults],
+    );
+    const isNewRuleset = ruleset !== undefined && ruleset !== old.ruleset;
+    if (!isNewRuleset && defaults.length === 0) return null;
+    const action = `change ${[...(isNewRuleset ? ['ruleset'] : []), ...defaults.map(([name]) => name)].join(', ')}`;
+    const value = {
+      ruleset: ruleset === undefined ? old.ruleset : ruleset,
+      ...((old.defaults || defaults.length > 0) && { defaults: { ...old.defaults, ...Object.fromEntries(defaults) } }),
+    };
+    return { value, change: { ...author, action } };
   });
   return readOrganization(registry, org);
 }

@@ -146,7 +146,7 @@ async function replayOne(
 ): Promise<Replayed> {
   const { org } = resource;
   const attached = (await rulesetName(registry, resource))!;
-  const { blockOn, ratchet } = gateOf(registry, resource);
+  const { blockOn, ratchet } = await gateOf(registry, resource);
   const exemptions = await exemptionsOf(registry, version);
   const today = registry.now().toISOString().slice(0, 10);
   const check = (ruleset: GivenRuleset) =>

@@ -1,4 +1,3 @@
-import { organizationIn } from '../../config/organization-config.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { gateFrom, type Gate, type GateSettings } from '../../model/gate.ts';
@@ -8,7 +7,7 @@ import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
 import { findTarget, organizationReader } from '../graph/references.ts';
 import { readRuleset } from '../stored.ts';
-import { defaultRuleset } from './default-ruleset.ts';
+import { defaultRuleset, defaultsOf } from './organization-defaults.ts';
 import { coordinatesIn, dependencyOn, resolveExtended } from './extended.ts';
 
 /**
@@ -24,8 +23,11 @@ export async function rulesetName(
 }
 
 /** The settings of a resource's gate: its own, else its organization's, else the usual ones. */
-export function gateOf(registry: Pick<Registry, 'config'>, resource: Pick<Resource, 'org'> & GateSettings): Gate {
-  return gateFrom(resource, organizationIn(registry.config, resource.org)?.defaults ?? {});
+export async function gateOf(
+  registry: Pick<Registry, 'config' | 'refs'>,
+  resource: Pick<Resource, 'org'> & GateSettings,
+): Promise<Gate> {
+  return gateFrom(resource, await defaultsOf(registry, resource.org));
 }
 
 /**

@@ -3,7 +3,7 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/keys/key.ts';
 import { personRef, type Person } from '../../model/keys/person.ts';
 import type { Registry } from '../registry.ts';
-import { organizationsOf } from './people.ts';
+import { mayCreateOrganizations, providerOf, rightsOf } from './people.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ export async function ownerOf(
   const { config, expiryTime } = registry;
   const { login } = config;
   // People of another issuer are other people.
-  if (login === null || !actor?.startsWith(`user:${login.issuer}#`)) return null;
+  if (login === null || actor === undefined || providerOf(registry, actor) === null) return null;
   const person = await readPerson(registry, actor);
   if (person === null) return null;
   const { signInDays } = login.personalKeys;
@@ -28,11 +28,12 @@ export async function ownerOf(
     const message = `This key works again when its owner has signed in: the last sign-in was on ${person.signedInAt.slice(0, 10)}, and keys need one every ${signInDays} days. Sign in at ${config.url ?? ''}/login.`;
     throw new RegistryError('unauthenticated', message);
   }
-  const granted = Object.entries(organizationsOf(login, person.groups)).filter(([org]) => only?.includes(org) ?? true);
+  const granted = Object.entries(await rightsOf(registry, person)).filter(([org]) => only?.includes(org) ?? true);
   const organizations = Object.fromEntries(
     granted.map(([org, grants]) => [org, grants.map((grant) => cap(grant, held))]),
   );
-  return { kind: 'user', id: actor.slice('user:'.length), organizations, key: id };
+  const mayCreate = held.includes('admin') && only === null && mayCreateOrganizations(registry, person);
+  return { kind: 'user', id: actor.slice('user:'.length), organizations, key: id, ...(mayCreate && { mayCreate }) };
 }
 
 async function readPerson({ refs }: Registry, actor: string): Promise<Person | null> {

@@ -1,7 +1,7 @@
 import { personRef, type Person } from '../../model/keys/person.ts';
 import type { Key } from '../../model/keys/key.ts';
 import type { Author, Registry } from '../registry.ts';
-import { organizationsOf } from './people.ts';
+import { rightsOf } from './people.ts';
 
 /**
  * Notes in the log of each organization in which a person's key allows something what was done to
@@ -14,7 +14,7 @@ export async function notePersonalKey(
 ): Promise<void> {
   const person = config.login && actor && (await refs.read<Person>(personRef(actor)))?.value;
   if (!person) return;
-  for (const org of Object.keys(organizationsOf(config.login!, person.groups))) {
+  for (const org of Object.keys(await rightsOf({ config, refs }, person))) {
     if (!(organizations?.includes(org) ?? true)) continue;
     await refs.update<{ revokedAt: string | null }>(`personal-keys/${org}/${id}`, (current) =>
       current !== null && current.value.revokedAt === revokedAt ? null : { value: { revokedAt }, change },

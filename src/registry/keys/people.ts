@@ -1,60 +1,114 @@
-import type { LoginConfig } from '../../config/login-config.ts';
+import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import type { Grant } from '../../model/access.ts';
 import { personId, personRef, type Person } from '../../model/keys/person.ts';
+import { everybody, rightsRef, type GivenRights, type OrganizationRights } from '../../model/rights.ts';
+import type { Projection } from '../../store/log/projections.ts';
 import type { Registry } from '../registry.ts';
 
-/** The groups that the configuration mentions. Only these are kept of a person. */
-export function knownGroups({ organizations = {} }: LoginConfig, groups: readonly string[]): string[] {
-  return groups.filter((group) => group !== everybody && Object.hasOwn(organizations, group));
+/** What is needed to say what people may do. */
+type Policy = Pick<Registry, 'config' | 'refs'>;
+
+/** Rights that somebody has, and where they come from. */
+export interface RightsHere extends Omit<GivenRights, 'id'> {
+  /** Null: they come from the configuration, so that they are changed only there. */
+  id: string | null;
+  org: string;
 }
 
-const everybody = '*';
-
-/** What members of these groups hold, by organization, as configured now. `*` is everyone. */
-export function organizationsOf(
-  { organizations = {} }: LoginConfig,
-  groups: readonly string[],
-): Record<string, readonly Grant[]> {
-  const granted = new Map<string, Grant[]>();
-  for (const group of [everybody, ...groups]) {
-    const entries = Object.hasOwn(organizations, group) ? organizations[group]! : [];
-    for (const { organization, scopes, resources = null } of entries) {
-      const held = granted.get(organization) ?? [];
-      granted.set(organization, [...held, { scopes, resources }]);
+/** What administrators gave, by whom it is given to. */
+const givenRights: Projection<Map<string, RightsHere[]>> = {
+  create: () => new Map(),
+  change(view, name, before, after) {
+    const prefix = rightsRef('');
+    if (!name.startsWith(prefix)) return;
+    const org = name.slice(prefix.length);
+    for (const given of (before as OrganizationRights | undefined)?.rights ?? []) {
+      const left = view.get(holderKey(given))!.filter((each) => each.org !== org);
+      if (left.length > 0) view.set(holderKey(given), left);
+      else view.delete(holderKey(given));
     }
-  }
-  return Object.fromEntries(granted);
+    for (const given of (after as OrganizationRights).rights)
+      view.set(holderKey(given), [...(view.get(holderKey(given)) ?? []), { ...given, org }]);
+  },
+};
+
+function holderKey({ issuer, group, subject }: Pick<GivenRights, 'issuer' | 'group' | 'subject'>): string {
+  return JSON.stringify([issuer, group, subject]);
 }
 
-/** A group whose members have rights in an organization. */
-export interface GroupHere {
-  /** `*`: everybody who signs in. */
-  group: string;
-  grants: readonly Grant[];
-}
-
-/** The groups that the configuration gives rights in an organization. Groups of others are not named here. */
-export function groupsIn({ organizations = {} }: LoginConfig, org: string): GroupHere[] {
-  return Object.entries(organizations).flatMap(([group, entries]) => {
-    const grants = entries.flatMap(({ organization, scopes, resources = null }) =>
-      organization === org ? [{ scopes, resources }] : [],
-    );
-    return grants.length === 0 ? [] : [{ group, grants }];
-  });
+/** The identity provider of a person. Null: it is not configured (any more). */
+export function providerOf({ config }: Pick<Registry, 'config'>, actor: string): ProviderConfig | null {
+  return providersOf(config.login).find(({ issuer }) => actor.startsWith(`user:${issuer}#`)) ?? null;
 }
 
 /**
- * Notes that somebody signed in: once, which their keys depend on, and for each organization in
+ * What a person may do now, by organization: by what the configuration gives their groups, which is the floor,
+ * and by what administrators gave their groups and themselves. The one place that computes it.
+ */
+export async function rightsOf(
+  policy: Policy,
+  { actor, groups }: Pick<Person, 'actor' | 'groups'>,
+): Promise<Record<string, readonly Grant[]>> {
+  const provider = providerOf(policy, actor);
+  if (provider === null) return {};
+  const { issuer } = provider;
+  const subject = actor.slice(`user:${issuer}#`.length);
+  const all = [everybody, ...groups.filter((group) => group !== everybody)];
+  const holders = [...all.map((group) => ({ issuer, group, subject: null })), { issuer, group: null, subject }];
+  const given = await policy.refs.projected(null, givenRights);
+  const granted = new Map<string, Grant[]>();
+  for (const { org, scopes, resources } of [
+    ...all.flatMap((group) => configuredFor(provider, group)),
+    ...holders.flatMap((holder) => given.get(holderKey(holder)) ?? []),
+  ])
+    granted.set(org, [...(granted.get(org) ?? []), { scopes, resources }]);
+  return Object.fromEntries(granted);
+}
+
+function configuredFor({ issuer, organizations = {} }: ProviderConfig, group: string): RightsHere[] {
+  const entries = Object.hasOwn(organizations, group) ? organizations[group]! : [];
+  return entries.map(({ organization: org, scopes, resources = null }) => ({
+    id: null,
+    issuer,
+    group,
+    subject: null,
+    scopes,
+    resources,
+    org,
+  }));
+}
+
+/** All rights in an organization: first those of the configuration. Those in other organizations are not named here. */
+export async function rightsIn(policy: Policy, org: string): Promise<RightsHere[]> {
+  const stored = (await policy.refs.read<OrganizationRights>(rightsRef(org)))?.value.rights ?? [];
+  const configured = providersOf(policy.config.login).flatMap((provider) =>
+    Object.keys(provider.organizations ?? {}).flatMap((group) => configuredFor(provider, group)),
+  );
+  return [...configured.filter((each) => each.org === org), ...stored.map((given) => ({ ...given, org }))];
+}
+
+/** The groups of a person that have rights in an organization. Others are not its business. */
+export function groupsHere(here: readonly RightsHere[], { actor, groups }: Pick<Person, 'actor' | 'groups'>): string[] {
+  return groups.filter((group) =>
+    here.some((each) => each.group === group && actor.startsWith(`user:${each.issuer}#`)),
+  );
+}
+
+/** Whether a person may create organizations. */
+export function mayCreateOrganizations(policy: Policy, { actor, groups }: Pick<Person, 'actor' | 'groups'>): boolean {
+  const creators = providerOf(policy, actor)?.creators ?? [];
+  return creators.some((group) => groups.includes(group));
+}
+
+/**
+ * Notes that somebody signed in: once, which their sessions and keys depend on, and for each organization in
  * which they hold something. Only their last sign-in is kept.
  */
-export async function noteSignIn(
-  { refs }: Pick<Registry, 'refs'>,
-  organizations: readonly string[],
-  person: Person,
-): Promise<void> {
+export async function noteSignIn(policy: Policy, organizations: readonly string[], person: Person): Promise<void> {
   const change = { actor: person.actor, origin: null, action: 'sign in' };
   // Somebody who has no rights, and had none before, leaves nothing.
-  const isStranger = organizations.length === 0;
+  const isStranger = organizations.length === 0 && !mayCreateOrganizations(policy, person);
+  const { refs } = policy;
   await refs.update<Person>(personRef(person.actor), (current) =>
     isStranger && current === null ? null : { value: person, change },
   );

@@ -5,7 +5,7 @@ import type { Person } from '../../model/keys/person.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 import { listKeys } from './list-keys.ts';
-import { listMembers, organizationsOf } from './people.ts';
+import { listMembers, rightsOf } from './people.ts';
 
 /** Settings of a new key of a person. */
 export interface NewPersonalKey {
@@ -59,11 +59,9 @@ export async function createPersonalKey(
 
 /** The keys of people that allow something in an organization, oldest first for each person. */
 export async function personalKeysIn(registry: Registry, org: string): Promise<{ key: Key; person: Person }[]> {
-  const { login } = registry.config;
-  if (login === null) return [];
   const listed: { key: Key; person: Person }[] = [];
   for (const person of await listMembers(registry, org)) {
-    if (!Object.hasOwn(organizationsOf(login, person.groups), org)) continue;
+    if (!Object.hasOwn(await rightsOf(registry, person), org)) continue;
     const keys = await listKeys(registry, person.actor);
     listed.push(...keys.flatMap((key) => ((key.organizations?.includes(org) ?? true) ? [{ key, person }] : [])));
   }

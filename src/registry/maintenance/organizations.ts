@@ -2,7 +2,7 @@ import { closest } from '../../model/text/closest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 
-/** The organizations that are configured or have a resource, by name. */
+/** The organizations that are configured, were created, or have a resource, by name. */
 export async function listOrganizations({
   config,
   refs,
@@ -10,7 +10,8 @@ export async function listOrganizations({
 }: Pick<Registry, 'config' | 'refs' | 'answers'>): Promise<readonly string[]> {
   const list = async (): Promise<string[]> => {
     const organizations = new Set(Object.keys(config.organizations));
-    for await (const name of refs.list('resources/')) organizations.add(name.split('/')[1]!);
+    for (const prefix of ['rights/', 'resources/'])
+      for await (const name of refs.list(prefix)) organizations.add(name.split('/')[1]!);
     return [...organizations].toSorted();
   };
   return answers.answer('organizations', 'all', list, ({ length }) => length * 40);
@@ -25,6 +26,6 @@ export async function assertOrganizationExists(registry: Registry, org: string):
   if (all.length === 0 || all.includes(org)) return;
   throw new RegistryError(
     'malformed',
-    `There is no organization ${org}.${closest(org, all)} To add it, name it in \`organizations\` of the configuration.`,
+    `There is no organization ${org}.${closest(org, all)} To add it, use stele organizations create ${org}.`,
   );
 }

@@ -1,9 +1,11 @@
 import { Router, type Request, type Response } from 'express';
 import { readSecret } from '../../config/environment.ts';
+import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import { escapeHtml } from '../../model/text/escape.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { formatPrincipal, type Principal } from '../../model/access.ts';
-import { knownGroups, noteSignIn, organizationsOf } from '../../registry/keys/people.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Principal } from '../../model/access.ts';
+import { personRef, type Person as Seen } from '../../model/keys/person.ts';
+import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Login } from '../server-context.ts';
 import { refuseCrossSite } from './cross-site.ts';
@@ -22,8 +24,8 @@ interface Person {
   /** What to call them; their subject if the provider says nothing better. */
   name: string;
   /**
-   * Their groups that the configuration mentioned at sign-in. What these may do is decided at each
-   * request.
+   * Their groups that the configuration mentioned at sign-in, for a registry that could not note all. What groups
+   * may do is decided at each request.
    */
   groups: string[];
   /** Ends the session at the provider too; null if it did not fit into the cookie. */
@@ -58,21 +60,38 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
       url,
       expiryTime: registry.expiryTime,
     });
-  const provider = createProvider(login, url, registry);
+  const providers = new Map(
+    providersOf(login).map((each) => [each.name, createProvider(each, callbackOf(url, each.name), url, registry)]),
+  );
   const pendingSignIns = createPendingSignIns(registry, seal('sign-in'));
   const sessions = createSessions<Person>(registry, seal('session'), login.lifetime, {
     shorten: (user) => ({ ...user, idToken: null }),
   });
 
-  function principalOf({ issuer, subject, groups }: Session<Person>): Extract<Principal, { kind: 'user' }> {
-    return { kind: 'user', id: `${issuer}#${subject}`, organizations: organizationsOf(login!, groups) };
+  /** With what the newest sign-in saw, in whichever browser. Null: their identity provider is not configured any more. */
+  async function principalOf({ issuer, subject, groups }: Session<Person>): Promise<UserPrincipal | null> {
+    const id = `${issuer}#${subject}`;
+    const actor = `user:${id}`;
+    if (providerOf(registry, actor) === null) return null;
+    const seen = await registry.refs.read<Seen>(personRef(actor)).catch((error: unknown) => {
+      if (isRegistryError(error, 'corrupt')) return null;
+      throw error;
+    });
+    const person = { actor, groups: seen?.value.groups ?? groups };
+    const organizations = await rightsOf(registry, person);
+    return { kind: 'user', id, organizations, ...(mayCreateOrganizations(registry, person) && { mayCreate: true }) };
   }
 
   async function begin(request: Request, response: Response): Promise<void> {
     const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
     const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? `${basePathOf(url)}/`, url);
     if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be a path on this registry.');
-    const pending = pendingSignIns.create(returnTo);
+    const name = new URLSearchParams(searchOf(request)).get('provider');
+    if (name === null && providers.size > 1)
+      return response.redirect(303, `${basePathOf(url)}/account?returnTo=${encodeURIComponent(pathOf(returnTo, url))}`);
+    const provider = providers.get(name ?? '');
+    if (provider === undefined) throw new RegistryError('malformed', 'There is no identity provider of this name.');
+    const pending = pendingSignIns.create(returnTo, name ?? '');
     const target = await provider.authorizationUrl(pending);
     await pendingSignIns.keep(request, response, pending);
     response.redirect(303, target);
@@ -82,16 +101,23 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     const search = searchOf(request);
     const states = new URLSearchParams(search).getAll('state');
     const pending = states.length === 1 ? await pendingSignIns.take(request, response, states[0]!) : null;
-    if (pending === null) {
+    // Each provider has a callback of its own, so that one cannot pass on what another answered.
+    const provider = pending?.provider === (request.params['provider'] ?? '') && providers.get(pending.provider);
+    if (!pending || !provider) {
       const message =
         'This sign-in has expired, is already complete, or was started in another browser. Sign in again.';
       throw new RegistryError('malformed', message);
     }
     const { issuer, subject, name, groups, idToken } = await provider.signIn(search, pending);
-    const user = { issuer, subject, name, groups: knownGroups(login!, groups), idToken };
-    // Also of who has lost everything: their keys go by it.
-    await noteMember(user);
-    if (Object.keys(organizationsOf(login!, user.groups)).length === 0) {
+    const actor = `user:${issuer}#${subject}`;
+    const person = { actor, name, groups: groups.slice(0, maxGroups), signedInAt: registry.now().toISOString() };
+    const organizations = Object.keys(await rightsOf(registry, person));
+    // Also of who has lost everything: their keys go by it. A registry that cannot note it lets people in all the same.
+    await noteSignIn(registry, organizations, person).catch((error: unknown) =>
+      registry.log('warn', 'sign-in not noted', { error: String(error) }),
+    );
+    const user = { issuer, subject, name, groups: configuredAmong(providerOf(registry, actor), groups), idToken };
+    if (organizations.length === 0 && !mayCreateOrganizations(registry, person)) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
       throw new RegistryError(
         'forbidden',
@@ -103,52 +129,67 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     response.redirect(303, pending.returnTo);
   }
 
-  /** A registry that cannot note it lets people in all the same. */
-  async function noteMember(user: Person): Promise<void> {
-    const organizations = Object.keys(organizationsOf(login!, user.groups));
-    const actor = `user:${user.issuer}#${user.subject}`;
-    const member = { actor, name: user.name, groups: user.groups, signedInAt: registry.now().toISOString() };
-    await noteSignIn(registry, organizations, member).catch((error: unknown) =>
-      registry.log('warn', 'sign-in not noted', { error: String(error) }),
-    );
-  }
-
   async function leave(request: Request, response: Response): Promise<void> {
     const session = await sessions.read(request);
     if (session === null) return response.redirect(303, `${url}/`);
-    const author = { actor: formatPrincipal(principalOf(session)), origin: request.ip ?? null };
+    const author = { actor: `user:${session.issuer}#${session.subject}`, origin: request.ip ?? null };
     await sessions.end(response, session, author);
     registry.log('info', 'signed out', { issuer: session.issuer, subject: session.subject });
-    const end = await provider.endSessionUrl(session.idToken);
+    const name = providersOf(login).find(({ issuer }) => issuer === session.issuer)?.name;
+    const end = (await providers.get(name ?? '-')?.endSessionUrl(session.idToken)) ?? null;
     return end === null ? response.redirect(303, `${url}/`) : sendOnwards(response, end);
   }
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.use(['/login', '/login/callback', '/logout'], (_request, response, next) => {
+  router.use(['/login', '/login/callback{/:provider}', '/logout'], (_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
   router.get('/login', (request, response) => begin(request, response));
-  router.get('/login/callback', (request, response) => finish(request, response));
+  router.get('/login/callback{/:provider}', (request, response) => finish(request, response));
   router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
-  router.all(['/login', '/login/callback'], refuseMethod('GET, HEAD'));
+  router.all(['/login', '/login/callback{/:provider}'], refuseMethod('GET, HEAD'));
   router.all('/logout', refuseMethod('POST'));
 
   return {
     router,
     async readSession(request) {
       const session = await sessions.read(request);
-      if (session === null) return null;
-      const { name, token, expiresAt } = session;
-      return { principal: principalOf(session), name, token, expiresAt };
+      const principal = session && (await principalOf(session));
+      if (principal === null) return null;
+      const { name, token, expiresAt } = session!;
+      return { principal, name, token, expiresAt };
     },
+    ...(providers.size > 1 && { providers: providersOf(login).map(titled) }),
     signInUrl(returnTo) {
       const target = resolveReturnTo(returnTo, url);
       return target === null
         ? `${basePathOf(url)}/login`
-        : `${basePathOf(url)}/login?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
+        : `${basePathOf(url)}/login?returnTo=${encodeURIComponent(pathOf(target, url))}`;
     },
   };
+}
+
+type UserPrincipal = Extract<Principal, { kind: 'user' }>;
+
+/** The most groups to keep of a person. */
+const maxGroups = 1000;
+
+/** Where the provider sends people back to. */
+function callbackOf(url: string, name: string): string {
+  return `${url}/login/callback${name === '' ? '' : `/${name}`}`;
+}
+
+function pathOf(target: string, url: string): string {
+  return target.slice(new URL(url).origin.length);
+}
+
+function configuredAmong(provider: ProviderConfig | null, groups: readonly string[]): string[] {
+  return groups.filter((group) => Object.hasOwn(provider?.organizations ?? {}, group));
+}
+
+function titled({ name, title, issuer }: ProviderConfig & { name: string }): { name: string; title: string } {
+  return { name, title: title ?? new URL(issuer).host };
 }
 
 /** The raw query: Express's parser would merge repeated parameters. */

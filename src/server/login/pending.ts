@@ -13,11 +13,13 @@ export interface Pending {
   verifier: string;
   /** Absolute URL to go to afterwards. */
   returnTo: string;
+  /** The name of the identity provider; empty: the first. */
+  provider: string;
 }
 
 export interface PendingSignIns {
   /** Creates one without storing it. */
-  create(returnTo: string): Pending;
+  create(returnTo: string, provider: string): Pending;
   /**
    * Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other.
    */
@@ -41,11 +43,12 @@ export function createPendingSignIns(
   seal: Seal,
 ): PendingSignIns {
   return {
-    create: (returnTo) => ({
+    create: (returnTo, provider) => ({
       state: `${newId(registry)}.${randomState()}`,
       nonce: randomNonce(),
       verifier: randomPKCECodeVerifier(),
       returnTo,
+      provider,
     }),
     async keep(request, response, pending) {
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();

@@ -11,7 +11,7 @@ import {
   type Configuration,
 } from 'openid-client';
 import { readSecret } from '../../config/environment.ts';
-import type { LoginConfig } from '../../config/login-config.ts';
+import type { ProviderConfig } from '../../config/login-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readGroups } from './claims.ts';
@@ -45,15 +45,16 @@ export interface Provider {
   endSessionUrl(idToken: string | null): Promise<string | null>;
 }
 
-/** Creates the configured provider without contacting it. */
+/** Creates a configured provider without contacting it. `back`: where it sends people back to. */
 export function createProvider(
-  login: LoginConfig,
+  login: ProviderConfig,
+  back: string,
   url: string,
   { monotonic, log }: Pick<Registry, 'monotonic' | 'log'>,
 ): Provider {
   const secret = readSecret(login.clientSecret);
   const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, monotonic, log });
-  const callback = new URL(`${url}/login/callback`);
+  const callback = new URL(back);
 
   async function readUserInfo(configuration: Configuration, accessToken: string, subject: string): Promise<string[]> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return [];

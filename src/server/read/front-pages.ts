@@ -1,6 +1,14 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router, type Request, type Response } from 'express';
-import { anonymous, grantsIn, organizationsOf, partOf, type Grant, type Principal } from '../../model/access.ts';
+import {
+  anonymous,
+  grantsIn,
+  mayCreateOrganization,
+  organizationsOf,
+  partOf,
+  type Grant,
+  type Principal,
+} from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
@@ -63,6 +71,8 @@ export function createFrontPages(site: Site, login?: Login): Router {
       mayPublish: session !== null && mayPublishAnywhere(session.principal),
       takesKeys: login?.takesKeys ?? false,
       hasKeys: session?.principal.kind === 'user',
+      mayCreate: session !== null && mayCreateOrganization(session.principal),
+      providers: login?.providers ?? [],
       link,
       hasLink: login?.signInLink !== undefined && isOnThisMachine(site.url),
       hasFailed: failed === 'key',

@@ -29,7 +29,7 @@ export function askerOf(request: Request, response: Response, url: string, { pat
   if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
   return {
     principal,
-    org: organizationOf(principal, request.get(organizationHeader), path === '/v1/me' || path.startsWith('/v1/me/')),
+    org: organizationOf(principal, request.get(organizationHeader), /^\/v1\/(?:me(?:\/|$)|organizations$)/.test(path)),
     address: request.ip ?? null,
     secret: session?.token ?? request.headers.authorization ?? '',
     subject: `${request.method} ${request.originalUrl}`,
@@ -54,8 +54,9 @@ function organizationOf(
     );
   }
   const organizations = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
-  if (named === undefined && (organizations.length === 1 || (isPersonal && organizations.length > 0)))
-    return organizations[0]!;
+  if (named === undefined && organizations.length === 1) return organizations[0]!;
+  // Who creates organizations may have none yet. No organization has this name.
+  if (named === undefined && isPersonal) return organizations[0] ?? '-';
   if (named === undefined || !isSlug(named)) {
     throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
   }

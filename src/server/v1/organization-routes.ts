@@ -1,20 +1,24 @@
-import { grantsIn, isAllowed, organizationsOf } from '../../model/access.ts';
+import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/keys/key.ts';
-import type { OrganizationSettings } from '../../model/gate.ts';
+import type { Person } from '../../model/keys/person.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys/keys.ts';
-import { groupsIn, listMembers, organizationsOf as organizationsOfGroups } from '../../registry/keys/people.ts';
+import { listMembers, groupsHere, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';
+import { createOrganization, giveRights, takeRights, type NewRights } from '../../registry/keys/change-rights.ts';
+import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import {
   changeOrganization,
   readOrganization,
   type CurrentSettings,
+  type OrganizationChange,
 } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
 import { bodyOf, type Answer, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
+import { RegistryError } from '../../model/errors.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './resource-records.ts';
 
@@ -45,40 +49,94 @@ export const getOrganization: Handler = async ({ registry, org }) =>
 
 export const updateOrganization: Handler = async (call) => {
   const { registry, org, author } = call;
-  const change = bodyOf<Partial<OrganizationSettings>>(call);
+  const change = bodyOf<OrganizationChange>(call);
   return answerWith(org, await changeOrganization(registry, org, change, author, guardOf(call)));
 };
 
-function answerWith(organization: string, { ruleset, isConfigured, generation }: CurrentSettings): Answer {
+function answerWith(organization: string, { configured: names, generation, ...settings }: CurrentSettings): Answer {
   return {
     status: 200,
     headers: { ETag: etagOf(generation) },
-    body: { organization, ruleset, configured: isConfigured },
+    body: { organization, ...settings, configured: names.includes('ruleset'), fromConfiguration: names },
   };
+}
+
+/** The organizations in which the asker has rights; for whoever runs the registry, all. */
+export const listMine: Handler = async (call) => {
+  const { registry, principal } = call;
+  const after = positionOf(call, isText);
+  const all = principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal).toSorted();
+  return sendPage(
+    call,
+    all.filter((org) => after === null || org > after),
+    (organization) => ({
+      organization,
+      rights: grantsIn(principal, organization).map(({ scopes, resources }) => ({ scopes, resources })),
+    }),
+    (organization) => organization,
+  );
+};
+
+export const createOne: Handler = async (call) => {
+  const { registry, principal, author } = call;
+  if (!mayCreateOrganization(principal))
+    throw new RegistryError(
+      'forbidden',
+      'Organizations are created by who runs the registry, or by a group that its configuration names.',
+    );
+  const { organization, owner } = bodyOf<{ organization: string; owner?: string }>(call);
+  const self = principal.kind === 'user' ? principal.id : null;
+  await createOrganization(registry, organization, owner ?? self, author);
+  return { status: 201, body: { organization } };
+};
+
+export const listRights: Handler = async (call) => {
+  const { registry, org } = call;
+  const after = positionOf(call, Number.isSafeInteger as (value: unknown) => value is number) ?? 0;
+  const all = (await rightsIn(registry, org)).map((given, index) => ({ given, index: index + 1 }));
+  return sendPage(
+    call,
+    all.slice(after),
+    ({ given }) => rightsRecord(given),
+    ({ index }) => index,
+  );
+};
+
+export const createRights: Handler = async (call) => {
+  const { registry, org, author } = call;
+  return { status: 201, body: rightsRecord(await giveRights(registry, org, bodyOf<NewRights>(call), author)) };
+};
+
+export const deleteRights: Handler = async ({ registry, org, author, path }) => {
+  await takeRights(registry, org, path['rights']!, author);
+  return { status: 204 };
+};
+
+function rightsRecord({ id, issuer, group, subject, scopes, resources }: Omit<RightsHere, 'org'>): object {
+  const person = subject === null ? null : `${issuer}#${subject}`;
+  return { id, issuer, group, person, scopes, resources, configured: id === null };
 }
 
 /** The people of the organization as sign-in saw them, with what they may do as configured now. */
 export const listPeople: Handler = async (call) => {
   const { registry, org } = call;
-  const { login } = registry.config;
   const after = positionOf(call, isText);
-  const all = login === null ? [] : await listMembers(registry, org);
-  const named = new Set(login === null ? [] : groupsIn(login, org).map(({ group }) => group));
-  const shown = all
-    .map(({ actor, ...member }) => ({ ...member, id: actor.replace(/^user:/, '') }))
-    .filter(({ id }) => after === null || id > after)
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const here = await rightsIn(registry, org);
+  const idOf = ({ actor }: Person) => actor.replace(/^user:/, '');
+  const shown = (await listMembers(registry, org))
+    .filter((member) => after === null || idOf(member) > after)
+    .sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   return sendPage(
     call,
     shown,
-    ({ id, name, signedInAt, groups }) => ({
-      id,
-      name,
-      signedInAt,
-      groups: groups.filter((group) => named.has(group)),
-      rights: organizationsOfGroups(login!, groups)[org] ?? [],
+    async (member) => ({
+      id: idOf(member),
+      name: member.name,
+      signedInAt: member.signedInAt,
+      groups: groupsHere(here, member),
+      rights: (await rightsOf(registry, member))[org] ?? [],
     }),
-    ({ id }) => id,
+    idOf,
   );
 };
 

@@ -1,7 +1,7 @@
 import { repositoryRef, type Repository, type Run, type RunDocument } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
-import { organizationIn } from '../../config/organization-config.ts';
+import { defaultVisibility } from '../../registry/gate/organization-defaults.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
@@ -36,7 +36,7 @@ export const followOne: Handler = async (call) => {
     visibility,
     ...given
   } = bodyOf<Partial<GivenRepository> & Pick<GivenRepository, 'repository' | 'validation'>>(call);
-  const usual = organizationIn(registry.config, org)?.defaults.visibility ?? 'private';
+  const usual = await defaultVisibility(registry, org);
   const whole = { ...given, branch, path, credential, visibility: visibility ?? usual };
   const id = await followGiven(registry, org, whole, author);
   const headers = { Location: `${context.url}/v1/repositories/${id}` };

@@ -44,6 +44,10 @@ export interface AccountView {
   takesKeys: boolean;
   /** Whether the person can have keys of their own. */
   hasKeys: boolean;
+  /** Whether they may create organizations. */
+  mayCreate: boolean;
+  /** The identity providers, where there are several. */
+  providers: readonly { name: string; title: string }[];
   /** The token of the link that signs in whoever runs the registry; null: another page. */
   link: string | null;
   /** Whether the server printed a link that signs in whoever runs it. */
@@ -58,6 +62,7 @@ export function accountPage(site: Site, view: AccountView): string {
   const { links } = site;
   const isSignedIn = view.who !== null;
   const { returnTo, takesKeys } = view;
+  const login = `${links.path('/login')}?returnTo=${encodeURIComponent(returnTo)}`;
   return site.page('account', {
     title: view.link !== null ? 'Sign in as the operator' : isSignedIn ? 'You are signed in' : 'Sign in',
     crumbs: [{ text: 'Account' }],
@@ -69,7 +74,9 @@ export function accountPage(site: Site, view: AccountView): string {
     organizations: view.organizations.map((each) => ({ ...each, href: links.path(`/console/${each.org}`) })),
     keys: view.hasKeys ? links.path('/console/-/keys') : null,
     start: links.path('/console/new'),
-    signIn: takesKeys ? links.path('/login') : `${links.path('/login')}?returnTo=${encodeURIComponent(returnTo)}`,
+    newOrganization: view.mayCreate ? links.path('/console/-/organizations/new') : null,
+    providers: view.providers.map(({ name, title }) => ({ title, href: `${login}&provider=${name}` })),
+    signIn: takesKeys ? links.path('/login') : login,
     signInLink: links.path('/login/link'),
     signOut: links.path('/logout'),
   });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RegistryError } from '../../model/errors.ts';
 import type { Visibility } from '../../model/access.ts';
-import { organizationIn } from '../../config/organization-config.ts';
 import type { BlockOn } from '../../model/problem.ts';
 import {
   draftRef,
@@ -18,6 +17,7 @@ import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Generation } from '../../store/generations.ts';
 import { assertRestorable, updateLive, type Guard } from '../../registry/change-resource.ts';
+import { defaultVisibility } from '../../registry/gate/organization-defaults.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 
@@ -124,6 +124,7 @@ export async function createSiteRecord(
   const stored = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
   // Nobody would see them, but they would keep their bytes.
   if (stored !== null && stored.value.deletedAt !== null) await forgetDrafts(registry, site, author);
+  const usual = await defaultVisibility(registry, site.org);
   const created = await withRoom(registry, site.org, (take) =>
     registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
       if (current !== null && current.value.deletedAt === null) {
@@ -137,7 +138,7 @@ export async function createSiteRecord(
         slug: site.slug,
         title: given.title,
         description: given.description ?? '',
-        visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
+        visibility: given.visibility ?? usual,
         theme: given.theme ?? {},
         navigation: given.navigation ?? null,
         redirects: given.redirects ?? {},

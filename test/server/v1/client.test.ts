@@ -246,10 +246,18 @@ test('webhook endpoints', async () => {
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
-  const settings = { organization: 'acme', ruleset: null, configured: false };
+  const gate = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn' };
+  const defaults = { visibility: 'private', validation: 'strict', ...gate, fromConfiguration: [] };
+  const settings = { organization: 'acme', ruleset: null, configured: false, ...defaults };
   expect((await client.PATCH('/v1/organization', { body: { ruleset: null } })).data).toEqual(settings);
   expect((await client.GET('/v1/organization')).data).toEqual(settings);
   expect((await client.GET('/v1/members')).data).toEqual({ items: [], next: null });
+  expect((await client.GET('/v1/organizations')).data!.items).toMatchObject([{ organization: 'acme' }]);
+  expect((await client.POST('/v1/organizations', { body: { organization: 'new' } })).error!.status).toBe(403);
+  expect((await client.GET('/v1/rights')).data!.items).toHaveLength(0);
+  expect((await client.POST('/v1/rights', { body: { group: 'x', scopes: ['read'] } })).error!.status).toBe(409);
+  const unknown = { params: { path: { rights: '0123456789abcdefghij' } } };
+  expect((await client.DELETE('/v1/rights/{rights}', unknown)).error!.status).toBe(404);
   const report = { params: { path: { consumer: 'shop' } }, body: { contracts: [] } };
   const { data: consumer } = await client.PUT('/v1/consumers/{consumer}', report);
   expect((await client.GET('/v1/consumers')).data).toEqual({ items: [consumer], next: null });

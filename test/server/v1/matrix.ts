@@ -81,6 +81,8 @@ const bodies: Record<string, (slug: string) => unknown> = {
   askForKey: () => ({ name: 'tool' }),
   takeKey: () => ({ deviceCode: 'BCDFGHJK.secret' }),
   updateOrganization: () => ({ ruleset: null }),
+  createOrganization: () => ({ organization: 'new' }),
+  createRights: () => ({ group: 'staff', scopes: ['read'] }),
   reportConsumer: () => ({ contracts: [] }),
   updateKey: () => ({ name: 'renamed' }),
   followRepository: () => ({ repository: 'https://github.com/acme/other' }),
@@ -159,6 +161,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{run}', runId)
         .replace('{consumer}', 'shop')
         .replace('{key}', keyId)
+        .replace('{rights}', '0123456789abcdefghij')
         .replace('{code}', 'BCDF-GHJK')
         .replace('{repository}', repositoryId(repository, null))
         .replace('{webhook}', webhooks.get(slug) ?? runId)
