@@ -14,10 +14,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const run = (...words: string[]) =>
-  runHere(['organizations', ...words, '--config', 'registry.config.ts', '--data', 'data'], { cwd: folder });
+const run = (...words: string[]) => runAny('organizations', ...words);
+const runAny = (...words: string[]) =>
+  runHere([...words, '--config', 'registry.config.ts', '--data', 'data'], { cwd: folder });
 
 test('the operator creates an organization, gives rights and takes them back', async () => {
+  // Makes the store.
+  await runAny('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'read');
   expect(await run('create', 'globex', '--owner', 'https://id.example.com#ada')).toMatchObject({ code: 0 });
   expect((await run('list')).stdout).toBe('acme\nglobex\n');
   const given = await run('give', '--org', 'globex', '--group', 'devs', '--scope', 'publish', '--resource', 'apis/*');
