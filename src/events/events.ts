@@ -8,13 +8,13 @@ import {
   formatSite,
   siteAddress,
   type DocumentationSite,
-  type SiteName,
+  type SiteCoordinate,
 } from '../sites/model/documentation-site.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
 /** A resource or a documentation site. */
-export type Subject = Coordinate | (SiteName & { type: 'sites' });
+export type Subject = Coordinate | SiteCoordinate;
 
 /** An event and what it is about. Only endpoints that may know one of them receive it. */
 export interface Happened {

@@ -224,7 +224,10 @@ export function formatAddress(address: Address): string {
 }
 
 /** `@org/type/slug`, followed by `@version` unless the selector is `latest`. */
-export function formatCoordinate({ org, type, slug }: Coordinate, selector: Selector = { kind: 'latest' }): string {
+export function formatCoordinate(
+  { org, type, slug }: Omit<Coordinate, 'type'> & { type: string },
+  selector: Selector = { kind: 'latest' },
+): string {
   const base = `@${org}/${type}/${slug}`;
   if (selector.kind === 'latest') return base;
   return `${base}@${selector.kind === 'digest' ? selector.digest : selector.version}`;

@@ -17,7 +17,8 @@ export function mayRead(principal: Principal, resource: Subject): boolean {
 }
 
 /** Whether the principal may read the documentation site. */
-function mayReadSite(
+/** Whether the principal may read a site with this name and visibility. */
+export function mayReadSite(
   principal: Principal,
   { org, slug, visibility }: Pick<DocumentationSite, 'org' | 'slug' | 'visibility'>,
 ): boolean {

@@ -1,10 +1,14 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Digest } from '../model/digest.ts';
-import { selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { selectVersion, type Version } from '../model/resource.ts';
 import { outlineVersion } from '../registry/derived.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Indexed, SearchIndex } from './search-index.ts';
+import { currentOf, type Deployment } from '../sites/model/documentation-site.ts';
+import { grantSite } from '../sites/registry/read-site.ts';
+import type { SiteIndex } from './ranking/pages.js';
+import { isSite, type Indexed, type Searched, type SearchIndex } from './search-index.ts';
+import { siteIndex } from './site-index.ts';
 
 /** Keeps a search index up to date with the registry. Does nothing until it is asked. */
 export interface Followed {
@@ -25,12 +29,12 @@ export interface Followed {
  */
 const freshFor = 400;
 
-/** Follows the registry's resources and their outlines. */
+/** Follows the registry's resources and sites, their outlines and pages. */
 export function followRegistry(registry: Registry, index: SearchIndex): Followed {
   /** The indexed generation of each record. */
   const generations = new Map<string, number>();
   /** Resources whose outline has been requested, until it arrives. */
-  const waiting = new Map<string, Resource>();
+  const waiting = new Map<string, Searched>();
   const outlines = new PQueue({ concurrency: 2 });
   let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
   let isBuilt = false;
@@ -51,46 +55,57 @@ export function followRegistry(registry: Registry, index: SearchIndex): Followed
   }
 
   async function takeChanges(): Promise<void> {
-    for await (const { name, generation } of registry.refs.newest('resources/')) {
-      if (generations.get(name) === generation) continue;
-      const newest = await registry.refs.read<Resource>(name);
-      generations.set(name, newest?.generation ?? generation);
-      take(name, newest?.value ?? null);
-      await othersTurn();
-    }
+    for (const kind of ['resources/', 'sites/'])
+      for await (const { name, generation } of registry.refs.newest(kind)) {
+        if (generations.get(name) === generation) continue;
+        const newest = await registry.refs.read<Searched>(name);
+        generations.set(name, newest?.generation ?? generation);
+        take(name, newest?.value ?? null);
+        await othersTurn();
+      }
     isBuilt = true;
   }
 
-  function take(name: string, resource: Resource | null): void {
+  function take(name: string, searched: Searched | null): void {
     waiting.delete(name);
-    if (resource === null || resource.deletedAt !== null) {
+    // A site that was never published has no page to lead to.
+    if (searched === null || searched.deletedAt !== null || (isSite(searched) && searched.current === null)) {
       index.delete(name);
       return;
     }
     const old = index.get(name)?.manifest ?? null;
-    if (old !== null && isServed(resource, old)) index.update(name, resource);
-    else index.set(name, resource, null, null);
-    const latest = selectVersion(resource, { kind: 'latest' })?.version ?? null;
+    if (old !== null && isServed(searched, old)) index.update(name, searched);
+    else index.set(name, searched, null, null);
+    const latest = isSite(searched)
+      ? currentOf(searched)
+      : (selectVersion(searched, { kind: 'latest' })?.version ?? null);
     if (latest === null) return;
-    waiting.set(name, resource);
+    waiting.set(name, searched);
     outlines
-      .add(() => takeOutline(name, resource, latest))
+      .add(() => takeContent(name, searched, latest))
       .catch((error: unknown) =>
         registry.log('error', 'a document was not indexed', { ref: name, error: String(error) }),
       );
   }
 
-  async function takeOutline(name: string, resource: Resource, latest: Version): Promise<void> {
-    if (waiting.get(name) !== resource) return;
-    const outline = await outlineVersion(registry, resource, latest).catch((error: unknown) => {
+  async function takeContent(name: string, searched: Searched, latest: Version | Deployment): Promise<void> {
+    if (waiting.get(name) !== searched) return;
+    const reading = isSite(searched) ? pagesOf(searched) : outlineVersion(registry, searched, latest as Version);
+    const content = await reading.catch((error: unknown) => {
       registry.log('warn', 'a document is found by its name alone', { ref: name, error: String(error) });
       return null;
     });
     // Lets requests in between. An index of thousands of documents takes a while to build.
     await othersTurn();
-    if (waiting.get(name) !== resource) return;
+    if (waiting.get(name) !== searched) return;
     waiting.delete(name);
-    index.set(name, resource, outline, latest.manifest);
+    index.set(name, searched, content, latest.manifest);
+  }
+
+  /** The pages of a site as the registry itself reads them: who may find them is asked at each search. */
+  async function pagesOf(site: Searched): Promise<SiteIndex | null> {
+    const granted = await grantSite(registry, { kind: 'operator', id: 'search' }, site);
+    return granted && (JSON.parse(await siteIndex(registry, granted)) as SiteIndex);
   }
 
   return {
@@ -100,7 +115,8 @@ export function followRegistry(registry: Registry, index: SearchIndex): Followed
   };
 }
 
-/** Whether a version with this manifest can be read. */
-export function isServed({ versions }: Resource, manifest: Digest): boolean {
-  return versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn');
+/** Whether a version with this manifest, or the deployment, can be read. */
+export function isServed(searched: Searched, manifest: Digest): boolean {
+  if (isSite(searched)) return currentOf(searched)?.manifest === manifest;
+  return searched.versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn');
 }

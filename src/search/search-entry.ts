@@ -1,14 +1,17 @@
+import type { Coordinate } from '../model/address.ts';
 import { createAnchors } from '../model/anchor.ts';
 import { operationName, type Outline } from '../model/outline.ts';
-import { nameOf, type Resource } from '../model/resource.ts';
+import type { Resource } from '../model/resource.ts';
+import type { SiteCoordinate } from '../sites/model/documentation-site.ts';
+import type { SiteIndex } from './ranking/pages.js';
 import { compoundsOf, keyOf, keyTerm, wordsOf } from './ranking/words.js';
 
 /** A part of a document that a search can find. */
 export interface SearchItem {
-  kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule';
+  kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule' | 'page';
   /** `GET /pets`, `Pet`, `Pet.name`. */
   name: string;
-  /** Its anchor in the document's page. */
+  /** Its anchor in the document's page. Of a page of a site: its route, and the anchor of the section after a `#`. */
   anchor: string;
   /** What the document says of it in a few words, or ''. */
   summary: string;
@@ -29,7 +32,8 @@ export interface SearchEntry {
 }
 
 /** Facts of a resource that are searched besides its document. */
-export type SearchedResource = Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description' | 'owner' | 'topics'>;
+export type SearchedResource = Pick<Resource, 'name' | 'description' | 'owner' | 'topics'> &
+  (Coordinate | SiteCoordinate);
 
 /** The weight of a word by the field that it is in. Of a whole name: what it adds to the score. */
 const weights = {
@@ -62,7 +66,7 @@ export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 't
   for (const text of [about.title, name, slug, org, type]) collected.prose(text, 0, weights.title);
   for (const text of [owner ?? '', ...topics]) collected.prose(text, 0, weights.tag);
   for (const text of [description, about.description]) collected.words(text, 0, weights.description);
-  for (const whole of [about.title, name, slug, nameOf(resource)]) collected.key(whole, 0, keys.name);
+  for (const whole of [about.title, name, slug, `@${org}/${type}/${slug}`]) collected.key(whole, 0, keys.name);
   return collected.pack();
 }
 
@@ -105,6 +109,29 @@ export function makeEntry(outline: Outline, limit = maxPostings): SearchEntry {
     words(description, record, weights.description);
   }
   return collected.pack();
+}
+
+/** The entry of a site: a record for each of its pages and for each section of one. Titles come first if there is no room. */
+export function makeSiteEntry({ pages, terms }: SiteIndex, limit = maxPostings): SearchEntry {
+  const { add, key, post, pack } = createCollected(limit);
+  const firsts = pages.map(([route, title, sections]) => {
+    const first = add(['page', route, title, '']);
+    if (first !== null) key(title, first, keys.name);
+    for (const [id, heading] of sections) add(['page', `${route}#${id}`, heading, title]);
+    return first;
+  });
+  const all = Object.entries(terms).flatMap(([term, lists]) =>
+    lists.flatMap(([page, ...postings]) =>
+      postings.map((posting) => ({ term, first: firsts[page!] ?? null, posting })),
+    ),
+  );
+  for (const isTitle of [true, false])
+    for (const { term, first, posting } of all) {
+      const weight = posting % 256;
+      if (first !== null && weight >= 20 * weights.description * 2 === isTitle)
+        post(term, first + Math.floor(posting / 256), weight);
+    }
+  return pack();
 }
 
 /**
@@ -154,6 +181,8 @@ function createCollected(limit: number) {
   }
 
   return {
+    post,
+
     /** Adds a line. Returns the number of its record, or null if there is no more room. */
     add(cells: readonly string[]): number | null {
       const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');

@@ -2,20 +2,33 @@ import type { Coordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
+import type { DocumentationSite, SiteCoordinate } from '../sites/model/documentation-site.ts';
+import type { SiteIndex } from './ranking/pages.js';
 import { lookUp, rank, type LookedUp, type Ranked } from './ranking/rank.js';
 import { correct, itemsOf } from './ranking/hits.js';
 import type { Query } from './ranking/words.js';
-import { makeEntry, makeOwnEntry, maxPostings, type SearchEntry, type SearchItem } from './search-entry.ts';
+import {
+  makeEntry,
+  makeOwnEntry,
+  makeSiteEntry,
+  maxPostings,
+  type SearchedResource,
+  type SearchEntry,
+  type SearchItem,
+} from './search-entry.ts';
 import { createTermIndex } from './term-index.ts';
 
-/** A resource in the index. */
+/** What the index has: resources and documentation sites. */
+export type Searched = Resource | DocumentationSite;
+
+/** A resource or a site in the index. */
 export interface Indexed {
-  coordinate: Coordinate;
+  coordinate: Coordinate | SiteCoordinate;
   name: string;
   /** The resource's description, or its document's when it has none. */
   description: string;
   visibility: Resource['visibility'];
-  /** Label of its latest version, or null. */
+  /** Label of its latest version or its deployment, or null. */
   version: string | null;
   /** Manifest of the version whose document is indexed, or null. */
   manifest: Digest | null;
@@ -49,10 +62,10 @@ export interface Answer {
  * An index of resources by their words, in memory. Synchronous. Does not check who may see what.
  */
 export interface SearchIndex {
-  /** Adds a resource, or replaces the one with this name. */
-  set(name: string, resource: Resource, outline: Outline | null, manifest: Digest | null): void;
-  /** Updates a resource's facts, and keeps its indexed document. */
-  update(name: string, resource: Resource): void;
+  /** Adds a resource or a site, or replaces the one with this name. `content`: of its document, or of its pages. */
+  set(name: string, searched: Searched, content: Outline | SiteIndex | null, manifest: Digest | null): void;
+  /** Updates the facts of a resource or a site, and keeps what is indexed of its content. */
+  update(name: string, searched: Searched): void;
   get(name: string): Indexed | null;
   delete(name: string): void;
   /** A number that changes with every update. */
@@ -111,23 +124,33 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
   }
 
   return {
-    set(ref, resource, outline, manifest) {
+    set(ref, searched, content, manifest) {
       remove(ref);
-      const about = { title: outline?.title ?? '', description: outline?.description ?? '' };
-      const ofResource = makeOwnEntry(resource, about);
-      const left = terms.leftFor(resource.org);
-      const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, maxPostings));
-      const row = { ...factsOf(resource, about), ref, manifest, resourceEntry: ofResource, entry, about };
+      const about = content === null || 'pages' in content ? { title: '', description: '' } : content;
+      const ofResource = makeOwnEntry(namesOf(searched), about);
+      const limit = Math.min(terms.leftFor(searched.org), maxPostings);
+      const make = () =>
+        content === null ? null : 'pages' in content ? makeSiteEntry(content, limit) : makeEntry(content, limit);
+      const entry = limit <= 0 ? null : make();
+      const { title, description } = about;
+      const row = {
+        ...factsOf(searched, about),
+        ref,
+        manifest,
+        resourceEntry: ofResource,
+        entry,
+        about: { title, description },
+      };
       entries.set(ref, row);
       terms.add(row, ofResource);
       terms.add(row, entry);
       changed();
     },
-    update(ref, resource) {
+    update(ref, searched) {
       const row = entries.get(ref);
       if (row === undefined) return;
       terms.remove(row, row.resourceEntry);
-      Object.assign(row, factsOf(resource, row.about), { resourceEntry: makeOwnEntry(resource, row.about) });
+      Object.assign(row, factsOf(searched, row.about), { resourceEntry: makeOwnEntry(namesOf(searched), row.about) });
       terms.add(row, row.resourceEntry);
       changed();
     },
@@ -150,14 +173,27 @@ export function createSearchIndex(budget = postingBudget, compared = maxComparis
 
 type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version' | 'title' | 'createdAt'>;
 
-function factsOf(resource: Resource, about: About): Facts {
-  const { name, description, visibility, latest, createdAt } = resource;
+/** Whether it is a documentation site. */
+export function isSite(searched: Searched): searched is DocumentationSite {
+  return 'deployments' in searched;
+}
+
+/** The names that people search for. */
+function namesOf(searched: Searched): SearchedResource {
+  if (!isSite(searched)) return searched;
+  const { org, slug, title, description } = searched;
+  return { org, type: 'sites', slug, name: title, description };
+}
+
+function factsOf(searched: Searched, about: About): Facts {
+  const { visibility, createdAt } = searched;
+  const { name, description, ...names } = namesOf(searched);
   return {
-    coordinate: coordinateOf(resource),
+    coordinate: isSite(searched) ? { org: names.org, type: 'sites', slug: names.slug } : coordinateOf(searched),
     name,
     description: description || about.description,
     visibility,
-    version: latest,
+    version: isSite(searched) ? searched.current : searched.latest,
     title: about.title || name,
     createdAt,
   };

@@ -1,8 +1,8 @@
 import type { Principal } from '../model/access.ts';
-import type { Coordinate, ResourceType } from '../model/address.ts';
+import { formatCoordinate, type Coordinate, type ResourceType } from '../model/address.ts';
 import { nameOf, selectVersion } from '../model/resource.ts';
 import { listDependants } from '../registry/graph/dependants.ts';
-import { findReadable, mayRead } from '../registry/readable.ts';
+import { findReadable, findReadableSite, mayRead, mayReadSite } from '../registry/readable.ts';
 import { atAnyTime } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { within } from '../scheduling/waiting.ts';
@@ -20,7 +20,7 @@ export interface SearchRequest {
    */
   text: string;
   org: string | null;
-  type: ResourceType | null;
+  type: ResourceType | 'sites' | null;
   /** Only what uses this resource. */
   uses?: Coordinate | null;
   /** Only what this resource uses. */
@@ -45,13 +45,13 @@ export interface SearchResults {
 
 /**
  * Searches the latest version of each resource: name, title, description, paths, operationIds,
- * tags, schemas and properties. The index belongs to this process. It is built from the refs at the
+ * tags, schemas and properties; and the pages of published documentation sites. The index belongs to this process. It is built from the refs at the
  * first request and then follows them, so it can be lost without harm.
  */
 export interface Search {
   /**
-   * Finds what the principal may read, best first (at most 200); an empty query returns everything,
-   * in order. Nothing in the result, not even the order, depends on what the principal may not read. A change
+   * Finds what the principal may read, best first (at most 200); an empty query returns all
+   * resources, in order. Nothing in the result, not even the order, depends on what the principal may not read. A change
    * of visibility takes effect within a second. Waits briefly for recent changes.
    */
   find(principal: Principal, request: SearchRequest, choose: Choose): Promise<SearchResults>;
@@ -77,7 +77,9 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   const answers = registry.answers.scope();
 
   function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
-    return mayRead(principal, { ...coordinate, visibility });
+    return coordinate.type === 'sites'
+      ? mayReadSite(principal, { ...coordinate, visibility })
+      : mayRead(principal, { ...coordinate, visibility });
   }
 
   /**
@@ -91,9 +93,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   /** Returns the entry if what matched may still be read. Reads the record again. */
   async function confirm(principal: Principal, match: Match): Promise<Match[]> {
     const { coordinate, manifest } = match.indexed;
-    const resource = (await findReadable(registry, principal, coordinate))?.value;
-    if (resource === undefined) return [];
-    return manifest === null || isServed(resource, manifest) ? [match] : [];
+    const found = await (coordinate.type === 'sites'
+      ? findReadableSite(registry, principal, coordinate)
+      : findReadable(registry, principal, coordinate));
+    if (found === null) return [];
+    return manifest === null || isServed(found.value, manifest) ? [match] : [];
   }
 
   /** The names of what uses a resource and of what another one uses, as far as the principal may read them. */
@@ -129,10 +133,11 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     const mayShow = (indexed: Indexed) =>
       (org === null || indexed.coordinate.org === org) &&
       (type === null || indexed.coordinate.type === type) &&
-      (among === null || among.has(nameOf(indexed.coordinate))) &&
+      (among === null || among.has(formatCoordinate(indexed.coordinate))) &&
       mayFind(principal, indexed);
     if (query.text !== '') return index.find(query, mayShow);
-    const all = index.entries().filter(([, indexed]) => mayShow(indexed));
+    const isAsked = (indexed: Indexed) => (type === 'sites') === (indexed.coordinate.type === 'sites');
+    const all = index.entries().filter(([, indexed]) => isAsked(indexed) && mayShow(indexed));
     return { found: all.map(([, indexed]) => ({ indexed, own: 0, matches: () => [] })), instead: null };
   }
 

@@ -1,7 +1,8 @@
-import { nameOf } from '../model/resource.ts';
+import { formatCoordinate } from '../model/address.ts';
 import { packParts, fileOfPlace, resourcesPerFile } from '../search/ranking/shards.js';
 import { placeOf } from '../search/ranking/words.js';
 import type { Indexed } from '../search/search.ts';
+import { addressOf } from './pages/search-results.ts';
 import type { Site } from './site.ts';
 
 /** The files of the search index that browsers read where no server searches: JSON by path under `/search/`. */
@@ -90,18 +91,19 @@ function chunksOf(lines: readonly string[]): { first: number; lines: string[] }[
 function describe(links: Site['links'], { coordinate, name, title, description, version }: Indexed) {
   const about = description.replace(/\s+/g, ' ').trim();
   return {
-    coordinate: nameOf(coordinate),
+    coordinate: formatCoordinate(coordinate),
     type: coordinate.type,
     name,
     title,
     description: about.length > longestDescription ? `${about.slice(0, longestDescription - 1)}…` : about,
     version,
-    url: links.to(coordinate),
+    url: addressOf({ links }, coordinate),
   };
 }
 
 function inOrder(a: Indexed, b: Indexed): number {
-  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && nameOf(a.coordinate) < nameOf(b.coordinate))
+  return a.createdAt < b.createdAt ||
+    (a.createdAt === b.createdAt && formatCoordinate(a.coordinate) < formatCoordinate(b.coordinate))
     ? -1
     : 1;
 }

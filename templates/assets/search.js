@@ -40,8 +40,14 @@ async function ask(text) {
 
 function asItem({ resource, item }) {
   const { title, coordinate, url, description } = resource;
-  if (item === null) return { kind: 'API', name: title, summary: description, title, coordinate, url };
-  return { ...item, title, coordinate, url: `${url}#${item.anchor}` };
+  const kind = { apis: 'API', schemas: 'schema', rulesets: 'ruleset', sites: 'site' }[resource.type];
+  if (item === null) return { kind, name: title, summary: description, title, coordinate, url };
+  return { ...item, title, coordinate, url: urlOf(resource, item) };
+}
+
+/** The address of a part of a document, or of a page of a site. */
+function urlOf({ url }, { kind, anchor }) {
+  return kind === 'page' ? url + anchor : `${url}#${anchor}`;
 }
 
 /** Shows suggestions below a search field: links, which the arrow keys go through. */
@@ -218,15 +224,15 @@ function addHit(rows, resource, item) {
     ...named(item.kind, item.name),
     item.summary ? element('span', 'summary', item.summary) : '',
   );
-  link.href = `${resource.url}#${item.anchor}`;
+  link.href = urlOf(resource, item);
   row.querySelector('.matches').append(element('li', '', link));
 }
 
-function rowOf({ coordinate, title, description, version, url }) {
+function rowOf({ coordinate, type, title, description, version, url }) {
   const link = element('a', '', element('strong', '', title), element('span', 'coordinate', coordinate));
   link.href = url;
   const about = description === '' ? [] : [element('p', '', description)];
-  const facts = element('p', 'facts', version === null ? 'no version yet' : element('code', '', version));
+  const facts = element('p', 'facts', type === 'sites' ? 'documentation' : element('code', '', version));
   const row = element('li', 'row', link, ...about, element('ul', 'matches'), facts);
   row.dataset.coordinate = coordinate;
   return row;
@@ -234,6 +240,7 @@ function rowOf({ coordinate, title, description, version, url }) {
 
 /** `GET` as a badge before its path; else the kind before the name. */
 function named(kind, name) {
+  if (kind === 'page') return [element('span', 'kind', kind), ' ', name, ' '];
   if (kind !== 'operation') return [element('span', 'kind', kind), ' ', element('code', '', name), ' '];
   const [method, ...path] = name.split(' ');
   const known = /^[a-z]+$/i.test(method) ? method.toLowerCase() : '';

@@ -12,7 +12,7 @@ import { fold, wordsOf } from './words.js';
  */
 
 /**
- * @typedef {{ kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule', name: string, anchor: string, summary: string }} Item
+ * @typedef {{ kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule' | 'page', name: string, anchor: string, summary: string }} Item
  */
 
 /** The most properties of one schema that a result names. */

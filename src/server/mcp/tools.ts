@@ -54,7 +54,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
     async answer({ site, search, principal }, given) {
       const request = { text: textIn(given, 'query').slice(0, 200), ...within(given) };
-      const choose: Parameters<Search['find']>[2] = (all) => ({ items: all.slice(0, maxItems.found), next: null });
+      // The other tools read documents alone.
+      const choose: Parameters<Search['find']>[2] = (all) => ({
+        items: all.filter(({ indexed }) => indexed.coordinate.type !== 'sites').slice(0, maxItems.found),
+        next: null,
+      });
       const { items, complete, instead } = await search.find(principal, request, choose);
       const found = items.map((item) => {
         const { coordinate, title, description, version, matches } = searchResult(site, item);

@@ -2,9 +2,8 @@ import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { LRUCache } from 'lru-cache';
 import { anonymous } from '../../model/access.ts';
-import { isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { formatCoordinate, isResourceType, isSlug, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { nameOf } from '../../model/resource.ts';
 import { within } from '../../scheduling/waiting.ts';
 import type { Found, Search, SearchRequest } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
@@ -61,7 +60,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const results = await search.find(principal, asked, (all) =>
       isPage && asked.text === '' && asked.uses === null && asked.usedBy === null
         ? { items: [], next: null }
-        : pageOf(all, query, ({ indexed }) => nameOf(indexed.coordinate)),
+        : pageOf(all, query, ({ indexed }) => formatCoordinate(indexed.coordinate)),
     );
     if (isPage) {
       const headers = whenComplete(results, pageSharing(registry.config, { isPublic, by: 'reader' }));
@@ -137,8 +136,8 @@ function readQuery(query: string): Asked {
   if (text.length > longestQuery)
     throw new RegistryError('malformed', `The parameter q may have at most ${longestQuery} characters.`);
   const type = one('type');
-  if (type !== null && !isResourceType(type))
-    throw new RegistryError('malformed', 'The parameter type must be apis, schemas or rulesets.');
+  if (type !== null && type !== 'sites' && !isResourceType(type))
+    throw new RegistryError('malformed', 'The parameter type must be apis, schemas, rulesets or sites.');
   const org = one('org');
   if (org !== null && !isSlug(org))
     throw new RegistryError('malformed', 'The parameter org must be an organization name.');

@@ -35,7 +35,10 @@ export function searchPage(
     type,
     kept: Object.entries(kept),
     all: `${search}?${new URLSearchParams({ q: text, ...(type && { type }) })}`,
-    types: resourceTypes.map((each) => ({ value: each, text: types[each].many })),
+    types: [
+      ...resourceTypes.map((each) => ({ value: each, text: types[each].many })),
+      { value: 'sites', text: 'Documentation' },
+    ],
     results: items.map((match) => {
       const result = searchResult(site, match);
       return { ...result, description: excerpt(result.description) };

@@ -1,6 +1,7 @@
 import { types } from '../../model/kinds.ts';
-import { nameOf } from '../../model/resource.ts';
+import { formatCoordinate } from '../../model/address.ts';
 import type { Found, Indexed } from '../../search/search.ts';
+import { siteAddress } from '../../sites/model/documentation-site.ts';
 import type { Site } from '../site.ts';
 
 /** A matching part of a document. `url`: its position on its page. */
@@ -33,10 +34,10 @@ export function searchResult(
   { isWhole = false } = {},
 ): SearchResult {
   const { coordinate, name, title, description, version } = indexed;
-  const path = links.to(coordinate);
+  const path = addressOf({ links }, coordinate);
   const url = isWhole ? links.whole(path) : path;
   return {
-    coordinate: nameOf(coordinate),
+    coordinate: formatCoordinate(coordinate),
     type: coordinate.type,
     name,
     title,
@@ -47,9 +48,19 @@ export function searchResult(
       kind: item.kind,
       name: item.name,
       summary: item.summary,
-      url: `${url}#${item.anchor}`,
+      url: url + placeOf(item),
     })),
   };
+}
+
+/** The address of a resource or a site. */
+export function addressOf({ links }: Pick<Site, 'links'>, coordinate: Indexed['coordinate']): string {
+  return coordinate.type === 'sites' ? links.path(`${siteAddress(coordinate)}/`) : links.to(coordinate);
+}
+
+/** What follows the address of a document or a site: the anchor of a part, or the route of a page. */
+function placeOf({ kind, anchor }: { kind: string; anchor: string }): string {
+  return kind === 'page' ? anchor : `#${anchor}`;
 }
 
 /** A place to go to while somebody types. */
@@ -64,15 +75,16 @@ export function suggestionsOf({ links }: Pick<Site, 'links'>, results: readonly 
   return results
     .flatMap(({ indexed, own, matches }) => {
       const { coordinate, title, description } = indexed;
-      const of = { title, coordinate: nameOf(coordinate) };
-      const url = links.to(coordinate);
-      const itself = { ...of, kind: types[coordinate.type].one, name: title, summary: description, url, score: own };
+      const of = { title, coordinate: formatCoordinate(coordinate) };
+      const url = addressOf({ links }, coordinate);
+      const noun = coordinate.type === 'sites' ? 'site' : types[coordinate.type].one;
+      const itself = { ...of, kind: noun, name: title, summary: description, url, score: own };
       const parts = matches().map(({ kind, name, summary, anchor, score }) => ({
         ...of,
         kind,
         name,
         summary,
-        url: `${url}#${anchor}`,
+        url: url + placeOf({ kind, anchor }),
         score,
       }));
       return own > 0 ? [itself, ...parts] : parts;

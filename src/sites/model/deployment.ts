@@ -47,3 +47,8 @@ export interface DeploymentContents {
 
 /** `artifactType` of a deployment's manifest. */
 export const siteArtifactType = 'application/vnd.stele.site.v1';
+
+/** The pages that lists, feeds and search show. */
+export function listedPages({ pages }: DeploymentContents): [string, DeployedPage][] {
+  return Object.entries(pages).filter(([, { facts }]) => !facts.hidden);
+}

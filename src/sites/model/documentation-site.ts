@@ -98,6 +98,9 @@ export interface SiteName {
   slug: string;
 }
 
+/** A site beside resources, whose coordinates have another type. */
+export type SiteCoordinate = SiteName & { type: 'sites' };
+
 /** The name of the record that holds a site. */
 export function siteRef({ org, slug }: SiteName): string {
   return `sites/${org}/${slug}`;

@@ -2,7 +2,8 @@ import type { GrantedSite } from '../registry/read-site.ts';
 import { deploymentsOf } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
 import { escapeXml } from '../../model/text/escape.ts';
-import { listedPages, readingOrder } from './site-navigation.ts';
+import { listedPages } from '../model/deployment.ts';
+import { readingOrder } from './site-navigation.ts';
 import type { Placed } from './placed.ts';
 
 /** Files that tell programs what a site has: paths below the site. */

@@ -1,4 +1,4 @@
-import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
+import type { DeploymentContents } from '../model/deployment.ts';
 import type { NavigationItem } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
 
@@ -179,9 +179,4 @@ export function shownNavigation(contents: DeploymentContents, page: string, base
 
 function firstPage({ items }: NavigationEntry): string | null {
   return pagesIn(items).next().value ?? null;
-}
-
-/** The pages that lists, feeds and search show. */
-export function listedPages({ pages }: DeploymentContents): [string, DeployedPage][] {
-  return Object.entries(pages).filter(([, { facts }]) => !facts.hidden);
 }

@@ -1,27 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
-import { hexOf } from '../../model/digest.ts';
-import { routeOf } from '../model/page-path.ts';
-import { derive } from '../../registry/derived.ts';
-import type { Registry } from '../../registry/registry.ts';
-import { openPage, type GrantedSite } from '../registry/read-site.ts';
-import type { DeploymentContents } from '../model/deployment.ts';
 import { openPages, type FoundPage, type SiteIndex } from '../../search/ranking/pages.js';
-import { wordsOf } from '../../search/ranking/words.js';
-import { listedPages, versionFolder } from './site-navigation.ts';
-
-/** Weights, in twentieths. */
-const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
-
-/** Characters of text that an index is made of; of what follows it has the titles and headings. */
-const maxText = 4_000_000;
-
-/** The index as JSON. Made once for each deployment, then cached. */
-export async function siteIndex(registry: Registry, granted: GrantedSite): Promise<string> {
-  const { deployment, site } = granted;
-  // As a text: parsing a large index for each reader would block all others.
-  const make = async () => JSON.stringify(await makeIndex(registry, granted));
-  return (await derive(registry, 'site-search-text', site.org, hexOf(deployment.manifest), make))!;
-}
+import { siteIndex } from '../../search/site-index.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { DeploymentContents } from '../model/deployment.ts';
+import type { GrantedSite } from '../registry/read-site.ts';
+import { versionFolder } from './site-navigation.ts';
 
 const opened = new WeakMap<DeploymentContents, ReturnType<typeof openPages>>();
 const maxResults = 30;
@@ -39,55 +21,4 @@ export async function searchSite(
     opened.set(granted.contents, search);
   }
   return search(query, maxResults, (route) => versionFolder(granted.contents, route) === folder);
-}
-
-/**
- * The words of the site's own pages and none of what they embed, so that the index is the same for
- * everybody who may read the site.
- */
-async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
-  const pages: SiteIndex['pages'] = [];
-  const terms = new Map<string, number[][]>();
-  let left = maxText;
-  for (const [path, page] of listedPages(granted.contents)) {
-    await setImmediate();
-    const { sections } = await openPage(registry, granted, page);
-    const { facts } = page;
-    const headings = new Map(facts.headings.map(({ id, text }) => [id, text]));
-    const named = sections.filter(({ id }) => headings.has(id));
-    const recordOf = new Map(named.map(({ id }, index) => [id, 1 + index]));
-    const number = pages.length;
-    pages.push([routeOf(path), facts.title, named.map(({ id }) => [id, headings.get(id)!])]);
-    const records: Map<string, number>[] = [new Map(), ...named.map(() => new Map<string, number>())];
-    const add = (record: number, text: string, weight: number): void => {
-      const hit = records[record]!;
-      for (const { term } of wordsOf(text)) {
-        const before = hit.get(term);
-        if (before === undefined) hit.set(term, weight);
-        else if (before < weights.most) hit.set(term, Math.max(weight, before + weights.more));
-      }
-    };
-    add(0, facts.title, weights.title);
-    add(0, facts.description, weights.heading);
-    for (const { id, text } of sections) {
-      const record = recordOf.get(id) ?? 0;
-      if (record > 0) add(record, headings.get(id)!, weights.heading);
-      if (text.length > left) continue;
-      left -= text.length;
-      add(record, text, weights.text);
-    }
-    const postings = new Map<string, number[]>();
-    for (const [record, found] of records.entries())
-      for (const [term, weight] of found) {
-        const list = postings.get(term) ?? [number];
-        list.push(record * 256 + weight);
-        postings.set(term, list);
-      }
-    for (const [term, list] of postings) {
-      const all = terms.get(term) ?? [];
-      all.push(list);
-      terms.set(term, all);
-    }
-  }
-  return { pages, terms: Object.fromEntries([...terms].sort(([a], [b]) => (a < b ? -1 : 1))) };
 }

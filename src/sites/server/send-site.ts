@@ -7,7 +7,7 @@ import { otherAddress } from '../pages/other-addresses.ts';
 import { siteList, siteLists } from '../pages/site-lists.ts';
 import { placeInRegistry, type Placed } from '../pages/placed.ts';
 import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
-import { siteIndex } from '../pages/site-search.ts';
+import { siteIndex } from '../../search/site-index.ts';
 import { themeCss } from '../pages/site-theme.ts';
 import { routeOf } from '../model/page-path.ts';
 import { digestOf } from '../../model/digest.ts';

@@ -256,3 +256,40 @@ describe('search without a script', () => {
     expect((await get('/sites/acme/secrets/?q=hidden')).status).toBe(404);
   });
 });
+
+test('the search of the registry finds pages and sections of sites for those who may read them', async () => {
+  interface Searched {
+    items: { coordinate: string; type: string; url: string; matches: { kind: string; name: string; url: string }[] }[];
+    complete: boolean;
+  }
+  const search = async (query: string, headers = {}) => {
+    for (;;) {
+      const { text } = await get(`/search?q=${query}`, { accept: 'application/json', ...headers });
+      const searched = JSON.parse(text) as Searched;
+      if (searched.complete) return searched.items;
+    }
+  };
+  const [found] = await search('zebra');
+  expect(found).toMatchObject({ coordinate: '@acme/sites/handbook', type: 'sites' });
+  expect(found!.url).toBe(`http://registry.test${at('')}`);
+  const section = {
+    kind: 'page',
+    name: 'Charge',
+    summary: 'Start',
+    url: `http://registry.test${at('guide/start#charge')}`,
+  };
+  expect(found!.matches).toEqual([section]);
+  expect((await get('/search?q=zebra')).text).toContain(`href="${at('guide/start#charge')}"`);
+  const { items } = JSON.parse((await get('/search/suggest.json?q=zebra', { accept: 'application/json' })).text) as {
+    items: { url: string }[];
+  };
+  expect(items[0]).toMatchObject({ kind: 'page', name: 'Charge', url: at('guide/start#charge'), title: 'Handbook' });
+
+  // Who may not read the site finds nothing of it, and lists of resources have no sites.
+  expect(await search('hidden')).toEqual([]);
+  expect(await search('hidden', asAcme())).toMatchObject([{ coordinate: '@acme/sites/secrets' }]);
+  expect((await search('', asAcme())).map(({ type }) => type)).not.toContain('sites');
+  expect((await search('type:sites')).map(({ coordinate }) => coordinate)).toContain('@acme/sites/handbook');
+  await changeSite(served.registry, handbook, { visibility: 'private' }, author);
+  await expect.poll(() => search('zebra')).toEqual([]);
+});
