@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, hexOf } from '../model/digest.ts';
 
-/** A file that pages use: a stylesheet, script or image. */
+/** A file that pages use: a stylesheet, script, image or font. */
 export interface Asset {
   bytes: Uint8Array;
   mediaType: string;
@@ -44,6 +44,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
 
 /**
@@ -76,10 +78,17 @@ export function createAssets(folder: string | null, generated: ReadonlyMap<strin
     // Only listed names are read, so a request cannot choose a path.
     if (mediaType === undefined || !names().includes(name)) return null;
     const file = fileOf(name);
-    const bytes = generated.get(name) ?? (file!.startsWith(ours) ? brief(file!) : readFileSync(file!));
+    const bytes = generated.get(name) ?? (file!.startsWith(ours) ? withFonts(brief(file!), name) : readFileSync(file!));
     const loaded = { asset: { bytes, mediaType }, path: pathOf(name, bytes) };
     read.set(name, loaded);
     return loaded;
+  }
+
+  /** A stylesheet with the paths of its fonts. */
+  function withFonts(bytes: Uint8Array, name: string): Uint8Array {
+    if (!name.endsWith('.css')) return bytes;
+    const text = Buffer.from(bytes).toString();
+    return Buffer.from(text.replace(/url\('([a-z-]+\.woff2)'\)/g, (_, font) => `url('${basename(load(font)!.path)}')`));
   }
 
   function pathOf(name: string, bytes: Uint8Array): string {
@@ -101,7 +110,7 @@ export function createAssets(folder: string | null, generated: ReadonlyMap<strin
       return loaded.path;
     },
     find(path) {
-      const parts = /^\/assets\/([a-z0-9-]+)\.[0-9a-f]{8}(\/[A-Za-z0-9-]+)?(\.[a-z]+)$/.exec(path);
+      const parts = /^\/assets\/([a-z0-9-]+)\.[0-9a-f]{8}(\/[A-Za-z0-9-]+)?(\.[a-z0-9]+)$/.exec(path);
       if (!parts) return null;
       const name = `${parts[1]}${parts[2] ?? ''}${parts[3]}`;
       const loaded = load(name);
@@ -125,7 +134,7 @@ function brief(file: string): Uint8Array {
 function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /^[A-Za-z0-9-]+\.(?:css|js|svg|png)$/.test(name))
+    .filter((name) => /^[A-Za-z0-9-]+\.(?:css|js|svg|png|txt|woff2)$/.test(name))
     .sort();
 }
 

@@ -29,8 +29,17 @@ test.for(readdirSync(folder).filter((name) => name.endsWith('.css')))('%s is sen
       .replace(/\/\*[^]*?\*\//g, '')
       .replace(/\s+/g, ' ')
       .trim();
-  expect(words(sent(name))).toBe(words(written(name)));
+  const unhashed = sent(name).replaceAll(/\.[0-9a-f]{8}\.woff2/g, '.woff2');
+  expect(words(unhashed)).toBe(words(written(name)));
   expect(sent(name)).not.toMatch(/\/\*|^ /m);
+});
+
+test('the fonts of a stylesheet are files of theirs, 60 KB in all, with their licence', () => {
+  const fonts = [...sent('style.css').matchAll(/url\('([^']+)'\)/g)].map(([, file]) => assets.find(`/assets/${file}`));
+  expect(fonts).toHaveLength(3);
+  expect(fonts.every((font) => font?.isCurrent && font.asset.mediaType === 'font/woff2')).toBe(true);
+  expect(fonts.reduce((sum, font) => sum + font!.asset.bytes.byteLength, 0)).toBeLessThan(60_000);
+  expect(sent('fonts.txt')).toContain('SIL OPEN FONT LICENSE');
 });
 
 test("an operator's file is sent as it was written", async () => {

@@ -99,6 +99,8 @@ export const caddyKinds: readonly Kind[] = [
   { path: `^/assets/.+\\.css$`, kind: 'asset', file: '{path}', type: 'text/css' },
   { path: `^/assets/.+\\.js$`, kind: 'asset', file: '{path}', type: 'text/javascript' },
   { path: `^/assets/.+\\.png$`, kind: 'asset', file: '{path}', type: 'image/png' },
+  { path: `^/assets/.+\\.txt$`, kind: 'asset', file: '{path}', type: 'text/plain' },
+  { path: `^/assets/.+\\.woff2$`, kind: 'asset', file: '{path}', type: 'font/woff2' },
   { path: `^/assets/.+\\.svg$`, kind: 'asset', file: '{path}', type: 'image/svg+xml' },
   { path: `^/\\.well-known/api-catalog$`, kind: 'catalog', file: '{path}', type: 'application/linkset+json' },
   { path: `^/llms\\.txt$`, kind: 'discovery', file: '{path}', type: 'text/markdown' },
