@@ -152,8 +152,18 @@ test('a version lists the verdict, and a withdrawn one takes its comparisons alo
   const versions = await ask(served.port, { target: '/@acme/apis/notes/versions' });
   const { items } = JSON.parse(versions.body.toString()) as { items: { changes?: object }[] };
   expect(items.map(({ changes }) => changes)).toEqual([
-    { from: '1.1.0', verdict: 'docs', counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 } },
-    { from: '1.0.0', verdict: 'docs', counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 } },
+    {
+      from: '1.1.0',
+      why: 'the highest release below it',
+      verdict: 'docs',
+      counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 },
+    },
+    {
+      from: '1.0.0',
+      why: 'the highest release below it',
+      verdict: 'docs',
+      counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 },
+    },
     undefined,
   ]);
   const resource = (await served.registry.refs.read<{ versions: { changes?: { digest: `sha256:${string}` } }[] }>(
