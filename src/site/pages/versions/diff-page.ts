@@ -11,11 +11,12 @@ import {
 } from '../../../model/comparison.ts';
 import { operationName, type Outline } from '../../../model/outline.ts';
 import { coordinateOf, nameOf, type Resource } from '../../../model/resource.ts';
-import { outlineOf } from '../../../registry/derived.ts';
+import { outlineOf, renderedMarkdown } from '../../../registry/derived.ts';
 import type { GrantedVersion } from '../../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../../sync/changes/describe-changes.ts';
 import { crumbsWithin } from '../crumbs.ts';
 import type { Site } from '../../site.ts';
+import { bothSides, partsIn, type Parts } from './both-sides.ts';
 
 /** Operations of a change that are shown before the others are folded. */
 const operationsShown = 8;
@@ -42,7 +43,15 @@ export async function diffPage(
     label: granted.version.label,
     href: site.links.to(coordinate, { label: granted.version.label }),
   });
-  const places = { before: from && (await anchorsOf(site, from)), after: await anchorsOf(site, to) };
+  const parts = async (granted: GrantedVersion) => {
+    const rendered = comparison?.changes.length ? await renderedMarkdown(site.registry, granted) : null;
+    return partsIn(rendered?.markdown ?? '');
+  };
+  const places = {
+    before: from && (await anchorsOf(site, from)),
+    after: await anchorsOf(site, to),
+    ...(from && { parts: { before: await parts(from), after: await parts(to) } }),
+  };
   return site.page('diff', {
     ...frameOf(site, resource),
     title: `${resource.name}: what changed in ${version.label}`,
@@ -141,10 +150,16 @@ async function anchorsOf(site: Site, granted: GrantedVersion): Promise<Anchored>
 interface Places {
   before: Anchored | null;
   after: Anchored;
+  /** What both documents say, to stand beside each other. */
+  parts?: { before: Parts; after: Parts };
 }
+
+/** The most parts that a page shows both sides of. */
+const maxSides = 40;
 
 /** The changes by verdict, and by operation within each. */
 function sectionsOf({ changes, counts }: Comparison, places: Places): object[] {
+  const shown = new Set<string>();
   return verdicts.flatMap((verdict) => {
     const group = changes.filter((change) => change.verdict === verdict);
     if (counts[verdict] === 0) return [];
@@ -159,15 +174,31 @@ function sectionsOf({ changes, counts }: Comparison, places: Places): object[] {
           name,
           ...linksOf(name, places),
           changes: members.map((change) => describe(change, places)),
+          sides: sidesOf(name, members, places, shown),
         })),
       },
     ];
   });
 }
 
+/** Both sides of what changed, each part once on a page. */
+function sidesOf(name: string, members: readonly Change[], { parts }: Places, shown: Set<string>): object[] {
+  if (parts === undefined) return [];
+  const operation = name === theDocument ? '' : name;
+  return bothSides(operation, members, parts.before, parts.after).flatMap((part) => {
+    if (shown.has(part.name) || shown.size >= maxSides) return [];
+    shown.add(part.name);
+    return [{ ...part, name: part.name || theDocument, isShort: part.rows.length <= shortSides }];
+  });
+}
+
+/** Rows of both sides that are not folded. */
+const shortSides = 14;
+const theDocument = 'The document';
+
 /** Changes of one operation stand together. So do those of shared schemas, and of the document. */
 function groupOf({ operations, reach }: Change): string {
-  return reach === 0 ? 'The document' : reach === 1 ? operations[0]! : 'Several operations';
+  return reach === 0 ? theDocument : reach === 1 ? operations[0]! : 'Several operations';
 }
 
 function linksOf(name: string, { before, after }: Places): { before: string | null; after: string | null } {
