@@ -276,7 +276,7 @@ function addUnfold(place, part) {
 function addUnfoldAll() {
   const place = document.querySelector('.filter');
   const part = document.querySelector('.reference');
-  if (place !== null && part !== null && part.querySelector('details') !== null) addUnfold(place, part);
+  if (place !== null && part !== null && part.querySelector('details:not(.samples *)') !== null) addUnfold(place, part);
 }
 
 /**

@@ -11,7 +11,9 @@ import { outsideLink } from '../outside-link.ts';
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
 import { nameText, shorten } from '../plain-text.ts';
+import { sampleOf } from '../schema/sample-value.ts';
 import { schemaHtml } from '../schema/schema-html.ts';
+import { exampleHtml } from './sample-html.ts';
 
 /** What stands before the parts of a reference. */
 const start = '<div class="reference">';
@@ -65,10 +67,10 @@ export function apiHtml(
   if (api.schemas.length > 0) {
     const title = markup`<h2 id="schemas">Schemas</h2>`;
     begin({ ...sectionOf('Schemas', 'schemas'), schemas: api.schemas }, () => title);
-    for (const { name, schema, anchor } of api.schemas)
+    for (const [at, { name, schema, anchor }] of api.schemas.entries())
       add(
         anchor,
-        () => namedSchemaHtml(page, name, schema, anchor),
+        () => namedSchemaHtml(page, name, schema, anchor, at < maxSamples),
         () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
       );
   }
@@ -76,16 +78,27 @@ export function apiHtml(
   return { html, isCut: long.isCut, pages: pagesOf(page, intro, sections, start.length + lengthOf(intro)) };
 }
 
+/** The most schemas that have an example. */
+const maxSamples = 500;
+
 function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
   return { title, anchor, description: '', operations: [], schemas: [] };
 }
 
-/** A named schema with its anchor. */
-export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
+/** A named schema with its anchor, and an example beside it. */
+export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string, hasSample = true): Html {
   return markup`<section class="schema" id="${anchor}">
     <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
-    ${schemaHtml(page, schema)}
+    <div>${schemaHtml(page, schema)}</div>
+    ${hasSample ? schemaSample(page, schema) : nothing}
   </section>`;
+}
+
+/** An example of a schema of objects or lists. */
+export function schemaSample({ schemas }: Page, schema: unknown): Html {
+  const value = sampleOf(schemas, schema, 'response');
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return nothing;
+  return markup`<div class="samples"><details class="example" open>${exampleHtml(markup`Example`, { value })}</details></div>`;
 }
 
 function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {

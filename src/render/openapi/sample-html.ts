@@ -148,7 +148,8 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   return [...first, ...text.slice(0, 1)];
 }
 
-function exampleHtml(title: Html, example: Pick<Example, 'value' | 'isElsewhere'> | null): Html {
+/** The inside of a fold with an example. */
+export function exampleHtml(title: Html, example: Pick<Example, 'value' | 'isElsewhere'> | null): Html {
   if (example === null) return markup`<summary>${title}</summary><p class="more">No body.</p>`;
   const { value, isElsewhere } = example;
   if (isElsewhere) return markup`<summary>${title}</summary><p>${outsideLink(String(value), '')}</p>`;

@@ -1,4 +1,4 @@
-import { namedSchemaHtml } from '../openapi/api-html.ts';
+import { namedSchemaHtml, schemaSample } from '../openapi/api-html.ts';
 import type { NamedSchema } from '../openapi/api-view.ts';
 import { joinHtml, lengthOf, markup, type Html } from '../html.ts';
 import { createLong } from '../long.ts';
@@ -19,7 +19,7 @@ export function jsonSchemaHtml(
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
-      ${schemaHtml(page, root!.schema)}
+      ${schemaHtml(page, root!.schema)}${schemaSample(page, root!.schema)}
     </section>`,
   );
   if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);
