@@ -226,6 +226,25 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
+  test('of more than three examples of an answer one is chosen', async () => {
+    const examples = Object.fromEntries(['one', 'two', 'three', 'four'].map((name) => [name, { value: { name } }]));
+    const responses = { 200: { description: 'One', content: { 'application/json': { examples } } } };
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'Pick', version: '1.0.0' },
+      paths: { '/a': { get: { responses } } },
+    };
+    await site.publish('@acme/apis/pick', 'pick.json', JSON.stringify(document));
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/pick#operation/GET/a`);
+    await page.getByLabel('Example').selectOption('four');
+    await page.locator('.samples pre', { hasText: '"four"' }).waitFor();
+    expect(await page.locator('.samples pre', { hasText: '"one"' }).isVisible()).toBe(false);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
   test('the table of contents opens the group of the operation that is read, and only that', async () => {
     const tags = ['Carts', 'Orders'];
     const all = tags.flatMap((tag) =>
