@@ -38,11 +38,21 @@ export interface GivenRuleset {
   extended?: Readonly<Record<string, Pick<GivenRuleset, 'digest' | 'json'>>>;
 }
 
+/** What is published of a document, instead of all of it. */
+export interface View {
+  /** Paths of OpenAPI Overlays, in the order in which they are applied. */
+  overlays: string[];
+  /** Whose document it is: what `x-internal` and `x-audience` exclude is left out. Null: nothing is. */
+  audience: string | null;
+}
+
 export interface CompileInput {
   /** The expected type. Null accepts any type, as for discovery and `stele lint`. */
   type: ResourceType | null;
   /** Path of the document in the snapshot. */
   entry: string;
+  /** Absent: the document as it is. */
+  view?: View;
   validation: Validation;
   ruleset: GivenRuleset | null;
   /** How the ruleset's findings decide. Default: errors block. */
@@ -75,6 +85,8 @@ export interface Artifact extends DocumentFacts {
   type: ResourceType;
   /** The first paragraph of its description as plain text, at most 300 characters. */
   summary: string;
+  /** Operations that its view leaves out, at most 1,000. Not published. Absent: none. */
+  removed?: string[];
   /** json and yaml, each as identity, gzip, br and zstd. */
   representations: Representation[];
 }
@@ -112,6 +124,8 @@ export interface Published {
   json: Uint8Array;
   /** Images that its descriptions can show. Absent: none. */
   images?: Images;
+  /** As of `Artifact`. */
+  removed?: string[];
   /** The file that it was compiled from. With it, `compare` says where changes are. */
   source?: { path: string; bytes: Uint8Array };
 }

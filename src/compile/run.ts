@@ -16,6 +16,8 @@ import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/plain-text.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
+import { compileView, type PlainCompiler } from './overlay/view.ts';
+import { isOverlay, readOverlay } from './overlay/read-overlay.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { sayNoRule } from './ruleset/rule-at-work.ts';
@@ -48,7 +50,8 @@ export async function runCompile(
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   try {
-    return await compileEntry(input, load);
+    const { view } = input;
+    return await (view === undefined ? compileEntry(input, load) : compileView({ ...input, view }, load, plain));
   } catch (error) {
     if (isTooManyRounds(error)) {
       const message = 'References lead through too many others. Reference the targets directly.';
@@ -61,9 +64,22 @@ export async function runCompile(
   }
 }
 
+/** How a view's result is compiled: as a document of its own, which is not in its author's words any more. */
+const plain: PlainCompiler = {
+  compile: (input, load) => compileEntry(input, load, true),
+  async bundle(input, load) {
+    const { files, findings, overLimit } = await collect(input.entry, input.limits, load, compilers.apis.paths);
+    const entry = files.get(input.entry);
+    const problems = overLimit === null ? [...findings.values()].flat() : [overLimit];
+    if (overLimit !== null || entry === undefined || !isParsed(entry)) return { bundle: null, problems };
+    return compileOpenapi({ entry, files, input: { ...input, validation: 'lenient', ruleset: null } });
+  },
+};
+
 async function compileEntry(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
+  isRewritten = false,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
   const { files, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
@@ -76,6 +92,8 @@ async function compileEntry(
     );
   }
 
+  if (isOverlay(entry.value) && input.type === null && input.reportOnly)
+    return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
   const result = await compilers[type].compile({ entry, files, input });
@@ -95,7 +113,7 @@ async function compileEntry(
   const report = passGate(problems, styled, input, ignored);
   if (result.bundle === null || isBlocking(report)) return { artifact: null, report };
 
-  const formats = formatsOf(entry, result.bundle);
+  const formats = formatsOf(entry, isRewritten ? { ...Object(result.bundle) } : result.bundle);
   const bytes = Math.max(Buffer.byteLength(formats.json), Buffer.byteLength(formats.yaml));
   if (bytes > limits.bundleBytes)
     return refused([
@@ -174,7 +192,7 @@ function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Probl
   return type;
 }
 
-/** A blocking report without an artifact. */
+/** A report without an artifact. */
 function refused(problems: Problem[]): { artifact: null; report: Report } {
   return { artifact: null, report: createReport(problems) };
 }

@@ -21,12 +21,25 @@ export function compareDocuments(before: Published, after: Published, rules: Cha
   const [old, current] = [parseObject(before.json), parseObject(after.json)];
   if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
   try {
-    return compareValues(before.kind, old, current, rules);
+    return sayRemoved(compareValues(before.kind, old, current, rules), after.removed);
   } catch (error) {
     if (error instanceof TooMuch) return notCompared(error.message);
     if (error instanceof RangeError) return notCompared('The documents are nested too deep to be compared.');
     throw error;
   }
+}
+
+/** Says of removed operations that only the view of the document leaves them out. */
+function sayRemoved(comparison: Comparison, removed: readonly string[] = []): Comparison {
+  if (removed.length === 0) return comparison;
+  const names = new Set<string | null>(removed);
+  const says = 'The document still has it: its overlays or audience leave it out.';
+  const changes = comparison.changes.map((change) =>
+    /(?:operation|webhook)-removed$/.test(change.code) && names.has(change.before)
+      ? { ...change, message: `${change.message} ${says}` }
+      : change,
+  );
+  return { ...comparison, changes };
 }
 
 function compareValues(kind: Published['kind'], before: JsonObject, after: JsonObject, rules: ChangeRules): Comparison {

@@ -86,6 +86,7 @@ const artifact = record<Artifact>({
   description: text,
   summary: text,
   version: textOrNull,
+  removed: optional(list(text, 1000)),
   representations: where(
     list(representation, 8),
     (all) => new Set(all.map(({ format, coding }) => `${format} ${coding}`)).size === 8,

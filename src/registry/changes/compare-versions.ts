@@ -12,9 +12,9 @@ import type { Registry } from '../registry.ts';
 import { readJson } from '../stored.ts';
 
 /** The document of an artifact that is not published yet, as it would be served. */
-export function publishedAs({ type, kind, representations }: Artifact): Published {
+export function publishedAs({ type, kind, representations, removed }: Artifact): Published {
   const json = representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!;
-  return { type, kind, json: json.bytes };
+  return { type, kind, json: json.bytes, ...(removed && { removed }) };
 }
 
 /** A document that a version is compared with. `at`: its time, ISO 8601. Default: now. */

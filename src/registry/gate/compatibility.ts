@@ -7,7 +7,7 @@ import { parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Compiled, Turn } from '../../compile/compile.ts';
-import { compareWith, type NextDocument } from '../changes/compare-versions.ts';
+import { compareWith, publishedAs, type NextDocument } from '../changes/compare-versions.ts';
 import type { Registry } from '../registry.ts';
 
 /** A version that would be published. */
@@ -34,12 +34,11 @@ export async function checkCompatibility(
 ): Promise<Report> {
   const { artifact, report } = compiled;
   const before = compatibility === 'none' ? null : followed(resource, label, compatibility);
-  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  if (before === null || !artifact || !json) return report;
+  if (before === null || !artifact) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
   const publishedAt = registry.now().toISOString();
   const at = timeOfVersion({ publishedAt, ...(committedAt !== null && { createdAt: committedAt }) });
-  const after = { type: artifact.type, kind: artifact.kind, json: json.bytes, at };
+  const after = { ...publishedAs(artifact), at };
   const compare = (current: NextDocument) => compareWith(registry, resource, before, current, turn);
   let comparison = await compare(after);
   const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;

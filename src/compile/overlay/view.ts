@@ -1,0 +1,118 @@
+import { isObject } from '../../model/json.ts';
+import { countText, isBlocking, problemAtFile, createReport, type Problem, type Report } from '../../model/problem.ts';
+import type { LoadedFile } from '../collect.ts';
+import type { Artifact, CompileInput, View } from '../compile.ts';
+import { createBudget, TooMuchWork } from '../ruleset/spectral/budget.ts';
+import { parseFile, type ParsedFile } from '../text/parse.ts';
+import { applyOverlay } from './apply-overlay.ts';
+import { keepAudience, operationsIn } from './audience.ts';
+import { isOverlay, readOverlay } from './read-overlay.ts';
+
+type Load = (paths: string[]) => Promise<LoadedFile[]>;
+
+/** What the compiler does with a plain document. */
+export interface PlainCompiler {
+  /** Bundles the document into one value. Null with the problems if that is impossible. */
+  bundle(input: CompileInput, load: Load): Promise<{ bundle: unknown; problems: Problem[] }>;
+  compile(input: CompileInput, load: Load): Promise<{ artifact: Artifact | null; report: Report }>;
+}
+
+/** The most operations that an artifact names as left out. */
+const maxRemoved = 1000;
+
+/**
+ * Compiles what overlays and an audience leave of a document. Overlays change the entry before its references are
+ * followed; the audience is judged in the bundle, so that marks in other files count. Everything else sees the result
+ * alone: checks, formats, and what is published.
+ */
+export async function compileView(
+  { view, ...input }: CompileInput & { view: View },
+  load: Load,
+  plain: PlainCompiler,
+): Promise<{ artifact: Artifact | null; report: Report }> {
+  const { entry, limits } = input;
+  const refused = (problems: Problem[]) => ({ artifact: null, report: createReport(problems) });
+  // Separately, because the first file is there already.
+  const files = [...(await load([entry])), ...(view.overlays.length > 0 ? await load(view.overlays) : [])];
+  const parsed = files.map((file) =>
+    'bytes' in file
+      ? parseFile(file.path, file.bytes, limits)
+      : { ok: false as const, problems: [{ ...file.problem, severity: 'error' as const }] },
+  );
+  const faults = parsed.flatMap((one) => (one.ok ? [] : one.problems));
+  if (faults.length > 0) return refused(faults);
+  const [original, ...overlays] = parsed.flatMap((one) => (one.ok ? [one.file] : []));
+  let document = original!.value;
+  if (!isObject(document) || !('openapi' in document || 'swagger' in document))
+    return refused([problemAtFile('kind-mismatch', entry, 'Overlays and audiences are for OpenAPI documents.')]);
+  const operations = operationsIn(document);
+  const problems = applyAll(document, overlays);
+  if (problems.some(({ severity }) => severity === 'error')) return refused(problems);
+
+  const loadOf =
+    (value: unknown): Load =>
+    async (paths) => {
+      const others = paths.filter((path) => path !== entry);
+      const loaded = others.length > 0 ? await load(others) : [];
+      const bytes = Buffer.from(JSON.stringify(value));
+      return others.length < paths.length ? [{ path: entry, bytes }, ...loaded] : loaded;
+    };
+  const removed = new Set<string>();
+  if (view.audience !== null) {
+    const bundled = await plain.bundle(input, loadOf(document));
+    if (!isObject(bundled.bundle)) return refused([...bundled.problems.map(placeIn(original!)), ...problems]);
+    for (const name of keepAudience(bundled.bundle, view.audience)) removed.add(name);
+    document = bundled.bundle;
+  }
+  const left = new Set(operationsIn(document as Record<string, unknown>));
+  for (const name of operations) if (!left.has(name)) removed.add(name);
+  const { artifact, report } = await plain.compile(input, loadOf(document));
+  const names = [...removed].slice(0, maxRemoved);
+  const noted = removed.size === 0 ? problems : [...problems, countRemoved(entry, removed.size)];
+  return {
+    artifact: artifact && { ...artifact, ...(names.length > 0 && { removed: names }) },
+    report: withProblems({ ...report, problems: report.problems.map(placeIn(original!)) }, noted),
+  };
+}
+
+/** A number and no names: whoever may read the result need not know what it leaves out. */
+function countRemoved(entry: string, count: number): Problem {
+  const message = `Overlays and the audience leave out ${countText(count, 'operation')} of the document.`;
+  return problemAtFile('overlay-removed', entry, message, 'info');
+}
+
+function applyAll(document: unknown, overlays: readonly ParsedFile[]): Problem[] {
+  const budget = createBudget();
+  const problems: Problem[] = [];
+  for (const file of overlays) {
+    if (!isOverlay(file.value))
+      problems.push(
+        problemAtFile('overlay', file.path, 'The file is not an OpenAPI Overlay: it has no "overlay" at its root.'),
+      );
+    const read = readOverlay(file);
+    if (problems.length === 0) problems.push(...read.problems);
+    if (problems.some(({ severity }) => severity === 'error')) return problems;
+    try {
+      problems.push(...applyOverlay(document, read.overlay, budget));
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      const message = 'Applying the overlay takes too much work. Use fewer actions, or paths that look at less.';
+      problems.push(problemAtFile('overlay', file.path, message));
+    }
+  }
+  return problems;
+}
+
+/** Places a problem of the result in the author's file, at the same node or what is nearest to it there. */
+function placeIn({ path, locate }: ParsedFile): (problem: Problem) => Problem {
+  return (problem) => (problem.file === path ? { ...problem, ...locate(problem.pointer) } : problem);
+}
+
+/** The report with problems that block nothing. */
+function withProblems(report: Report, more: readonly Problem[]): Report {
+  if (more.length === 0 || (isBlocking(report) && report.truncated)) return report;
+  const { problems, truncated } = createReport([...report.problems, ...more]);
+  const counts = { ...report.counts };
+  for (const { severity } of more) counts[severity]++;
+  return { ...report, problems, counts, truncated: report.truncated || truncated };
+}
