@@ -5,6 +5,7 @@ import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Images } from '../model/images/image.ts';
 import type { Exemption, Gate, Report, Validation } from '../model/problem.ts';
+import type { View } from '../model/view.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */
@@ -36,14 +37,6 @@ export interface GivenRuleset {
   json: string;
   /** The rulesets that it extends, also through others, by the coordinate as written there. */
   extended?: Readonly<Record<string, Pick<GivenRuleset, 'digest' | 'json'>>>;
-}
-
-/** What is published of a document, instead of all of it. */
-export interface View {
-  /** Paths of OpenAPI Overlays, in the order in which they are applied. */
-  overlays: string[];
-  /** Whose document it is: what `x-internal` and `x-audience` exclude is left out. Null: nothing is. */
-  audience: string | null;
 }
 
 export interface CompileInput {

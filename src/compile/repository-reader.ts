@@ -58,6 +58,10 @@ export interface SettingsResource extends SettingsDefaults {
   slug?: string;
   name?: string;
   description?: string;
+  /** Paths of OpenAPI Overlays, relative to the folder of `stele.yaml`. */
+  overlays?: string[];
+  /** As of `View`. */
+  audience?: string;
   /** Findings that are accepted. */
   exemptions?: Exemption[];
   /** The position of the entry in `stele.yaml`. */

@@ -46,6 +46,8 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
       if (broken !== null)
         report(`${at}/exemptions/${number}/pointer`, `${name}.exemptions[${number}].pointer ${broken}.`);
     }
+    if ((entry.overlays ?? entry.audience) !== undefined && entry.slug === undefined)
+      report(at, `${name} has overlays or an audience, so it needs a slug: several resources can be made of its file.`);
     checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, report);
     if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
       report(

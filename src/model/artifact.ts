@@ -2,6 +2,7 @@ import type { Kind } from './kinds.ts';
 import type { Format } from './address.ts';
 import type { Dependency } from './graph/dependency.ts';
 import type { Validation } from './problem.ts';
+import type { View } from './view.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import { imageTypes, type ImageType, type ShownImage } from './images/image.ts';
 import type { JobOrigin } from './keys/job.ts';
@@ -58,6 +59,8 @@ export interface ArtifactConfig extends DocumentFacts {
   /** The manifest of the ruleset. Its name is in the report, which not everybody may read whole. */
   ruleset: Digest | null;
   report: Digest;
+  /** What is published of the file at `provenance.path`. Absent: all of it. */
+  view?: View;
   /** What it refers to in the registry. Absent: nothing. */
   dependencies?: readonly Dependency[];
 }

@@ -2,6 +2,7 @@ import { withoutCredential } from './repository-url.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { ReportedContract } from './graph/consumer.ts';
 import type { Validation } from './problem.ts';
+import type { FileView } from './view.ts';
 import type { Visibility } from './access.ts';
 import type { SiteState } from '../sites/model/site-state.ts';
 
@@ -17,8 +18,10 @@ export interface Connection {
   repository: string;
   /** Null follows the repository's HEAD. */
   branch: string | null;
-  /** Path of the file in the repository's tree, `/` between segments. */
+  /** Path of the file in the repository's tree, `/` between segments. Of a view: `viewPath`. */
   path: string;
+  /** Absent: all of the file is published. */
+  view?: FileView;
   /**
    * Glob of tag names, such as `v*`: matching tags become versions instead of the branch. Null: the
    * branch does.
@@ -78,6 +81,8 @@ export interface DocumentState {
   ruleset: Digest | null;
   /** The compiler that read it. A newer compiler reads rejected documents again. */
   compiler: string;
+  /** As in its connection. */
+  view?: FileView;
   /** For a rejected document: the settings and exemptions of its gate. It is read again when they change. */
   gate?: string;
   exemptions?: Digest;

@@ -31,16 +31,19 @@ export function applySettings(
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
   const tags = given.tags === undefined ? null : fillTags(given.tags, listed?.captures ?? [], coordinate);
+  const view = listed === null ? {} : viewOf(listed, posix.dirname(file));
   return {
     path,
     coordinate,
-    name: given.name ?? nameFrom(title) ?? coordinate.slug,
+    // The title of the file may say more than that of a view.
+    name: given.name ?? (view.view === undefined ? (nameFrom(title) ?? coordinate.slug) : ''),
     description: given.description ?? '',
     visibility: given.visibility ?? repository.visibility,
     ruleset: given.ruleset ?? null,
     validation: given.validation ?? repository.validation,
     ...gateSettingsOf(given),
     ...ownershipOf(given),
+    ...view,
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? tagsOf(resource, connection, release) : null),
@@ -48,6 +51,13 @@ export function applySettings(
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
+}
+
+/** The view that an entry makes of a file. */
+function viewOf({ file, entry: { overlays, audience } }: Listed, folder: string): Pick<Planned, 'view'> {
+  if ((overlays ?? audience) === undefined) return {};
+  const paths = (overlays ?? []).map((each) => posix.join(folder, each));
+  return { view: { file, overlays: paths, audience: audience ?? null } };
 }
 
 /** The tags that a connection publishes. Those that a sync chose, and that published nothing, are chosen again. */

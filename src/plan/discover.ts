@@ -73,12 +73,15 @@ export async function planDocuments(
   if (ignores.problem !== null) return refused(ignores.problem.file, createReport([ignores.problem]));
   const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
   const listed =
-    settings === null ? new Map() : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
+    settings === null
+      ? new Map<string, Listed>()
+      : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
   const locks = await readLocks(snapshot, pathsOf(entries));
   const lockedAs = lockedFiles(locks);
   const skipped: Skipped[] = [];
+  const listedFiles = new Set([...listed.values()].map(({ file: each }) => each));
   const isRead = (each: string): boolean => {
-    if (listed.has(each)) return true;
+    if (listedFiles.has(each)) return true;
     if (!isDiscovering || !isSearched(each)) return false;
     const isNew = !published.has(each);
     const reason = (isNew ? ignores.byDefault : ignores.byFile).get(each) ?? (isNew ? lockedAs(each) : null);
@@ -87,7 +90,7 @@ export async function planDocuments(
   };
   const paths = pathsOf(entries).filter(isRead);
   const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);
-  const isKept = (each: string) => listed.has(each) || published.has(each);
+  const isKept = (each: string) => listedFiles.has(each) || published.has(each);
   const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
   const chosenAndListed = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, chosenAndListed, listed, addProblem);
@@ -99,7 +102,15 @@ export async function planDocuments(
     const entry = listed.get(document.path) ?? null;
     const resource = await findResource(registry, coordinate);
     documents.push(
-      applySettings(repository, document, coordinate, entry, file, resource, await releaseOf(document, coordinate)),
+      applySettings(
+        repository,
+        document,
+        coordinate,
+        entry,
+        file,
+        resource,
+        await releaseOf({ path: entry?.file ?? document.path }, coordinate),
+      ),
     );
     const isOurs = resource?.connection?.repository === repository.url;
     const differences = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
@@ -204,12 +215,15 @@ function withListed(
   listed: Map<string, Listed>,
   addProblem: AddProblem,
 ): DetectedDocument[] {
-  const byPath = new Map(detected.map((document) => [document.path, document]));
+  const files = new Map(detected.map((document) => [document.path, document]));
+  // A file of which only views are listed is not published itself.
+  const byPath = new Map(files);
+  for (const { file } of listed.values()) if (!listed.has(file)) byPath.delete(file);
   const barren = new Map<Listed['entry'], number>();
-  for (const [path, { entry, captures }] of listed) {
-    const document = byPath.get(path);
+  for (const [path, { entry, file, captures }] of listed) {
+    const document = files.get(file);
     if (document !== undefined || captures === null || entry.type !== undefined) {
-      byPath.set(path, { path, title: null, ...document, type: entry.type ?? document?.type ?? 'apis' });
+      byPath.set(path, { title: null, ...document, path, type: entry.type ?? document?.type ?? 'apis' });
       barren.set(entry, Number.NEGATIVE_INFINITY);
     } else barren.set(entry, (barren.get(entry) ?? 0) + 1);
   }

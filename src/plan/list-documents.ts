@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Settings, SettingsResource } from '../compile/repository-reader.ts';
-import { createPathGlob, isPathGlob } from '../model/path-glob.ts';
+import { createPathGlob, fillTemplate, isPathGlob } from '../model/path-glob.ts';
+import { viewPath } from '../model/view.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
 import { isWithin } from './document-names.ts';
 import type { AddProblem } from './settings-of.ts';
@@ -9,6 +10,8 @@ import type { AddProblem } from './settings-of.ts';
 /** A file that an entry of `stele.yaml` selects. */
 export interface Listed {
   entry: SettingsResource;
+  /** Path of the file. */
+  file: string;
   /** What each star of the entry's pattern matched. Null when the entry names the file itself. */
   captures: readonly string[] | null;
 }
@@ -17,7 +20,7 @@ export interface Listed {
 const maxMatches = 1000;
 
 /**
- * The files that `stele.yaml` selects, by path. A file belongs to the entry that names it, or else
+ * The files that `stele.yaml` selects, by path, and views of them by `viewPath`. A file belongs to the entry that names it, or else
  * to the first pattern that matches it. Entries that match nothing or cannot be read are reported;
  * the others still apply. `searched`: the entries that patterns may match.
  */
@@ -45,10 +48,20 @@ export async function listDocuments(
     for (const { path, kind, captures } of matched) {
       const what = kind === 'symlink' ? 'a symbolic link; links are not followed' : 'a submodule';
       if (kind !== 'file') addProblem(entry.at, kind, `${quoted} matches ${path}, which is ${what}.`);
-      else if (!listed.has(path)) listed.set(path, { entry, captures });
+      else if (!listed.has(placeOf(entry, path, captures)))
+        listed.set(placeOf(entry, path, captures), { entry, file: path, captures });
     }
   }
   return listed;
+}
+
+/** Where a document of an entry is among those of the repository. */
+function placeOf(
+  { overlays, audience, slug = '' }: SettingsResource,
+  path: string,
+  captures: readonly string[],
+): string {
+  return (overlays ?? audience) === undefined ? path : viewPath(path, fillTemplate(slug, captures));
 }
 
 function matchAll(
@@ -78,8 +91,9 @@ async function listNamed(
     const path = posix.join(folder, entry.path);
     const quoted = JSON.stringify(entry.path);
     if (!isWithin(path, folder)) addProblem(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
-    else if (listed.has(path)) addProblem(entry.at, 'path-listed-twice', `${quoted} is listed twice.`);
-    else if (files.has(path)) listed.set(path, { entry, captures: null });
+    else if (listed.has(placeOf(entry, path, [])))
+      addProblem(entry.at, 'path-listed-twice', `${quoted} is listed twice.`);
+    else if (files.has(path)) listed.set(placeOf(entry, path, []), { entry, file: path, captures: null });
     else absent.push({ path, entry });
   }
   for (const [index, file] of (await snapshot.read(absent.map(({ path }) => path))).entries()) {

@@ -15,7 +15,8 @@ export async function findMoves(
   files: ReadonlyMap<string, string>,
 ): Promise<Moves> {
   const gone = Object.entries(documents).filter(
-    ([path, { outcome, inputs }]) => !files.has(path) && outcome !== 'detached' && inputs !== null,
+    ([path, { outcome, inputs, view }]) =>
+      view === undefined && !files.has(path) && outcome !== 'detached' && inputs !== null,
   );
   const moves = new Map<string, string>();
   if (gone.length === 0) return moves;

@@ -7,6 +7,7 @@ import {
   type RunDocument,
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
+import { fileOf } from '../model/view.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/repository-reader.ts';
@@ -42,11 +43,12 @@ export async function connectedResources(registry: Registry, repository: Reposit
 /** The plan for a resource that is connected by hand. */
 export function plannedFor(resource: Connected): Planned {
   const { name, description, visibility, ruleset, validation, connection } = resource;
-  const { path, onConflict, tags } = connection;
+  const { path, view, onConflict, tags } = connection;
   const settings = { name, description, visibility, ruleset, validation, ...gateSettingsOf(resource) };
   const coordinate = coordinateOf(resource);
   return {
     path,
+    ...(view && { view }),
     coordinate,
     ...settings,
     onConflict,
@@ -94,7 +96,7 @@ export async function planAll(
     const recorded = documentAt(repository, connection.path);
     // A published file that is missing is detached. It is not rejected.
     const isGone =
-      !present.has(connection.path) &&
+      !present.has(fileOf(connection)) &&
       recorded !== null &&
       (recorded.label !== null || recorded.outcome === 'detached');
     // When `stele.yaml` is invalid, only documents that were connected since the last sync are
@@ -102,7 +104,7 @@ export async function planAll(
     const isHeld = isRefused && recorded !== null;
     const document = planned.get(key);
     if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
-    const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection.path);
+    const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection);
     if (document !== undefined || isGone || isHeld || isOut) continue;
     planned.set(key, plannedFor(resource));
   }
@@ -122,10 +124,14 @@ export async function planAll(
 /**
  * Whether `stele.yaml` now skips a file that was found earlier, or assigns it to another resource.
  */
-function isPassedOver({ documents, searched, isRefused }: Plan, name: string, path: string): boolean {
+function isPassedOver({ documents, searched, isRefused }: Plan, name: string, connection: Connection): boolean {
   if (isRefused) return false;
+  const { path } = connection;
   return (
-    !searched.has(path) || documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
+    !searched.has(fileOf(connection)) ||
+    // A view that is listed no more, or now belongs to another resource.
+    (connection.view !== undefined && documents.every((each) => each.path !== path)) ||
+    documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
   );
 }
 

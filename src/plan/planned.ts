@@ -1,4 +1,5 @@
 import type { VersionSource } from '../compile/repository-reader.ts';
+import type { FileView } from '../model/view.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { Ownership } from '../model/resource.ts';
 import type { OnConflict } from '../model/connection.ts';
@@ -9,9 +10,13 @@ import type { Visibility } from '../model/access.ts';
 
 /** A document of a repository and the resource that it is published to. Its ownership is that of an existing resource, too. */
 export interface Planned extends Ownership, GateSettings {
+  /** Path of its file. Of a view: `viewPath`. */
   path: string;
+  /** Absent: all of the file is published. */
+  view?: FileView;
   coordinate: Coordinate;
   /** Settings for a new resource, from here to `validation`. An existing resource keeps its own, also of its gate. */
+  /** Empty: the title of what is published. */
   name: string;
   description: string;
   visibility: Visibility;

@@ -1,3 +1,4 @@
+import { fileOf } from '../model/view.ts';
 import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith, whyCompared } from '../model/versions/compared-with.ts';
@@ -181,7 +182,8 @@ async function changesOf(
 }
 
 /** Breaking changes that the report does not have, at their lines. */
-function breaksIn({ comparison }: Changes, { path }: Planned, report: Report): Annotation[] {
+function breaksIn({ comparison }: Changes, planned: Planned, report: Report): Annotation[] {
+  const path = fileOf(planned);
   const keyOf = ({ rule, message }: Pick<Annotation, 'rule' | 'message'>) => `${rule} ${message}`;
   const keys = new Set([...report.problems, ...(report.exempted ?? [])].map(keyOf));
   const broken = comparison?.changes.filter(({ verdict }) => verdict === 'breaking') ?? [];

@@ -1,5 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import { documentAt, type Repository } from '../model/connection.ts';
+import { fileOf } from '../model/view.ts';
 import type { Planned } from '../plan/planned.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
@@ -28,7 +29,7 @@ export async function isTouched(
   { standing, isSynced, changed, targetFiles, target }: Touching,
   document: Planned,
 ): Promise<'yes' | 'no' | 'maybe'> {
-  if (changed.has(document.path) || isVersionChanged(document, changed)) return 'yes';
+  if (changed.has(fileOf(document)) || isVersionChanged(document, changed)) return 'yes';
   if (target !== null && !target.plan.planned.some((each) => isSamePlan(each, document))) return 'yes';
   const recorded = documentAt(standing, document.path);
   // A document that the target branch has and no sync has read is the business of that sync, unless

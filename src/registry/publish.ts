@@ -271,6 +271,7 @@ async function buildFor(
     compiler: registry.compiler.id,
     validation: await validationOf(registry, resource),
     ruleset,
+    view: request.view,
   });
 }
 

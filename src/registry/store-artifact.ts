@@ -15,6 +15,7 @@ import {
 import { isImageName, largestImage, largestImages } from '../model/images/image.ts';
 import { readImage } from '../model/images/read-image.ts';
 import { repositoryName } from '../model/connection.ts';
+import { resultPath, type View } from '../model/view.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';
@@ -30,6 +31,7 @@ export interface ArtifactInput {
   compiler: string;
   validation: Validation;
   ruleset: GivenRuleset | null;
+  view: View | undefined;
 }
 
 /** An artifact's bytes, ready to be stored. */
@@ -57,6 +59,7 @@ export function buildArtifact({
   compiler,
   validation,
   ruleset,
+  view,
 }: ArtifactInput): Built {
   const { type } = coordinate;
   const { artifact, report, files, dependencies } = compiled;
@@ -79,6 +82,7 @@ export function buildArtifact({
     validation,
     ruleset: ruleset?.digest ?? null,
     report: digestOf(reportBytes),
+    ...(view && { view }),
     ...(dependencies && { dependencies }),
   };
   const configBytes = encodeJson(config);
@@ -91,6 +95,24 @@ export function buildArtifact({
     layers,
   };
   return { unshared: [reportBytes, configBytes, ...unshared], shared, manifest: encodeJson(manifest) };
+}
+
+/**
+ * A compiled view without its author's files, which say what the view leaves out: they are read from their commit again.
+ * Of them only images stay, and instead of the entry there is its result.
+ */
+export function withoutSources(compiled: Compiled, entry: string): Compiled {
+  const { artifact } = compiled;
+  const files = compiled.files.map((file) =>
+    file.path !== entry && isImageName(file.path) ? file : { ...file, bytes: null },
+  );
+  const written = artifact?.representations.find(
+    ({ format, coding }) => format === formatOfFile(entry) && coding === 'identity',
+  );
+  return {
+    ...compiled,
+    files: [...files, ...(written ? [{ path: resultPath(entry), blob: null, bytes: written.bytes }] : [])],
+  };
 }
 
 /** Identifies the content of a compiled document, whatever its provenance and report (design §7). */

@@ -9,7 +9,7 @@ import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Gate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { buildArtifact, contentOf } from './store-artifact.ts';
+import { buildArtifact, contentOf, withoutSources } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
 import { withLockDependencies } from './gate/lock-dependencies.ts';
@@ -71,12 +71,13 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const snapshot = await registry.source.snapshot(remote, commit);
   const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, passed);
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
-  const { validation } = config;
+  const { validation, view } = config;
   const { limits } = registry.config;
-  const compiledAgain = await registry.compiler.compile(
-    { type: coordinate.type, entry: path, validation, ruleset, limits, ...(gate && { gate }) },
+  const withSources = await registry.compiler.compile(
+    { type: coordinate.type, entry: path, ...(view && { view }), validation, ruleset, limits, ...(gate && { gate }) },
     pinnedReferences(registry, (paths) => snapshot.read(paths), dependencies),
   );
+  const compiledAgain = view === undefined ? withSources : withoutSources(withSources, path);
   const again = await withLockDependencies(snapshot, compiledAgain);
   // Versions from before images were part of them have none.
   const files = again.files.filter(({ path: each }) => !isImageName(each) || each in config.provenance.blobs);
@@ -109,6 +110,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     compiler: config.compiler,
     validation,
     ruleset,
+    view,
   });
   const derived = digestOf(built.manifest);
   if (derived === version.manifest) return { ...result, outcome: 'same', derived };

@@ -50,7 +50,9 @@ export async function candidatesIn(registry: Registry, org: string, snapshot: Sn
   const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
-  return Promise.all(documents.map((planned) => candidateOf(registry, snapshot, planned)));
+  // A view is checked by a sync or a pull request: what is sent here is one file.
+  const plain = documents.filter(({ view }) => view === undefined);
+  return Promise.all(plain.map((planned) => candidateOf(registry, snapshot, planned)));
 }
 
 async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Promise<Candidate> {

@@ -1,5 +1,6 @@
 import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import { fileOf } from '../model/view.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { ownershipOf } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -53,9 +54,10 @@ export interface HowToPublish {
 /** The connection of a planned document. */
 export function connectionFor(
   { url, branch, credential }: Repository,
-  { path, tags, onConflict, isFound }: Planned,
+  { path, view, tags, onConflict, isFound }: Planned,
 ): Connection {
-  return { repository: url, branch, path, tags, onConflict, credential, ...(isFound && { found: true as const }) };
+  const settings = { repository: url, branch, path, ...(view && { view }), tags, onConflict, credential };
+  return { ...settings, ...(isFound && { found: true as const }) };
 }
 
 /**
@@ -68,12 +70,13 @@ export async function publishDocument(
   planned: Planned,
   { version = null, isPast = false, latest = version === null || 'newer', dryRun = false }: HowToPublish = {},
 ): Promise<PublishResult> {
-  const { path, coordinate, onConflict, exemptions } = planned;
+  const { view, coordinate, onConflict, exemptions } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
   return publish(registry, {
     coordinate,
     snapshot,
-    entry: path,
+    entry: fileOf(planned),
+    ...(view && { view: { overlays: view.overlays, audience: view.audience } }),
     version,
     isTag: version !== null,
     ...(stated !== undefined && { stated }),
@@ -92,7 +95,7 @@ export async function publishDocument(
 /** The settings of the resource that a planned document creates. */
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
   const { name, description, visibility, ruleset, validation } = planned;
-  return { name, description, visibility, ruleset, validation, ...gateSettingsOf(planned), ...ownershipOf(planned) };
+  return { ...(name !== '' && { name }), description, visibility, ruleset, validation, ...gateSettingsOf(planned), ...ownershipOf(planned) };
 }
 
 /**

@@ -92,6 +92,7 @@ export async function syncDocument(
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
+    ...(document.view && { view: document.view }),
     ...(result.outcome === 'rejected' && { ...(await gateNow(registry, document)), ...referencesOf(document, inputs) }),
   };
   const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
@@ -137,7 +138,7 @@ async function connectTagged({ registry, repository, run }: Syncing, document: P
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current?.value.deletedAt) return null;
     if (current) assertConnectable(current.value, connection);
-    const resource = current?.value ?? newResource(registry, coordinate, document);
+    const resource = current?.value ?? newResource(registry, coordinate, { ...document, name: document.name || coordinate.slug });
     if (JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
     const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
     return { value: { ...resource, connection }, change };
@@ -180,6 +181,7 @@ async function unpublished(
     rulesetName: gate,
     ruleset: await rulesetDigest(registry, document.coordinate.org, gate),
     compiler: registry.compiler.id,
+    ...(document.view && { view: document.view }),
   };
 }
 
@@ -191,6 +193,7 @@ async function isUnchanged(
   blobs: ReadonlyMap<string, string>,
 ): Promise<boolean> {
   if (state.inputs === null || state.outcome === 'detached') return false;
+  if (!isDeepStrictEqual(state.view, document.view)) return false;
   if (state.outcome === 'rejected') {
     if (state.compiler !== registry.compiler.id) return false;
     const { gate, exemptions } = await gateNow(registry, document);
@@ -244,8 +247,8 @@ function versionFile({ version }: Planned): string[] {
 }
 
 /** Whether a connection has the same version settings as the plan. */
-function isConnectedAs({ tags, onConflict }: Connection, document: Planned): boolean {
-  return tags === document.tags && onConflict === document.onConflict;
+function isConnectedAs({ tags, onConflict, view }: Connection, document: Planned): boolean {
+  return tags === document.tags && onConflict === document.onConflict && isDeepStrictEqual(view, document.view);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import { fileOf } from '../model/view.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -181,7 +182,7 @@ async function publishTag(
   const conflict = (detail: string) => ({ document: { ...about, outcome: 'conflict' as const, detail } });
   if (version === null) return conflict(`Tag ${tag.name} cannot be used as a version label.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
-  if (!filesOf(await snapshot.entries()).has(path)) {
+  if (!filesOf(await snapshot.entries()).has(fileOf(document))) {
     const ruleset = await rulesetNow(syncing.registry, document);
     return { document: null, refused: { ruleset, compiler: syncing.registry.compiler.id } };
   }

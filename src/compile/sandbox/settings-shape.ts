@@ -48,6 +48,8 @@ const resource = record<SettingsResource>({
   slug: optional(text),
   name: optional(text),
   description: optional(text),
+  overlays: optional(list(text)),
+  audience: optional(text),
   exemptions: optional(list(exemption)),
   ...defaults,
 });

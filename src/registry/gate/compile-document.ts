@@ -4,10 +4,12 @@ import type { Exemption } from '../../model/problem.ts';
 import type { Report, Validation } from '../../model/problem.ts';
 import { selectVersion, type Resource } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
+import type { View } from '../../model/view.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
 import { defaultsOf } from './organization-defaults.ts';
+import { withoutSources } from '../store-artifact.ts';
 import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { openReferences } from '../graph/references.ts';
@@ -19,6 +21,8 @@ export interface CompileRequest {
   snapshot: Snapshot;
   /** Path of the document in the snapshot. */
   entry: string;
+  /** What is published of it. Absent: all. */
+  view?: View;
   /** Findings that the repository accepts. */
   exemptions?: Exemption[];
   /** With whose rights its references by URL are read. Default: those of the organization. */
@@ -39,10 +43,12 @@ export async function compileDocument(
   const { blockOn } = await gateOf(registry, resource);
   const today = registry.now().toISOString().slice(0, 10);
   const references = openReferences(registry, resource, (paths) => request.snapshot.read(paths), request.reader);
+  const { entry, view } = request;
   const compiled = await registry.compiler.compile(
     {
       type: request.coordinate.type,
-      entry: request.entry,
+      ...(view && { view }),
+      entry,
       validation: await validationOf(registry, resource),
       ruleset,
       ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
@@ -52,7 +58,10 @@ export async function compileDocument(
     { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
   );
   const dependencies = references.dependencies();
-  const withUrls = { ...compiled, ...(dependencies.length > 0 && { dependencies }) };
+  const withUrls = {
+    ...(view === undefined ? compiled : withoutSources(compiled, entry)),
+    ...(dependencies.length > 0 && { dependencies }),
+  };
   return withExtendsChecked(registry, request, await withLockDependencies(request.snapshot, withUrls));
 }
 

@@ -1,5 +1,6 @@
 import { sourceLayers, type ArtifactConfig } from '../../model/artifact.ts';
 import { problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
+import { storedEntry } from '../../model/view.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { CompileGate, GivenRuleset, Load, Turn } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
@@ -18,7 +19,8 @@ export async function relint(
   turn: Turn = {},
 ): Promise<Report> {
   const manifest = await readManifestOf(registry, { manifest: digest });
-  const { provenance, validation } = await readJson<ArtifactConfig>(registry, manifest.config.digest, digest);
+  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, digest);
+  const { validation } = config;
   const sources = sourceLayers(manifest);
   const load: Load = (paths) =>
     Promise.all(
@@ -34,7 +36,7 @@ export async function relint(
       }),
     );
   const { limits } = registry.config;
-  const input = { type, entry: provenance.path, validation, ruleset, gate, limits, reportOnly: true };
+  const input = { type, entry: storedEntry(config), validation, ruleset, gate, limits, reportOnly: true };
   return (await registry.compiler.compile(input, load, { org, ...turn })).report;
 }
 

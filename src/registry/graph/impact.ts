@@ -1,3 +1,4 @@
+import { storedEntry } from '../../model/view.ts';
 import type { Artifact, Load, Turn } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
 import type { Principal } from '../../model/access.ts';
@@ -146,7 +147,7 @@ async function tryWith(
   const { artifact, report } = await registry.compiler.compile(
     {
       type: resource.type,
-      entry: config.provenance.path,
+      entry: storedEntry(config),
       validation: config.validation,
       ruleset: null,
       limits: registry.config.limits,

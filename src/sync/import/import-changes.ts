@@ -1,3 +1,4 @@
+import { fileOf } from '../../model/view.ts';
 import { isWell, type RunDocument } from '../../model/connection.ts';
 import type { HistoryCommit } from '../../source/source.ts';
 import { fileIn, isSince, publishPast, readPast, type ImportWork } from './import-past.ts';
@@ -27,7 +28,7 @@ const blobsPerFetch = 200;
  */
 export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const { registry, connected, remote, history, since, onProgress, signal } = work;
-  const paths = await findPaths(history, connected.connection.path, readPast(work));
+  const paths = await findPaths(history, fileOf(connected.connection), readPast(work));
   const ref = `imports/${connected.org}/${connected.type}/${connected.slug}`;
   const before = (await registry.refs.readFresh<Imported>(ref))?.value ?? null;
   const reached = before !== null && coversAll(before, work) ? before : null;

@@ -65,7 +65,8 @@ export async function publishPast(
   { dryRun = false } = {},
 ): Promise<PublishedPast> {
   signal.throwIfAborted();
-  const planned = { ...plannedFor(connected), path };
+  const { view, ...plain } = plannedFor(connected);
+  const planned = { ...plain, path, ...(view && { view: { ...view, file: path } }) };
   const how = { version: tag?.label ?? null, isPast: true, latest: latest === 'rule' || ('newer' as const), dryRun };
   const result = await refusable(() => publishDocument({ registry, repository, run, signal }, snapshot, planned, how));
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };

@@ -1,3 +1,4 @@
+import { fileOf } from '../../model/view.ts';
 import { insertByDate, latestMovedBack } from '../../model/versions/by-date.ts';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
@@ -95,7 +96,7 @@ async function openTags(
   const { registry, remote, since, signal } = work;
   const commits = [...new Set(tags.map(({ commit }) => commit))];
   if (commits.length > 0) await refusable(() => registry.source.bring(remote, commits, signal));
-  const paths = await findPaths(work.history, work.connected.connection.path, readPast(work));
+  const paths = await findPaths(work.history, fileOf(work.connected.connection), readPast(work));
   const pasts: OpenPast[] = [];
   const refused: RunDocument[] = [];
   // Each asks git several times, one after the other.

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import type { CompileGate } from '../../src/compile/compile.ts';
+import { repositoryRef, type Repository } from '../../src/model/connection.ts';
+import { imageLayers, sourceLayers, type ArtifactConfig } from '../../src/model/artifact.ts';
+import { parseCoordinate } from '../../src/model/address.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { keptComparison } from '../../src/registry/changes/compare-versions.ts';
+import { relint } from '../../src/registry/gate/relint.ts';
+import { readPublished } from '../../src/registry/derived.ts';
+import { readJson, readManifestOf } from '../../src/registry/stored.ts';
+import { verify } from '../../src/registry/verify.ts';
+import { follow } from '../../src/sync/follow.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
+import { createWorld } from '../registry/world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+
+const settings = `resources:
+  - { path: apis/*.yaml, slug: '{1}' }
+  - { path: apis/*.yaml, slug: '{1}-public', audience: public, overlays: [look.yaml], visibility: public }
+`;
+
+const api = (version: string, more = '') => `openapi: 3.1.0
+info: { title: Pay, version: ${version} }
+paths:
+  /pay: { get: { responses: { '200': { description: Done. } } } }
+  /topsecret: { get: { x-internal: true, responses: { '200': { description: Done. } } } }
+${more}`;
+
+const overlay = (title: string) => `overlay: 1.0.0
+info: { title: Look, version: 1.0.0 }
+actions: [{ target: $.info, update: { title: ${title} } }]
+`;
+
+function open() {
+  const world = createWorld();
+  const real = shareCompiler();
+  const { compile, compare, readSettings, detect } = real;
+  const registry = {
+    ...world.registry,
+    compiler: { ...world.compiler, id: real.id, compile, compare, readSettings, detect },
+  };
+  const state = { branch: null, credential: null, discover: '', visibility: 'private', validation: 'strict' } as const;
+  const following = follow(registry, 'acme', { url, ...state });
+  const queue = createSyncQueue(registry, createPulls);
+  return {
+    ...world,
+    registry,
+    sync: async (files: Record<string, string>) => {
+      world.source.push(url, files);
+      const { documents } = await (await queue.request('acme', await following, 'manual')).done;
+      return documents.map(({ path, outcome, label }) => `${path} ${outcome} ${label}`).sort();
+    },
+    repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', await following)))!.value,
+    find: async (slug: string) => (await findResource(registry, { org: 'acme', type: 'apis', slug }))!,
+  };
+}
+
+test('one file becomes several resources, and a view says nothing of what it leaves out', async () => {
+  const { registry, sync, find } = open();
+  const files = { 'stele.yaml': settings, 'apis/pay.yaml': api('1.0.0'), 'look.yaml': overlay('Payments') };
+  expect(await sync(files)).toEqual(['apis/pay.yaml published 1.0.0', 'apis/pay.yaml#pay-public published 1.0.0']);
+  const whole = await find('pay');
+  const view = await find('pay-public');
+  expect([whole.visibility, view.visibility, view.name]).toEqual(['private', 'public', 'Payments']);
+  const [version] = view.versions;
+  const manifest = await readManifestOf(registry, version!);
+  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version!.manifest);
+  expect(config.view).toEqual({ overlays: ['look.yaml'], audience: 'public' });
+  expect(Object.keys(config.provenance.blobs)).toEqual(['apis/pay.yaml', 'look.yaml', 'view/apis/pay.yaml']);
+  expect([...sourceLayers(manifest).keys(), ...imageLayers(manifest)]).toEqual(['view/apis/pay.yaml']);
+  for (const { digest } of [manifest.config, ...manifest.layers]) {
+    const bytes = await registry.objects.get(digest, version!.manifest);
+    expect(Buffer.from(bytes!).toString()).not.toContain('topsecret');
+  }
+  expect(Buffer.from((await readPublished(registry, whole.versions[0]!)).json).toString()).toContain('topsecret');
+  for (const name of ['@acme/apis/pay', '@acme/apis/pay-public'])
+    expect(await verify(registry, parseCoordinate(name)!.coordinate, { kind: 'latest' })).toMatchObject({
+      outcome: 'same',
+    });
+  // A ruleset is replayed on the result, which is all that is stored.
+  const rules = { rules: { 'operation-summary': 'error' } };
+  const ruleset = { digest: version!.manifest, name: 'r', json: JSON.stringify(rules) };
+  const gate: CompileGate = { blockOn: 'none', exemptions: [], today: '', known: null };
+  const report = await relint(registry, view, version!, ruleset, gate);
+  expect(report.problems.map(({ message }) => message).join()).not.toContain('topsecret');
+  expect(report.counts.error).toBe(1);
+});
+
+test('a change of the overlay or of the settings publishes the view again, and of the rest nothing', async () => {
+  const { sync, find, registry } = open();
+  const files = { 'stele.yaml': settings, 'apis/pay.yaml': api('1.0.0'), 'look.yaml': overlay('Payments') };
+  await sync(files);
+  expect(await sync({ ...files, 'README.md': '' })).toEqual([]);
+  expect(await sync({ ...files, 'look.yaml': overlay('Money') })).toEqual([
+    expect.stringMatching(/^apis\/pay\.yaml#pay-public published 1\.0\.0\+/),
+  ]);
+  const all = {
+    ...files,
+    'look.yaml': overlay('Money'),
+    'stele.yaml': settings.replace('audience: public', 'audience: internal'),
+  };
+  expect(await sync(all)).toEqual([expect.stringMatching(/^apis\/pay\.yaml#pay-public published 1\.0\.0\+/)]);
+  // What is marked internal becomes a part of it, and then leaves it: a break that the source does not have.
+  const next = { ...all, 'stele.yaml': settings, 'apis/pay.yaml': api('2.0.0') };
+  expect(await sync(next)).toEqual(['apis/pay.yaml published 2.0.0', 'apis/pay.yaml#pay-public published 2.0.0']);
+  const view = await find('pay-public');
+  const [old, current] = [view.versions.at(-2)!, view.versions.at(-1)!];
+  const { changes } = (await keptComparison(registry, old, current))!;
+  expect(changes.map(({ message }) => message)).toContain(
+    'GET /topsecret was removed. The document still has it: its overlays or audience leave it out.',
+  );
+});
+
+test('a view that is listed no more is detached, and its file stays published', async () => {
+  const { sync, repository } = open();
+  const files = { 'stele.yaml': settings, 'apis/pay.yaml': api('1.0.0'), 'look.yaml': overlay('Payments') };
+  await sync(files);
+  const plain = { ...files, 'stele.yaml': "resources: [{ path: apis/*.yaml, slug: '{1}' }]" };
+  expect(await sync(plain)).toEqual(['apis/pay.yaml#pay-public detached 1.0.0']);
+  expect(Object.keys((await repository()).documents)).toEqual(['apis/pay.yaml', 'apis/pay.yaml#pay-public']);
+  expect(await sync(files)).toEqual(['apis/pay.yaml#pay-public unchanged 1.0.0']);
+});
+
+test('a missing overlay, and a view without a slug, are told at their places', async () => {
+  const { sync, repository, registry } = open();
+  await sync({ 'stele.yaml': settings, 'apis/pay.yaml': api('1.0.0') });
+  const { documents } = await repository();
+  expect(documents['apis/pay.yaml#pay-public']).toMatchObject({
+    outcome: 'rejected',
+    detail: expect.stringContaining('look.yaml:1:1') as string,
+  });
+  await sync({ 'stele.yaml': 'resources: [{ path: a.yaml, audience: public }]', 'apis/pay.yaml': api('1.0.0') });
+  expect(await registry.refs.read('resources/acme/apis/a')).toBeNull();
+});
