@@ -75,7 +75,9 @@ export function buildArtifact({
       repository: repository === null ? null : repositoryName(repository),
       commit,
       path: entry,
-      blobs: Object.fromEntries(files.map(({ path, blob }) => [path, blob])),
+      blobs: Object.fromEntries(
+        files.flatMap(({ path, blob }) => (view && path === resultPath(entry) ? [] : [[path, blob]])),
+      ),
       ...(job && { job }),
     },
     compiler,

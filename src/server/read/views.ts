@@ -57,7 +57,7 @@ function sharingFor(
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry, site } = read.context;
   if (wantsPage(read)) return sendRecordPage(read, granted, await provenancePage(site, granted));
-  const { provenance, compiler, validation, ruleset, report, kind, specification } = await readConfig(
+  const { provenance, compiler, validation, ruleset, report, kind, specification, view } = await readConfig(
     registry,
     granted,
   );
@@ -71,6 +71,7 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
     kind,
     specification,
     ...provenance,
+    ...(view && { view }),
     compiler,
     validation,
     ruleset,

@@ -1,3 +1,4 @@
+import { viewInWords } from '../../model/view.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { formatJob } from '../../model/keys/job.ts';
 import { kinds } from '../../model/kinds.ts';
@@ -16,7 +17,7 @@ export function fileLinks({ provenance: { repository, commit, job } }: ArtifactC
 
 /** Where a version came from, for pages. */
 export function provenanceOf(config: ArtifactConfig): object {
-  const { provenance, compiler } = config;
+  const { provenance, compiler, view } = config;
   const { repository, commit, path, job } = provenance;
   const pages = commitLinks(repository, commit);
   return {
@@ -28,6 +29,7 @@ export function provenanceOf(config: ArtifactConfig): object {
     fileHref: fileLinks(config)?.file(path) ?? null,
     job: job ? formatJob(job) : null,
     jobHref: job?.run?.startsWith('https://') ? job.run : null,
+    view: view ? viewInWords(view) : null,
     compiler,
   };
 }

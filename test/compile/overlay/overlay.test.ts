@@ -6,6 +6,7 @@ import { parseJsonPath, selectNodes } from '../../../src/compile/overlay/json-pa
 import { readOverlay } from '../../../src/compile/overlay/read-overlay.ts';
 import { createBudget, TooMuchWork } from '../../../src/compile/ruleset/spectral/budget.ts';
 import { parseFile } from '../../../src/compile/text/parse.ts';
+import { runCompile } from '../../../src/compile/run.ts';
 import { limits } from '../limits.ts';
 
 const folder = new URL('../../fixtures/overlay/', import.meta.url);
@@ -172,4 +173,15 @@ describe('overlays', () => {
       [],
     );
   });
+});
+
+test('`stele lint` checks an overlay by itself', async () => {
+  const text = 'overlay: 1.0.0\ninfo: { title: T, version: 1 }\nactions:\n  - { target: paths, remove: yes }\n';
+  const input = { type: null, entry: 'o.yaml', validation: 'strict', ruleset: null, limits, reportOnly: true } as const;
+  const { report } = await runCompile(input, async ([path]) => [{ path: path!, bytes: Buffer.from(text) }]);
+  expect(report.problems.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    '2 "version" must be a text.',
+    expect.stringMatching(/^4 The path cannot be read: /),
+    '4 "remove" must be true or false.',
+  ]);
 });
