@@ -283,7 +283,7 @@ describe('content/schemas/repository.json', () => {
       ...Object.entries(properties).flatMap(([key, { examples }]) => examples!.map((example) => ({ [key]: example }))),
       ...paths!.examples!.map((path) => ({ resources: [{ path }] })),
       ...Object.entries(others).flatMap(([key, { examples = [] }]) =>
-        examples.map((example) => ({ resources: [{ path: '*/*.yaml', [key]: example }] })),
+        examples.map((example) => ({ resources: [{ path: '*/*.yaml', slug: 'a', [key]: example }] })),
       ),
     ];
     expect(samples.length).toBeGreaterThan(20);

@@ -31,7 +31,7 @@ const rows = (text: string) =>
 
 test('every example is one that Stele takes', () => {
   const examples = blocks('yaml');
-  expect(examples).toHaveLength(4);
+  expect(examples).toHaveLength(5);
   for (const example of examples) {
     const { settings, report } = readSettings({ path: 'stele.yaml', bytes: Buffer.from(example) }, limits);
     expect(report.problems, example).toEqual([]);

@@ -18,16 +18,18 @@ class Incompatible extends Error {}
  */
 export function applyOverlay(document: unknown, { file, isStrict, actions }: Overlay, budget: Budget): Problem[] {
   return actions.flatMap((action, index): Problem[] => {
-    const say = (severity: 'error' | 'warning', rule: string, what: string) =>
-      problemAt(file, `${action.at}/target`, rule, `actions[${index}] ${what}`, { severity });
+    const at = `${action.at}/target`;
     const nodes = uniqueNodes(selectNodes(action.target, document, budget));
-    if (nodes.length === 0) return [say('warning', 'overlay-unmatched', 'matches nothing in the document.')];
+    if (nodes.length === 0) {
+      const message = `actions[${index}] matches nothing in the document.`;
+      return [problemAt(file, at, 'overlay-unmatched', message, { severity: 'warning' })];
+    }
     try {
       perform(action, nodes, { document, isStrict, budget });
       return [];
     } catch (error) {
       if (!(error instanceof Incompatible)) throw error;
-      return [say('error', 'overlay', error.message)];
+      return [problemAt(file, at, 'overlay', `actions[${index}] ${error.message}`)];
     }
   });
 }
