@@ -215,13 +215,13 @@ function withListed(
   listed: Map<string, Listed>,
   addProblem: AddProblem,
 ): DetectedDocument[] {
-  const files = new Map(detected.map((document) => [document.path, document]));
+  const detectedAt = new Map(detected.map((document) => [document.path, document]));
   // A file of which only views are listed is not published itself.
-  const byPath = new Map(files);
+  const byPath = new Map(detectedAt);
   for (const { file } of listed.values()) if (!listed.has(file)) byPath.delete(file);
   const barren = new Map<Listed['entry'], number>();
   for (const [path, { entry, file, captures }] of listed) {
-    const document = files.get(file);
+    const document = detectedAt.get(file);
     if (document !== undefined || captures === null || entry.type !== undefined) {
       byPath.set(path, { title: null, ...document, path, type: entry.type ?? document?.type ?? 'apis' });
       barren.set(entry, Number.NEGATIVE_INFINITY);

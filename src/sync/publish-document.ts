@@ -95,7 +95,15 @@ export async function publishDocument(
 /** The settings of the resource that a planned document creates. */
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
   const { name, description, visibility, ruleset, validation } = planned;
-  return { ...(name !== '' && { name }), description, visibility, ruleset, validation, ...gateSettingsOf(planned), ...ownershipOf(planned) };
+  return {
+    ...(name !== '' && { name }),
+    description,
+    visibility,
+    ruleset,
+    validation,
+    ...gateSettingsOf(planned),
+    ...ownershipOf(planned),
+  };
 }
 
 /**

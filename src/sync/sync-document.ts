@@ -138,7 +138,8 @@ async function connectTagged({ registry, repository, run }: Syncing, document: P
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current?.value.deletedAt) return null;
     if (current) assertConnectable(current.value, connection);
-    const resource = current?.value ?? newResource(registry, coordinate, { ...document, name: document.name || coordinate.slug });
+    const resource =
+      current?.value ?? newResource(registry, coordinate, { ...document, name: document.name || coordinate.slug });
     if (JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
     const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
     return { value: { ...resource, connection }, change };
