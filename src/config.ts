@@ -2,6 +2,7 @@ import type { CompileLimits } from './compile/compile.ts';
 import type { CredentialConfig } from './config/credential-config.ts';
 import type { SecretName } from './config/environment.ts';
 import type { HostConfig, UserHost } from './config/host-config.ts';
+import type { MailConfig } from './config/mail-config.ts';
 import type { LoginConfig, TrustedPublisher } from './config/login-config.ts';
 import type { OrganizationConfig, UserOrganization } from './config/organization-config.ts';
 import type { Quotas } from './config/quotas.ts';
@@ -22,7 +23,10 @@ export interface Config {
   credentials: Record<string, CredentialConfig>;
   /** By name. Every kind has a host of its own name; `url` tells whether it is anywhere. */
   hosts: Record<string, HostConfig>;
-  webhooks: { allowPrivateAddresses: boolean };
+  webhooks: {
+    allowPrivateAddresses: boolean;
+    /** Receives the audit trails of all organizations. */ audit?: { url: string; secret: SecretName };
+  };
   sites: {
     /** Documentation sites at host names of their own, by that name in lower case. */ hosts: Record<string, SiteName>;
     /** Days for which previews stay; 0: none. */ previewDays: number;
@@ -36,6 +40,8 @@ export interface Config {
     /** Who cosigns it: a URL, and a verifier key. */ witnesses: { url: string; key: string }[];
   };
   login: LoginConfig | null;
+  /** Null: no mail is sent. */
+  mail: MailConfig | null;
   trustedPublishing: TrustedPublisher[];
   sync: {
     interval: number;
@@ -103,6 +109,7 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
   sync?: Partial<Omit<Config['sync'], 'knownHosts'>> & { knownHosts?: string };
   url?: string;
   login?: DeepPartial<LoginConfig>;
+  mail?: MailConfig;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
   publicLog?: { key?: SecretName; witnesses?: { url: string; key: string }[] };

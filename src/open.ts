@@ -8,6 +8,7 @@ import type { Isolation } from './compile/sandbox/isolation.ts';
 import { rememberResults } from './compile/remember-results.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
+import { openTracer, traceBucket, traceCompiler } from './trace.ts';
 import { openSource } from './source/mirror.ts';
 import { createExpiryClock } from './registry/keys/expiry-clock.ts';
 import { createAnswerCache } from './registry/answer-cache.ts';
@@ -47,7 +48,9 @@ export async function openRegistry(
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
-  const bucket = await openBucket(config.store);
+  const tracer = await openTracer();
+  const stored = await openBucket(config.store);
+  const bucket = tracer === null ? stored : traceBucket(tracer, stored);
   await assertFormat(bucket);
   const compiler = openLocalCompiler(config.sandbox, {
     hasSpare,
@@ -74,7 +77,8 @@ export async function openRegistry(
     failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
   });
   const answers = createAnswerCache(refs);
-  const remembering = hasSpare ? rememberResults(compiler) : null;
+  const traced = tracer === null ? compiler : traceCompiler(tracer, compiler);
+  const remembering = hasSpare ? rememberResults(traced) : null;
   return {
     config,
     bucket,
@@ -84,7 +88,7 @@ export async function openRegistry(
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
-    compiler: remembering ?? compiler,
+    compiler: remembering ?? traced,
     ownKey: createOwnKey(dirname(config.cacheFolder), '.secret-key'),
     logKey: createOwnKey(dirname(config.cacheFolder), '.log-key'),
     now,
@@ -92,6 +96,7 @@ export async function openRegistry(
     expiryTime: createExpiryClock({ now, monotonic, log }),
     randomBytes: random,
     log,
+    ...(tracer && { tracer }),
     caches: () => ({
       logs: refs.use(),
       objects: objects.use(),
@@ -102,6 +107,7 @@ export async function openRegistry(
     async close() {
       await refs.settle();
       await compiler.close();
+      await tracer?.close();
     },
   };
 }

@@ -76,6 +76,16 @@ export function readEnvironment(): Record<'port' | 'key' | 'data' | 'registry' |
   };
 }
 
+/**
+ * Whether the standard variables of OpenTelemetry ask for traces. The SDK reads the rest of them: headers, sampler,
+ * service name.
+ */
+export function wantsTraces(): boolean {
+  const { env } = process;
+  if (env['OTEL_SDK_DISABLED'] === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none') return false;
+  return Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
+}
+
 /** Where SwaggerHub is, and the key for it. */
 export function readSwaggerHubAccess(): { url: string; key: string | undefined } {
   const { SWAGGERHUB_URL: url, SWAGGERHUB_API_KEY: key } = process.env;

@@ -48,6 +48,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     secretKey: given.secretKey ?? null,
     publicLog: { key: given.publicLog?.key ?? null, witnesses: fillWitnesses(given.publicLog?.witnesses) },
     login: (given.login ?? null) as LoginConfig | null,
+    mail: given.mail ?? null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
     cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },

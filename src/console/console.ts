@@ -17,6 +17,7 @@ import type { Form } from './forms.ts';
 import { keyForms } from './keys/key-forms.ts';
 import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
 import { organizationPages } from './organization-views.ts';
+import { watchForms, watchesPage } from './people/watches.ts';
 import { memberForms, organizationForm } from './people/member-views.ts';
 import type { Page } from './pages.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
@@ -113,11 +114,14 @@ function eventsOf({ path }: Page, operation: string): Route {
   return { path: `${path}/events`, get: (request) => streamRun(request, () => read(request)) };
 }
 
+const personalForms = [...myKeyForms, ...watchForms, organizationForm];
+
 /** What is about the person alone. */
 const personalRoutes: readonly Route[] = [
-  ...routesOf([...myKeyForms, organizationForm]),
+  ...routesOf(personalForms),
   { path: devicePath, get: (request) => showDevice(request), post: submitDevice, again: showDevice },
   { path: myKeysPage.path, get: (request) => showPage(request, myKeysPage) },
+  { path: watchesPage.path, get: (request) => showPage(request, watchesPage) },
 ];
 
 /** The first document of a resource, of any organization. */
@@ -205,7 +209,7 @@ export function createConsole(given: Console): Router {
 async function showPage(request: ConsoleRequest, page: Page): Promise<void> {
   const view = await page.show(request);
   const path = request.query.get('done');
-  const all = request.org === nobodys ? myKeyForms : forms;
+  const all = request.org === nobodys ? personalForms : forms;
   const done = all.find((form) => form.path === path)?.done ?? siteDone.get(path) ?? deviceDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   sendPage(request.response, viewPage(request, { ...notice, ...view }));

@@ -16,7 +16,7 @@ export interface Payload {
  */
 export function payloadOf(format: WebhookFormat, event: Event): Payload {
   if (format === 'cloudevents') return { type: 'application/cloudevents+json', body: JSON.stringify(event) };
-  return { type: 'application/json', body: JSON.stringify(messages[format](messageOf(event))) };
+  return { type: 'application/json', body: JSON.stringify(messages[format](newsOf(event))) };
 }
 
 /** What a chat shows of an event. Both texts are one line. */
@@ -87,7 +87,7 @@ function discordMessage({ title, detail, url, isBad }: Message): object {
 
 type Say = (subject: string, data: Record<string, unknown>) => { title: string; detail?: string; isBad?: boolean };
 
-const said: Readonly<Record<EventType | 'test', Say>> = {
+const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
   'version.published': (subject, data) => {
     const changes = data['changes'] as ToldChanges | undefined;
     const detail = changes === undefined ? '' : changesInWords(changes);
@@ -133,10 +133,12 @@ const said: Readonly<Record<EventType | 'test', Say>> = {
     detail: `Version ${shown(version)}: ${changes ? changesInWords(changes as ToldChanges) : `${shown(because)}.`}`,
     isBad: true,
   }),
+  audit: (subject, { actor, action }) => ({ title: `${subject}: ${shown(action)}`, detail: shown(actor) }),
   test: () => ({ title: 'This is a test event.' }),
 };
 
-function messageOf(event: Event): Message {
+/** What a message for people says of an event. */
+export function newsOf(event: Event): Message {
   const { title, detail = '', isBad = false } = said[typeOf(event)](event.subject, event.data);
   const url = event.data['url'];
   const isAddress = typeof url === 'string' && /^https?:\/\/[^\s<>|]+$/.test(url);

@@ -6,6 +6,9 @@ import { longestDelay, waitsUntil } from './delivery.ts';
 import { createRecorder } from './record-events.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { assertSecretKey } from '../registry/seal.ts';
+import { auditId } from './audit-endpoint.ts';
+import { listOrganizations } from '../registry/maintenance/organizations.ts';
+import { watchedOrganizations, watchesOn } from '../registry/keys/watches.ts';
 import type { SendOptions } from './send-event.ts';
 import { tryDelivery, type DeliveryName } from './try-delivery.ts';
 
@@ -56,7 +59,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   const changed = new Set<string>();
   const stop = new AbortController();
   const { lookAt, begin, beginAll, running } = createLanes(registry, interval, stop.signal, (delivery) =>
-    tryDelivery(registry, by, delivery, options),
+    tryDelivery(registry, by, delivery, { ...options, url }),
   );
   const recorder = createRecorder(registry, url, stop.signal, (delivery) => {
     const { org, webhook, event } = delivery;
@@ -67,7 +70,12 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   /** Finds deliveries that an earlier process left. */
   async function lookBack(): Promise<void> {
     const from = eventIdPrefix(registry.now().getTime() - horizon);
-    for await (const name of registry.refs.list('webhooks/')) {
+    const names = await Array.fromAsync(registry.refs.list('webhooks/'));
+    for (const org of await watchedOrganizations(registry))
+      names.push(...(await watchesOn(registry, org)).map(({ id }) => `watches/${org}/${id}`));
+    if (registry.config.webhooks.audit !== undefined)
+      names.push(...(await listOrganizations(registry)).map((org) => `webhooks/${org}/${auditId}`));
+    for (const name of names) {
       const [, org, webhook] = name.split('/') as [string, string, string];
       const prefix = deliveryRef(org, webhook, '');
       for await (const each of registry.refs.list(prefix, prefix + from)) {

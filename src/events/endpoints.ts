@@ -5,6 +5,7 @@ import type { EventType } from '../model/event.ts';
 import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
 import type { Generation } from '../store/generations.ts';
 import { updateLive, type Guard } from '../registry/change-resource.ts';
+import { auditId, auditSecret } from './audit-endpoint.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
@@ -156,7 +157,8 @@ export async function rotateSecret(registry: Registry, org: string, id: string, 
 }
 
 /** The secrets that sign at this time, newest first. */
-export function secretsAt(registry: Pick<Registry, 'config'>, { secrets }: Webhook, at: Date): string[] {
+export function secretsAt(registry: Pick<Registry, 'config'>, { id, secrets }: Webhook, at: Date): string[] {
+  if (id === auditId) return [auditSecret(registry)];
   const usable = secrets.filter(({ until }) => until === null || Date.parse(until) > at.getTime());
   return usable.map(({ sealed }) => openSecret(registry, sealed));
 }
@@ -165,7 +167,11 @@ export function secretsAt(registry: Pick<Registry, 'config'>, { secrets }: Webho
  * Whether the endpoint receives events of this type about one of these resources: only about those
  * that its key could administer.
  */
-export function wants(webhook: Webhook, type: EventType, resources: readonly Subject[]): boolean {
+export function wants(
+  webhook: Pick<Webhook, 'id' | 'org' | 'events' | 'resources'>,
+  type: EventType,
+  resources: readonly Subject[],
+): boolean {
   if (webhook.events !== null && !webhook.events.includes(type)) return false;
   if (webhook.resources === null) return true;
   const principal: Principal = { kind: 'key', scopes: ['admin'], ...webhook };

@@ -17,7 +17,11 @@ const oldest = 5 * 24 * 60 * 60_000;
 const resolution = 60_000;
 
 /** How far back an organization's history must be read for its endpoints: milliseconds since 1970. */
-export async function readFrom(registry: Registry, org: string, endpoints: readonly Webhook[]): Promise<number> {
+export async function readFrom(
+  registry: Registry,
+  org: string,
+  endpoints: readonly Pick<Webhook, 'begins'>[],
+): Promise<number> {
   const mark = (await registry.refs.read<EventMark>(markRef(org)))?.value ?? null;
   const begins = Math.min(...endpoints.map((endpoint) => Date.parse(endpoint.begins)));
   const marked = mark === null ? 0 : Date.parse(mark.since) - overlap;

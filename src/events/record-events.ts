@@ -3,6 +3,10 @@ import { typeOf, type Event } from '../model/event.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
 import type { Registry } from '../registry/registry.ts';
 import { pinsOf, type Pin } from '../registry/graph/affected.ts';
+import { logsOf } from '../registry/answer-cache.ts';
+import { listOrganizations } from '../registry/maintenance/organizations.ts';
+import { auditEndpoint, auditEvents, auditId } from './audit-endpoint.ts';
+import { watchedOrganizations, watchesOn, type PersonsWatch } from '../registry/keys/watches.ts';
 import { createDelivery } from './delivery.ts';
 import { listWebhooks, wants } from './endpoints.ts';
 import { moveMark, readFrom } from './event-mark.ts';
@@ -10,6 +14,9 @@ import { eventKinds, eventsSince } from './events-since.ts';
 
 /** Milliseconds between two looks at what the consumers of an organization pinned. Less than what is read again anyway. */
 const pinsEvery = 60_000;
+
+/** What receives events of an organization: an endpoint, or a person who watches. */
+type Endpoint = Webhook | PersonsWatch;
 
 /** Finds what changed since it last looked, and creates the deliveries. */
 export interface Recorder {
@@ -38,6 +45,8 @@ export function createRecorder(
   const generations = new Map<string, number>();
   /** By organization: when its consumers were last looked at, by the monotonic clock. */
   const lookedAt = new Map<string, number>();
+  /** By organization: how far its audit trail was read for the endpoint of the configuration. */
+  const audited = new Map<string, number>();
   /** By organization: a fingerprint of its endpoints when `seen` was set. */
   const served = new Map<string, string>();
 
@@ -45,18 +54,22 @@ export function createRecorder(
    * The enabled endpoints. When they have changed, refs are read again, because new endpoints may
    * want events that were skipped.
    */
-  async function endpointsOf(org: string): Promise<Webhook[]> {
+  async function endpointsOf(org: string): Promise<Endpoint[]> {
     const all = await listWebhooks(registry, org);
-    const fingerprint = all.map(({ value, generation }) => `${value.id} ${generation}`).join();
+    const watches = registry.config.mail === null ? [] : await watchesOn(registry, org);
+    const fingerprint = [
+      ...all.map(({ value, generation }) => `${value.id} ${generation}`),
+      ...watches.map(({ id }) => id),
+    ].join();
     if (served.get(org) !== fingerprint) {
       for (const name of generations.keys()) if (name.split('/')[1] === org) generations.delete(name);
       served.set(org, fingerprint);
     }
-    return all.map(({ value }) => value).filter(({ state }) => state === 'enabled');
+    return [...all.map(({ value }) => value).filter(({ state }) => state === 'enabled'), ...watches];
   }
 
   /** Creates the deliveries for the changes of a record since a time (milliseconds since 1970). */
-  async function record(name: string, endpoints: readonly Webhook[], since: number, pins?: Pin[]): Promise<void> {
+  async function record(name: string, endpoints: readonly Endpoint[], since: number, pins?: Pin[]): Promise<void> {
     const org = pins?.[0]?.org ?? name.split('/')[1]!;
     const key = pins === undefined ? name : `pins/${org}/${name}`;
     const from = generations.get(key) ?? 0;
@@ -65,7 +78,8 @@ export function createRecorder(
     for (const { event, resources } of happened) {
       const type = typeOf(event);
       for (const webhook of endpoints) {
-        if (type === 'test' || event.time < webhook.begins || !wants(webhook, type, resources)) continue;
+        if (type === 'test' || type === 'audit' || event.time < webhook.begins || !wants(webhook, type, resources))
+          continue;
         await make(webhook, event);
       }
     }
@@ -73,7 +87,7 @@ export function createRecorder(
     if (served.get(org) === servedThen) generations.set(key, newest);
   }
 
-  async function make(webhook: Webhook, event: Event): Promise<void> {
+  async function make(webhook: Endpoint, event: Event): Promise<void> {
     try {
       onDelivery(await createDelivery(registry, webhook, event));
     } catch (error) {
@@ -90,7 +104,12 @@ export function createRecorder(
    * Calls `record` and returns whether nothing is left to do. A corrupt record is skipped, so it does
    * not stop the others.
    */
-  async function tryRecord(name: string, endpoints: readonly Webhook[], since: number, pins?: Pin[]): Promise<boolean> {
+  async function tryRecord(
+    name: string,
+    endpoints: readonly Endpoint[],
+    since: number,
+    pins?: Pin[],
+  ): Promise<boolean> {
     try {
       await record(name, endpoints, since, pins);
       return true;
@@ -120,7 +139,7 @@ export function createRecorder(
   }
 
   /** What happened to the contracts of an organization's consumers, which are resources of any organization. */
-  async function recordPins(org: string, endpoints: readonly Webhook[], since: number): Promise<boolean> {
+  async function recordPins(org: string, endpoints: readonly Endpoint[], since: number): Promise<boolean> {
     const now = registry.monotonic();
     if (now - (lookedAt.get(org) ?? -Infinity) < pinsEvery) return true;
     lookedAt.set(org, now);
@@ -134,10 +153,31 @@ export function createRecorder(
     return isWhole;
   }
 
+  /** What was added to an organization's audit trail, for the endpoint of the configuration. */
+  async function recordAudit(org: string): Promise<void> {
+    const endpoint = auditEndpoint(registry, org);
+    if (endpoint === null) return;
+    const tip = await registry.refs.follow(logsOf(org));
+    if (audited.get(org) === tip) return;
+    const startedAt = registry.now().getTime();
+    const mark = `${auditId}.${org}`;
+    for (const event of await auditEvents(registry, url, org, await readFrom(registry, mark, [endpoint])))
+      await make(endpoint, event);
+    audited.set(org, tip);
+    if (await isWholeLog(registry, org)) await moveMark(registry, mark, startedAt);
+  }
+
   return {
     async recordAll() {
       const names = await Array.fromAsync(registry.refs.list('webhooks/'));
-      for (const org of new Set(names.map((name) => name.split('/')[1]!))) await recordOrganization(org);
+      const watched = registry.config.mail === null ? [] : await watchedOrganizations(registry);
+      for (const org of new Set([...names.map((name) => name.split('/')[1]!), ...watched]))
+        await recordOrganization(org);
+      if (registry.config.webhooks.audit === undefined) return;
+      for (const org of await listOrganizations(registry)) {
+        if (signal.aborted) return;
+        await recordAudit(org);
+      }
     },
     async recordOne(name) {
       const [kind, org] = name.split('/');

@@ -3,6 +3,9 @@ import type { Registry } from '../registry/registry.ts';
 import { claimDelivery, finishDelivery } from './delivery.ts';
 import { noteHealth } from './endpoint-health.ts';
 import { disableWebhook, findWebhook } from './endpoints.ts';
+import { auditEndpoint, auditId } from './audit-endpoint.ts';
+import { findWatch } from '../registry/keys/watches.ts';
+import { tryMail } from './try-mail.ts';
 import { sendEvent, type SendOptions } from './send-event.ts';
 
 /** Milliseconds without a success after which an endpoint is disabled. */
@@ -24,10 +27,13 @@ export async function tryDelivery(
   registry: Registry,
   by: string,
   { org, webhook: id, event }: DeliveryName,
-  options: SendOptions,
+  options: SendOptions & { url: string },
 ): Promise<number | null> {
-  const webhook = (await findWebhook(registry, org, id))?.value;
-  if (webhook === undefined) return null;
+  const watch = await findWatch(registry, org, id);
+  if (watch !== null) return tryMail(registry, by, watch, event, options.url);
+  const webhook =
+    id === auditId ? auditEndpoint(registry, org) : ((await findWebhook(registry, org, id))?.value ?? null);
+  if (webhook === null) return null;
   const name = deliveryRef(org, id, event);
   const claimed = await claimDelivery(registry, name, by);
   if (claimed.state === 'waits') return claimed.until;
@@ -39,10 +45,10 @@ export async function tryDelivery(
     return null;
   }
   const attempt = await sendEvent(registry, webhook, claimed.delivery.event, options);
-  const isGone = attempt.status === 410;
+  const isGone = attempt.status === 410 && id !== auditId;
   const { state } = await finishDelivery(registry, name, by, attempt, isGone);
   if (state === 'failed') registry.log('warn', 'delivery failed', { org, webhook: id, event, error: attempt.error });
-  await judge(registry, webhook, attempt);
+  if (id !== auditId) await judge(registry, webhook, attempt);
   return null;
 }
 

@@ -30,7 +30,8 @@ export interface Event {
   id: string;
   /** The organization: `<registry>/@org`. */
   source: string;
-  type: `dev.stele.${EventType | 'test'}`;
+  /** `audit`: a change in an audit trail, for the endpoint of the configuration alone. */
+  type: `dev.stele.${EventType | 'test' | 'audit'}`;
   /** A coordinate, or the public name of a repository. */
   subject: string;
   /** When it happened. ISO 8601, UTC. */
@@ -40,8 +41,8 @@ export interface Event {
 }
 
 /** The type without the CloudEvents prefix. */
-export function typeOf({ type }: Pick<Event, 'type'>): EventType | 'test' {
-  return type.slice('dev.stele.'.length) as EventType | 'test';
+export function typeOf({ type }: Pick<Event, 'type'>): EventType | 'test' | 'audit' {
+  return type.slice('dev.stele.'.length) as EventType | 'test' | 'audit';
 }
 
 /**

@@ -31,6 +31,8 @@ const places: Readonly<Record<string, Place>> = {
   keys: registry,
   // Who may do what in an organization, which every request of a person asks for all (`model/rights.ts`).
   rights: registry,
+  // What people get mail about (`model/watch.ts`).
+  watches: registry,
   // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),
   pulls: daysFor(90),

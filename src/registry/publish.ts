@@ -35,7 +35,7 @@ import { checkNext, compileDocument, compileGated, validationOf } from './gate/c
 import { malformedLabel, type Placed } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
-import type { Registry } from './registry.ts';
+import { inSpan, type Registry } from './registry.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { encodeJson } from '../model/json.ts';
 
@@ -83,12 +83,14 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
     visibility: given.create.visibility ?? (await defaultVisibility(registry, given.coordinate.org)),
   };
   const request = { ...given, create };
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const result = await publishOnce(registry, request);
-    if (result !== null) return result;
-  }
-  const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
-  throw new RegistryError('conflict', message, { retryAfter: 1 });
+  return inSpan(registry, 'publish', { 'stele.type': given.coordinate.type }, async () => {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const result = await publishOnce(registry, request);
+      if (result !== null) return result;
+    }
+    const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
+    throw new RegistryError('conflict', message, { retryAfter: 1 });
+  });
 }
 
 const attempts = 5;

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import type { Sandboxes } from '../compile/sandboxes.ts';
 import type { Source } from '../source/source.ts';
@@ -11,6 +12,28 @@ import type { AnswerCache, MemoryUse } from './answer-cache.ts';
 
 /** Writes one log line. Fields must not contain secrets or documents. */
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
+
+/** Notes how long work takes, as spans of distributed traces. Attributes name nothing that is private. */
+export interface Tracer {
+  span<T>(name: string, attributes: Record<string, string | number | boolean>, work: () => Promise<T>): Promise<T>;
+  /** As `span`, for a request, whose headers may continue a trace. `routeOf`: its pattern, once it is answered. */
+  request(
+    request: IncomingMessage,
+    response: ServerResponse,
+    routeOf: () => string,
+    work: () => Promise<void>,
+  ): Promise<void>;
+}
+
+/** Does the work, in a span if there is a tracer. */
+export async function inSpan<T>(
+  { tracer }: Pick<Registry, 'tracer'>,
+  name: string,
+  attributes: Record<string, string | number | boolean>,
+  work: () => Promise<T>,
+): Promise<T> {
+  return tracer === undefined ? work() : tracer.span(name, attributes, work);
+}
 
 /**
  * What the functions of this folder work on: the ports, the configuration, time and randomness.
@@ -44,6 +67,8 @@ export interface Registry {
   /** Cryptographically random bytes. */
   randomBytes: (length: number) => Uint8Array;
   log: Log;
+  /** Absent: the environment asks for no traces. */
+  tracer?: Tracer;
   /** What is kept in memory, by name. Absent where nobody asks. */
   caches?: () => Record<string, MemoryUse>;
   /** Answers in memory. A view with other records has its own. */

@@ -25,7 +25,11 @@ export type Door = (
  * Creates the only way to all faces. Whatever is thrown behind it becomes one error answer of the
  * face (`fallback`, if none could be chosen), and never ends the process.
  */
-export function createDoor({ log }: Pick<Registry, 'log'>, observer: Observer, fallback: Face): Door {
+export function createDoor(
+  { log, tracer }: Pick<Registry, 'log' | 'tracer'>,
+  observer: Observer,
+  fallback: Face,
+): Door {
   return (request, response, choose) => {
     const startedAt = performance.now();
     let face = fallback;
@@ -33,8 +37,12 @@ export function createDoor({ log }: Pick<Registry, 'log'>, observer: Observer, f
       face = choose(request);
       await face.answer(request, response);
     };
-    answer()
-      .catch((error: unknown) => face.refuse(request, response, error))
+    const answerOrRefuse = () => answer().catch((error: unknown) => face.refuse(request, response, error));
+    const work =
+      tracer === undefined
+        ? answerOrRefuse()
+        : tracer.request(request, response, () => face.routeOf(request), answerOrRefuse);
+    work
       .catch((error: unknown) => {
         log('error', 'an error could not be answered', { request: requestIdOf(request), error: inspect(error) });
         endWithNothing(response);

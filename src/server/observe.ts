@@ -22,7 +22,10 @@ export interface Observer {
 }
 
 /** Counts every request and, with `log.level: debug`, logs each. */
-export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>, metrics: Metrics): Observer {
+export function createObserver(
+  { config, log, tracer }: Pick<Registry, 'config' | 'log' | 'tracer'>,
+  metrics: Metrics,
+): Observer {
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/metrics', async (request, response) => {
@@ -33,7 +36,8 @@ export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>
   router.all('/metrics', onlyGet);
   return {
     router,
-    isQuiet: !isLogged,
+    // Each request is a span, and what is answered early would be none.
+    isQuiet: !isLogged && tracer === undefined,
     count: (method, route, status, startedAt) =>
       metrics.observe(method, route, status, (performance.now() - startedAt) / 1000),
     observe(request, response, route, startedAt) {

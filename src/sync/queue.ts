@@ -12,7 +12,7 @@ import {
 } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
-import type { Registry } from '../registry/registry.ts';
+import { inSpan, type Registry } from '../registry/registry.ts';
 import { createAlarms } from '../scheduling/alarms.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import type { CreatePullChecks } from './pull-checks.ts';
@@ -236,7 +236,9 @@ async function perform(
       isRecorded = record.note(run) || isRecorded;
       onProgress({ run, progress, document });
     };
-    const synced = await syncRepository(registry, repository, run, signal, { onNews, onProgress: note });
+    const synced = await inSpan(registry, 'sync', { 'stele.trigger': run.trigger }, () =>
+      syncRepository(registry, repository, run, signal, { onNews, onProgress: note }),
+    );
     const { repository: next, documents, changed, detail, lost } = synced;
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
     if (lost !== null) {

@@ -90,7 +90,12 @@ describe('an endpoint', () => {
     const { registry, pass, webhook, id, event } = await createScene();
     const state = async () => {
       await redeliver(registry, 'acme', id, event.id, author);
-      await tryDelivery(registry, 'one', { org: 'acme', webhook: id, event: event.id }, {});
+      await tryDelivery(
+        registry,
+        'one',
+        { org: 'acme', webhook: id, event: event.id },
+        { url: 'https://registry.test' },
+      );
       return (await registry.refs.read<typeof webhook>(`webhooks/acme/${id}`))!.value.state;
     };
     expect(await state()).toBe('enabled');

@@ -5,7 +5,9 @@ export interface Person {
   /** As the audit trail names them: `user:{issuer}#{subject}`. */
   actor: string;
   name: string;
-  /** Their groups that the configuration mentioned. */
+  /** Where to send them mail, as the identity provider says. Absent: unknown. */
+  email?: string;
+  /** Their groups, as the identity provider names them. */
   groups: string[];
   /** ISO 8601, UTC. */
   signedInAt: string;

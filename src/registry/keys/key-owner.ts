@@ -1,4 +1,4 @@
-import { scopes, type Grant, type Principal, type Scope } from '../../model/access.ts';
+import { anonymous, scopes, type Grant, type Principal, type Scope } from '../../model/access.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/keys/key.ts';
 import { personRef, type Person } from '../../model/keys/person.ts';
@@ -17,14 +17,14 @@ export async function ownerOf(
   registry: Registry,
   { id, person: actor, organizations: only = null, scopes: held }: Key,
 ): Promise<Extract<Principal, { kind: 'user' }> | null> {
-  const { config, expiryTime } = registry;
+  const { config } = registry;
   const { login } = config;
   // People of another issuer are other people.
   if (login === null || actor === undefined || providerOf(registry, actor) === null) return null;
   const person = await readPerson(registry, actor);
   if (person === null) return null;
   const { signInDays } = login.personalKeys;
-  if (expiryTime().getTime() - Date.parse(person.signedInAt) > signInDays * day) {
+  if (isStale(registry, person)) {
     const message = `This key works again when its owner has signed in: the last sign-in was on ${person.signedInAt.slice(0, 10)}, and keys need one every ${signInDays} days. Sign in at ${config.url ?? ''}/login.`;
     throw new RegistryError('unauthenticated', message);
   }
@@ -34,6 +34,18 @@ export async function ownerOf(
   );
   const mayCreate = held.includes('admin') && only === null && mayCreateOrganizations(registry, person);
   return { kind: 'user', id: actor.slice('user:'.length), organizations, key: id, ...(mayCreate && { mayCreate }) };
+}
+
+/** Who reads what somebody gets by mail: they themselves as of their last sign-in, or nobody if that is too long ago. */
+export async function readerOf(registry: Registry, actor: string): Promise<Principal> {
+  const person = await readPerson(registry, actor);
+  if (person === null || isStale(registry, person)) return anonymous;
+  return { kind: 'user', id: actor.slice('user:'.length), organizations: await rightsOf(registry, person) };
+}
+
+/** Whether the last sign-in is too long ago to trust the groups that it saw. */
+function isStale({ config, expiryTime }: Registry, { signedInAt }: Person): boolean {
+  return expiryTime().getTime() - Date.parse(signedInAt) > (config.login?.personalKeys.signInDays ?? 0) * day;
 }
 
 async function readPerson({ refs }: Registry, actor: string): Promise<Person | null> {

@@ -14,7 +14,7 @@ import { readSecret } from '../../config/environment.ts';
 import type { ProviderConfig } from '../../config/login-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { readGroups } from './claims.ts';
+import { readEmail, readGroups } from './claims.ts';
 import { createDiscovery, explain, refusalUnder } from './issuer-discovery.ts';
 import type { Pending } from './pending.ts';
 
@@ -25,6 +25,8 @@ export interface Identified {
   /** The first of `name`, `preferred_username` and `email` in the ID token, else the subject. */
   name: string;
   groups: string[];
+  /** Null: the provider names no address, or says that it is not theirs. */
+  email: string | null;
   idToken: string;
 }
 
@@ -56,10 +58,11 @@ export function createProvider(
   const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, monotonic, log });
   const callback = new URL(back);
 
-  async function readUserInfo(configuration: Configuration, accessToken: string, subject: string): Promise<string[]> {
-    if (configuration.serverMetadata().userinfo_endpoint === undefined) return [];
-    const claims = await fetchUserInfo(configuration, accessToken, subject);
-    return readGroups(claims, login.claim) ?? [];
+  type Claims = Readonly<Record<string, unknown>>;
+
+  async function readUserInfo(configuration: Configuration, accessToken: string, subject: string): Promise<Claims> {
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    return fetchUserInfo(configuration, accessToken, subject);
   }
 
   return {
@@ -85,9 +88,18 @@ export function createProvider(
           pkceCodeVerifier: verifier,
         });
         const claims = tokens.claims()!;
-        const groups =
-          readGroups(claims, login.claim) ?? (await readUserInfo(configuration, tokens.access_token, claims.sub));
-        return { issuer: claims.iss, subject: claims.sub, name: nameIn(claims), groups, idToken: tokens.id_token! };
+        const isEnough = readGroups(claims, login.claim) !== null;
+        const more = isEnough ? {} : await readUserInfo(configuration, tokens.access_token, claims.sub);
+        const groups = readGroups(claims, login.claim) ?? readGroups(more, login.claim) ?? [];
+        const email = readEmail({ ...more, ...claims });
+        return {
+          issuer: claims.iss,
+          subject: claims.sub,
+          name: nameIn(claims),
+          groups,
+          email,
+          idToken: tokens.id_token!,
+        };
       } catch (error) {
         throw refusalOf(error, (fields) => log('warn', 'sign-in refused', { issuer: login.issuer, ...fields }));
       }

@@ -12,7 +12,8 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
-import { accountPage, type AccountView } from '../../site/pages/message-pages.ts';
+import { unsubscribe } from '../../events/unsubscribe.ts';
+import { accountPage, messagePage, type AccountView, type Message } from '../../site/pages/message-pages.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Site } from '../../site/site.ts';
@@ -93,6 +94,11 @@ export function createFrontPages(site: Site, login?: Login): Router {
     }));
   }
 
+  async function sendMessage(request: Request, response: Response, message: Message): Promise<void> {
+    const headers = pageSharing(registry.config, { isPublic: false });
+    await sendPage({ request, response }, registry, bytesOf(messagePage(site, message)), { headers });
+  }
+
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', (request, response) => sendHome(request, response));
   router.get('/account', (request, response) => sendAccount(request, response));
@@ -101,6 +107,20 @@ export function createFrontPages(site: Site, login?: Login): Router {
       const { token } = request.query;
       return sendAccount(request, response, typeof token === 'string' ? token : '');
     });
+  router.get('/unsubscribe', (request, response) => {
+    const action = site.links.path(request.originalUrl);
+    const form = { text: 'Unsubscribe', action };
+    return sendMessage(request, response, { title: 'Unsubscribe', text: 'You get no more mail for this watch.', form });
+  });
+  // A mail program posts here as well (RFC 8058), without a session: the token is what counts.
+  router.post('/unsubscribe', async (request, response) => {
+    const { token } = request.query;
+    await unsubscribe(registry, typeof token === 'string' ? token : '', request.ip ?? null);
+    await sendMessage(request, response, {
+      title: 'You are unsubscribed',
+      text: 'No more mail is sent for this watch.',
+    });
+  });
   router.all(['/', '/account'], onlyGet);
   return router;
 }

@@ -9,6 +9,7 @@ import * as keys from './keys/key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './documents/publish-route.ts';
 import * as personal from './keys/personal-key-routes.ts';
+import * as watches from './keys/watch-routes.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as files from '../../sites/v1/file-routes.ts';
@@ -95,6 +96,9 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['listChanges', { about: 'part', answer: listChanges }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
+  ['listMyWatches', { about: 'itself', answer: watches.listMine }],
+  ['createMyWatch', { about: 'itself', answer: watches.createMine }],
+  ['deleteMyWatch', { about: 'itself', answer: watches.deleteMine }],
   ['listMyKeys', { about: 'itself', answer: personal.listMine }],
   ['createMyKey', { about: 'itself', answer: personal.createMine }],
   ['revokeMyKey', { about: 'itself', answer: personal.revokeMine }],

@@ -17,6 +17,8 @@ export interface Message {
   about?: string;
   /** Seconds until the page reloads itself. */
   reload?: number;
+  /** A button that changes something, and where it is sent. */
+  form?: { text: string; action: string };
 }
 
 export function messagePage(site: Site, message: Message): string {
@@ -27,6 +29,7 @@ export function messagePage(site: Site, message: Message): string {
     about: null,
     status: null,
     reload: null,
+    form: null,
     ...message,
     hidden: true,
   });

@@ -117,6 +117,10 @@ test('keys of people are not for the key of an organization, nor for a registry 
   expect((await client.POST('/v1/me/keys', { body })).error!.status).toBe(403);
   const key = { params: { path: { key: '0'.repeat(12) } } };
   expect((await client.DELETE('/v1/me/keys/{key}', key)).error!.status).toBe(403);
+  expect((await client.GET('/v1/me/watches')).error!.status).toBe(403);
+  expect((await client.POST('/v1/me/watches', { body: { organization: 'acme' } })).error!.status).toBe(403);
+  const watch = { params: { path: { watch: '0123456789abcdefghij' } } };
+  expect((await client.DELETE('/v1/me/watches/{watch}', watch)).error!.status).toBe(403);
   const code = { params: { path: { code: 'BCDF-GHJK' } } };
   expect((await client.GET('/v1/me/devices/{code}', code)).error!.status).toBe(403);
   const decided = await client.POST('/v1/me/devices/{code}', { ...code, body: { granted: true } });

@@ -81,6 +81,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   askForKey: () => ({ name: 'tool' }),
   takeKey: () => ({ deviceCode: 'BCDFGHJK.secret' }),
   updateOrganization: () => ({ ruleset: null }),
+  createMyWatch: () => ({ organization: 'acme' }),
   createOrganization: () => ({ organization: 'new' }),
   createRights: () => ({ group: 'staff', scopes: ['read'] }),
   reportConsumer: () => ({ contracts: [] }),
@@ -161,6 +162,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{run}', runId)
         .replace('{consumer}', 'shop')
         .replace('{key}', keyId)
+        .replace('{watch}', '0123456789abcdefghij')
         .replace('{rights}', '0123456789abcdefghij')
         .replace('{code}', 'BCDF-GHJK')
         .replace('{repository}', repositoryId(repository, null))

@@ -10,7 +10,7 @@ import { isText, positionOf, sendPage } from '../list-pages.ts';
 import { keyRecord } from '../resource-records.ts';
 
 /** The person who asks, as the audit trail names them. Throws `forbidden` for the key of an organization. */
-function personOf({ principal, context }: Call): string {
+export function personOf({ principal, context }: Call): string {
   if (principal.kind === 'user') return formatPrincipal(principal);
   const message = `Only people who sign in with an identity provider have keys of their own. Sign in at ${context.url}/account.`;
   throw new RegistryError('forbidden', message);
