@@ -81,18 +81,24 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
       post_logout_redirect_uris: [postLogoutRedirectUri],
       ...(tokenEndpointAuthMethod && { token_endpoint_auth_method: tokenEndpointAuthMethod }),
     })),
-    claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
+    claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'], groups: ['groups'] },
     conformIdTokenClaims: !groupsInIdToken,
     findAccount: (_context: Context, accountId: string) => ({
       accountId,
-      claims: () => ({ sub: accountId, name: accountId, groups: groups[accountId] ?? [] }),
+      claims: () => ({
+        sub: accountId,
+        name: accountId,
+        email: `${accountId}@example.com`,
+        email_verified: true,
+        groups: groups[accountId] ?? [],
+      }),
     }),
     async loadExistingGrant({ oidc }: Context) {
       const known = oidc.session.grantIdFor(oidc.client.clientId);
       const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
       if (found) return found;
       const grant = new oidc.provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
-      grant.addOIDCScope('openid profile groups');
+      grant.addOIDCScope('openid profile email groups');
       await grant.save();
       return grant;
     },
