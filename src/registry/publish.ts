@@ -78,11 +78,8 @@ export function datedUpload(
  * is the only commit point (design §2). Repeating it after a crash gives the same result.
  */
 export async function publish(registry: Registry, given: PublishRequest): Promise<PublishResult> {
-  const create = given.create && {
-    ...given.create,
-    visibility: given.create.visibility ?? (await defaultVisibility(registry, given.coordinate.org)),
-  };
-  const request = { ...given, create };
+  const visibility = given.create?.visibility ?? (await defaultVisibility(registry, given.coordinate.org));
+  const request = { ...given, create: given.create && { ...given.create, visibility } };
   return inSpan(registry, 'publish', { 'stele.type': given.coordinate.type }, async () => {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const result = await publishOnce(registry, request);
