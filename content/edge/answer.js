@@ -123,6 +123,7 @@ function kindOf(name, { ending, tail, format, accept, types }) {
     if (tail === '/index.html') return page;
     if (tail === '/index.md') return 'markdown';
     if (tail === '/report' || tail === '/provenance') return recordKind(accept, format, 'record') ?? 'unacceptable';
+    if (tail === '/attestation') return recordKind(null, format, 'record') ?? 'unacceptable';
     if (/^\/diff(?:\.json|\.md)?$/.test(tail)) return diffKind(tail, format, accept);
     if (/^\/image-[0-9a-f]{16}\./.test(tail)) return tail.endsWith('.svg') ? 'drawing' : 'image';
     if (!name.includes('/apis/')) return null;
@@ -223,6 +224,8 @@ function plainFile(path, accept, query) {
   if (path === '/.well-known/api-catalog') return { kind: 'catalog', path };
   if (/^\/(?:llms\.txt|robots\.txt|sitemap(?:-\d+)?\.xml|feed\.(?:atom|json)|feeds\/.+\.(?:atom|json))$/.test(path))
     return { kind: 'discovery', path };
+  if (/^\/log\/(?:checkpoint|key(?:\.pem|\.proof)?)$/.test(path)) return { kind: 'log', path };
+  if (/^\/log\/tile\/[0-9a-z/.]+$/.test(path)) return { kind: 'log-tile', path };
   return null;
 }
 

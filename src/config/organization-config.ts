@@ -47,6 +47,8 @@ export interface OrganizationConfig {
   embedOrigins?: string[];
   /** Hosts whose images its pages show: `cdn.acme.com`. */
   images?: string[];
+  /** Whose signatures of commits are recorded: a public key of ssh, or an armored one of OpenPGP, each with a name. */
+  signers?: { name: string; key: string }[];
   /** How changes between two versions are judged. */
   changes?: ChangeSettings;
   repositories: RepositoryConfig[];

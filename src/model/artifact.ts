@@ -32,6 +32,15 @@ export interface Provenance {
    */
   blobs: Record<string, string | null>;
   job?: Omit<JobOrigin, 'repository' | 'commit'>;
+  /** Whose signature of the commit was verified. Absent: none was. */
+  signer?: CommitSigner;
+}
+
+/** Who signed a commit, as the configuration names the key. */
+export interface CommitSigner {
+  name: string;
+  /** `SHA256:…` of an ssh key, as `ssh-keygen -l` prints it, or the fingerprint of an OpenPGP key in hexadecimal digits. */
+  key: string;
 }
 
 /** What a document is and says of itself. */

@@ -1,3 +1,4 @@
+import { signerOf } from './commit-signer.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
@@ -262,10 +263,12 @@ async function buildFor(
   compiled: Compiled,
   ruleset: GivenRuleset | null,
 ): Promise<Built> {
+  const { coordinate, snapshot, job } = request;
+  const signer = await signerOf(registry, coordinate.org, snapshot.signature);
   return buildArtifact({
-    coordinate: request.coordinate,
+    coordinate,
     entry: request.entry,
-    origin: request.job ? jobOrigin(request.job) : request.snapshot.origin,
+    origin: job ? jobOrigin(job) : { ...snapshot.origin, ...(signer && { signer }) },
     compiled,
     compiler: registry.compiler.id,
     validation: await validationOf(registry, resource),

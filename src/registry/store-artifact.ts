@@ -25,7 +25,7 @@ import { digestInTurns, digestWithOtherEndings } from '../store/digest-in-turns.
 export interface ArtifactInput {
   coordinate: Coordinate;
   entry: string;
-  origin: Pick<Provenance, 'repository' | 'commit' | 'job'>;
+  origin: Pick<Provenance, 'repository' | 'commit' | 'job' | 'signer'>;
   compiled: Compiled;
   /** Name and version of the compiler. */
   compiler: string;
@@ -64,7 +64,7 @@ export function buildArtifact({
   const { type } = coordinate;
   const { artifact, report, files, dependencies } = compiled;
   const reportBytes = encodeJson(report);
-  const { repository, commit, job } = origin;
+  const { repository, commit, job, signer } = origin;
   const config: ArtifactConfig = {
     kind: artifact!.kind,
     specification: artifact!.specification,
@@ -79,6 +79,7 @@ export function buildArtifact({
         files.flatMap(({ path, blob }) => (view && path === resultPath(entry) ? [] : [[path, blob]])),
       ),
       ...(job && { job }),
+      ...(signer && { signer }),
     },
     compiler,
     validation,

@@ -101,7 +101,8 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
   if (compiled.artifact === null)
     return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
-  const origin = { repository: config.provenance.repository, commit };
+  const { repository, signer } = config.provenance;
+  const origin = { repository, commit, ...(signer && { signer }) };
   const built = buildArtifact({
     coordinate,
     entry: path,

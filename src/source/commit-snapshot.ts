@@ -129,12 +129,13 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   const opening = begin();
-  const { tree: root, committedAt, note } = await reading(opening, () => readCommit(opening));
+  const { tree: root, committedAt, note, signature } = await reading(opening, () => readCommit(opening));
 
   return {
     origin: { repository, commit: target.commit },
     committedAt,
     note,
+    signature,
     entries: () => {
       const call = begin();
       return reading(call, async () => {

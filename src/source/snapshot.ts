@@ -1,6 +1,7 @@
 import type { Problem } from '../model/problem.ts';
 import type { Provenance } from '../model/artifact.ts';
 import type { CommitNote } from '../model/resource.ts';
+import type { CommitSignature } from './objects/commit.ts';
 
 /** A file of a snapshot: its bytes, or why it cannot be read. */
 export type SnapshotFile =
@@ -35,6 +36,9 @@ export interface Snapshot {
 
   /** Who wrote the commit and its first line. Null or absent for an upload. */
   readonly note?: CommitNote | null;
+
+  /** The signature of the commit. Null or absent without one. */
+  readonly signature?: CommitSignature | null;
 
   /**
    * Every file, symlink and submodule, ordered by path. Rejects with `too_large` when there are

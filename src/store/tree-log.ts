@@ -30,14 +30,16 @@ export interface TreeLog {
   cursors(): Cursors;
   /** Whether the log was ever written to. */
   isNew(): boolean;
+  /** The key that was announced last, as a verifier key; null: none was. */
+  key(): string | null;
   /** Reads what other processes appended. Rejects with `corrupt` if a batch is missing or another one's. */
   refresh(): Promise<void>;
   /**
    * Appends leaves, and records how far the organizations' logs were read. `decidedOn`: the cursors, as `cursors`
    * gave them, that this was decided on. Resolves to false when there are others by now: refresh, and decide again.
-   * `at`: ISO 8601, UTC.
+   * `at`: ISO 8601, UTC. `key`: what the leaves announce.
    */
-  append(leaves: readonly Uint8Array[], change: { decidedOn: Cursors; cursors: Cursors; at: string }): Promise<boolean>;
+  append(leaves: readonly Uint8Array[], change: Change): Promise<boolean>;
   /** Records who cosigned the head of a size, as lines of a note. What another process recorded for it stays. */
   putCosignatures(size: number, lines: string): Promise<void>;
   /** The newest size whose cosignatures are recorded, with them; null: none is. */
@@ -46,6 +48,13 @@ export interface TreeLog {
   tile(name: TileName): Promise<Uint8Array | null>;
   /** Reads nodes of the tree of the first `size` leaves. */
   nodes(size: number): ReadNode;
+}
+
+interface Change {
+  decidedOn: Cursors;
+  cursors: Cursors;
+  at: string;
+  key?: string;
 }
 
 /** What is written under one key. */
@@ -58,6 +67,8 @@ interface Batch {
   leaves: string[];
   /** The cursors that moved; in a bundle's first batch all. */
   cursors: Record<string, number>;
+  /** The key that was announced last. In a bundle's first batch, and in that which announces it. */
+  key?: string;
   /** In a bundle's first batch: the hashes of the partial tiles of each level from 1, in base64. */
   edges?: string[];
 }
@@ -71,6 +82,7 @@ interface Position {
   /** The hashes of the last, partial tile of each level from 1. */
   edges: Buffer[][];
   cursors: Record<string, number>;
+  key: string | null;
 }
 
 /** Where all keys of the log are. */
@@ -125,6 +137,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
       previous: digestOf(bytes),
       leaves,
       cursors: { ...before.cursors, ...batch.cursors },
+      key: batch.key ?? before.key,
     };
     if (leaves.length < tileWidth) return next;
     await putTile('entries', before.bundle, encodeBundle(leaves));
@@ -168,7 +181,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
 
   async function append(
     leaves: readonly Uint8Array[],
-    { decidedOn, cursors, at }: { decidedOn: Cursors; cursors: Cursors; at: string },
+    { decidedOn, cursors, at, key: announced }: Change,
   ): Promise<boolean> {
     if (position.cursors !== decidedOn) return false;
     for (let from = 0; from === 0 || from < leaves.length;) {
@@ -178,12 +191,14 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
       // How far the logs were read counts once all that they led to is written.
       const moved = isLast ? cursors : {};
       const { bundle, batch, previous, edges } = position;
+      const lastKey = (isLast ? announced : undefined) ?? (batch === 0 ? position.key : null);
       const bytes = encodeJson({
         first: size(),
         previous,
         at,
         leaves: some.map((leaf) => Buffer.from(leaf).toString()),
         cursors: batch === 0 ? { ...position.cursors, ...moved } : moved,
+        ...(lastKey !== null && { key: lastKey }),
         ...(batch === 0 && { edges: edges.map((edge) => Buffer.concat(edge).toString('base64')) }),
       } satisfies Batch);
       const key = batchKey({ bundle, batch });
@@ -198,6 +213,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
     size,
     cursors: () => position.cursors,
     isNew: () => position.bundle === 0 && position.batch === 0,
+    key: () => position.key,
     refresh: () => inTurn(readOn),
     append: (leaves, change) => inTurn(() => append(leaves, change)),
 
@@ -240,7 +256,7 @@ function hashesOf(bundle: Uint8Array, where: string): Uint8Array {
 /** The position before the first batch of the last bundle that was begun. */
 async function findEnd(bucket: Bucket): Promise<Position> {
   const begins = async (bundle: number) => (await bucket.getPart(batchKey({ bundle, batch: 0 }), 0, 1)) !== null;
-  const start = { bundle: 0, batch: 0, previous: null, leaves: [], edges: [], cursors: {} };
+  const start = { bundle: 0, batch: 0, previous: null, leaves: [], edges: [], cursors: {}, key: null };
   if (!(await begins(0))) return start;
   let [low, high] = [0, 1];
   while (await begins(high)) [low, high] = [high, high * 2];
@@ -271,7 +287,7 @@ function decodeBatch(bytes: Uint8Array, { bundle, previous, leaves }: Position, 
 /** Yields what is damaged or missing in the log of a bucket. It stops where it cannot tell what comes next. */
 export async function* checkTreeLog(bucket: Bucket): AsyncGenerator<{ key: string; detail: string }> {
   const keys = listAll(bucket, `${treeFolder}batches/`);
-  let position: Position = { bundle: 0, batch: 0, previous: null, leaves: [], edges: [], cursors: {} };
+  let position: Position = { bundle: 0, batch: 0, previous: null, leaves: [], edges: [], cursors: {}, key: null };
   let full: { key: string; bytes: Uint8Array } | null = null;
   for await (const key of keys) {
     if (key !== batchKey(position)) return yield { key: batchKey(position), detail: 'It is missing.' };

@@ -4,12 +4,11 @@ import { userCacheFolder } from '../../config/environment.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
-import { parseVerifierKey } from '../../model/transparency/note.ts';
 import { parseProof } from '../../model/transparency/checkpoint.ts';
 import { parsePolicy, type Policy } from '../../model/transparency/policy.ts';
 import { openFolderCache } from '../../store/cache.ts';
 import { openCheckedLog, verifyProof } from '../log/check-log.ts';
-import { readLogState } from '../log/log-state.ts';
+import { keysOf, readLogState } from '../log/log-state.ts';
 import { openContractSource } from './contract-source.ts';
 
 /** Beside `contracts.lock`: which logs and witnesses its contracts must have. */
@@ -30,15 +29,15 @@ export async function checkContracts(
   const cache = openFolderCache(join(userCacheFolder(), 'stele', 'contracts'), { sizeLimit: 2 ** 29 });
   for (const [registry, some] of Map.groupBy(contracts, (each) => each.registry)) {
     const seen = readLogState(registry);
-    const key = seen && parseVerifierKey(seen.key);
+    const keys = seen && keysOf(seen);
     const source = openContractSource(registry, trusted);
     let log: ReturnType<typeof openCheckedLog> | null = null;
     for (const contract of some) {
       const name = `/${contract.contract}@${contract.version}`;
       const place = `proofs/${hexOf(digestOf(`${registry}${name}`))}`;
-      const kept = key && (await cache.get(place).catch(() => null));
+      const kept = keys && (await cache.get(place).catch(() => null));
       if (kept && parseProof(String(kept)) !== null) {
-        verifyProof({ registry, key, policy }, contract, String(kept));
+        verifyProof({ registry, keys, policy }, contract, String(kept));
         continue;
       }
       if (policy === null && !isFetched(contract)) continue;

@@ -5,7 +5,7 @@ import { formatNote, parseVerifierKey, signersOf, type VerifierKey } from '../..
 import { policyFault, type Policy } from '../../model/transparency/policy.ts';
 import { nodesIn, tilePath } from '../../model/transparency/tiles.ts';
 import { isConsistent, isIncluded, leafHash, proveConsistency, type ReadNode } from '../../model/transparency/tree.ts';
-import { readLogState, writeLogState } from './log-state.ts';
+import { readLogState, writeLogState, type LogState } from './log-state.ts';
 
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
@@ -28,8 +28,8 @@ export interface CheckedLog {
 }
 
 /**
- * Opens the public log of a registry. The key that it had when this user first saw it must sign it always. Null for
- * a registry without a log; `refused` for one that had a log, and for a log that the policy does not name.
+ * Opens the public log of a registry. The key that it had when this user first saw it must sign it, or one that
+ * such a key announced in the log. Null for a registry without a log; `refused` for one that had a log, and for a log that the policy does not name.
  */
 export async function openCheckedLog(
   registry: string,
@@ -45,12 +45,7 @@ export async function openCheckedLog(
     throw refused(
       `${registry} has no public log, ${seen === null ? 'and the policy asks for one' : 'and had one before'}.`,
     );
-  const text = seen?.key ?? given;
-  if (given !== text)
-    throw refused(
-      `The public log of ${registry} has another key: ${given}. It was ${text}. Ask who runs the registry.`,
-    );
-  const key = parseVerifierKey(text)!;
+  let state: Omit<LogState, 'checkpoint'> = seen ?? { key: given, keyAt: (await readKeyProof(read))?.index ?? 0 };
   /** The newest head that holds, as far as this process knows. */
   let newest = seen === null ? null : parseHead(seen.checkpoint, registry);
 
@@ -65,7 +60,7 @@ export async function openCheckedLog(
 
   /** Checks who signed a head, and that it and the newest one are of one history. */
   async function hold(head: Checkpoint): Promise<void> {
-    assertSigned(head, key!, policy, registry);
+    assertSigned(head, [parseVerifierKey(state.key)!], policy, registry);
     if (newest === null || head.size !== newest.size || !sameRoot(head, newest)) {
       const [older, newer] = newest === null || head.size >= newest.size ? [newest, head] : [head, newest];
       const proof = older === null ? [] : await proveConsistency(nodes(newer.size), older.size, newer.size);
@@ -73,8 +68,28 @@ export async function openCheckedLog(
     }
     if (newest !== null && head.size <= newest.size) return;
     newest = head;
-    writeLogState(registry, { key: text, checkpoint: formatNote(head.note) });
+    writeLogState(registry, { ...state, checkpoint: formatNote(head.note) });
   }
+
+  /** Goes on with another key, if the one from before signed that the log announces it. */
+  async function succeed(): Promise<void> {
+    const proof = await readKeyProof(read);
+    const keys = [state.key, given].map((key) => parseVerifierKey(key)!);
+    const isAnnounced =
+      proof?.key === given &&
+      proof.index > (state.keyAt ?? 0) &&
+      isIncluded({ ...proof.checkpoint, index: proof.index }, leafHash(proof.extra!), proof.hashes) &&
+      signersOf(proof.checkpoint.note, keys)?.length === 2;
+    if (!isAnnounced)
+      throw refused(
+        `The public log of ${registry} has another key: ${given}. It was ${state.key}, which has not announced it. Ask who runs the registry.`,
+      );
+    await hold(proof.checkpoint);
+    state = { key: given, keyAt: proof.index, earlier: [state.key, ...(state.earlier ?? [])] };
+    writeLogState(registry, { ...state, checkpoint: formatNote(newest!.note) });
+  }
+
+  if (given !== state.key) await succeed();
 
   return {
     nodes,
@@ -86,7 +101,7 @@ export async function openCheckedLog(
       return head;
     },
     async check(version, file) {
-      const proof = verifyProof({ registry, key, policy }, version, file);
+      const proof = verifyProof({ registry, keys: [parseVerifierKey(state.key)!], policy }, version, file);
       await hold(proof.checkpoint);
       return proof;
     },
@@ -95,7 +110,7 @@ export async function openCheckedLog(
 
 /** Checks a proof by itself, without a network. Throws `refused`, as `CheckedLog.check` does. */
 export function verifyProof(
-  { registry, key, policy }: { registry: string; key: VerifierKey; policy: Policy | null },
+  { registry, keys, policy }: { registry: string; keys: readonly VerifierKey[]; policy: Policy | null },
   { contract, version, digest }: Known,
   file: string,
 ): LogProof {
@@ -109,7 +124,7 @@ export function verifyProof(
   const { index, hashes, checkpoint } = proof;
   if (!isOfVersion || !isIncluded({ ...checkpoint, index }, leafHash(proof.extra!), hashes))
     throw refused(`The proof of ${name} that ${registry} sent does not hold.`);
-  assertSigned(checkpoint, key, policy, registry);
+  assertSigned(checkpoint, keys, policy, registry);
   if (leaf.digest !== digest)
     throw refused(
       `The public log of ${registry} says that ${name} is ${leaf.digest}, and here it is ${digest}. Ask who runs the registry.`,
@@ -117,9 +132,16 @@ export function verifyProof(
   return proof;
 }
 
-/** Rejects with `refused` unless a head is signed by its log, and cosigned as the policy asks. */
-function assertSigned(head: Checkpoint, key: VerifierKey, policy: Policy | null, registry: string): void {
-  const isSigned = signersOf(head.note, [key])?.length === 1 && head.origin === key.name;
+/** The proof that a registry's log announces its key, with the key. Null if it has none. Nothing of it was checked. */
+async function readKeyProof(read: ReadFile): Promise<(LogProof & { key: string }) | null> {
+  const proof = parseProof(String((await read('/log/key.proof')) ?? ''));
+  const leaf = proof?.extra ? decodeLeaf(proof.extra) : null;
+  return leaf?.event === 'key' ? { ...proof!, key: leaf.key } : null;
+}
+
+/** Rejects with `refused` unless a head is signed by a key of its log, and cosigned as the policy asks. */
+function assertSigned(head: Checkpoint, keys: readonly VerifierKey[], policy: Policy | null, registry: string): void {
+  const isSigned = signersOf(head.note, keys)?.some(({ name }) => name === head.origin) === true;
   const fault = isSigned ? policy && policyFault(policy, head) : 'its key has not signed it';
   if (fault !== null) throw refused(`The checkpoint of the public log of ${registry} is not to be trusted: ${fault}.`);
 }

@@ -4,11 +4,16 @@ import { userCacheFolder } from '../../config/environment.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isObject, parseJson } from '../../model/json.ts';
+import { parseVerifierKey, type VerifierKey } from '../../model/transparency/note.ts';
 
 /** What this user has seen of the public log of a registry. */
 export interface LogState {
-  /** The verifier key that signed it when it was first seen. */
+  /** The verifier key that signs it: that of the first sight, or the one that it announced. */
   key: string;
+  /** The index of the leaf that announced the key; 0 if it is not known. Absent in older files. */
+  keyAt?: number;
+  /** Keys that signed it before. Absent: none. */
+  earlier?: string[];
   /** The newest checkpoint, as text. */
   checkpoint: string;
 }
@@ -43,4 +48,9 @@ export function writeLogState(registry: string, state: LogState): void {
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(state)}\n`);
   renameSync(temporary, file);
+}
+
+/** The keys that may have signed what was kept, the present one first. */
+export function keysOf({ key, earlier = [] }: LogState): VerifierKey[] {
+  return [key, ...earlier].flatMap((text) => parseVerifierKey(text) ?? []);
 }

@@ -10,8 +10,8 @@ import type { Registry } from '../registry.ts';
 const atOnce = 1000;
 
 interface AppendOptions {
-  /** The key that signs the log, as a verifier key. */
-  key: string;
+  /** The keys that sign the log, as verifier keys, the present one first. */
+  keys: readonly [string, ...string[]];
   /** By organization: how far this process has read beyond what the tree says, where nothing was public. */
   read: Map<string, number>;
   /** Whose changes are looked for. Null: all organizations'. */
@@ -27,10 +27,15 @@ interface AppendOptions {
 export async function appendLeaves(
   registry: Registry,
   tree: TreeLog,
-  { key, read, organizations }: AppendOptions,
+  { keys, read, organizations }: AppendOptions,
 ): Promise<void> {
   await tree.refresh();
-  while (tree.isNew()) if (!(await begin(registry, tree, key))) await tree.refresh();
+  while (tree.isNew()) if (!(await begin(registry, tree, keys[0]))) await tree.refresh();
+  while (isReplaced(tree.key(), keys)) {
+    const [at, decidedOn] = [registry.now().toISOString(), tree.cursors()];
+    const leaf = encodeLeaf({ event: 'key', key: keys[0], at });
+    if (!(await tree.append([leaf], { decidedOn, cursors: {}, at, key: keys[0] }))) await tree.refresh();
+  }
   for (const org of organizations ?? (await listOrganizations(registry))) {
     for (;;) {
       const decidedOn = tree.cursors();
@@ -48,6 +53,14 @@ export async function appendLeaves(
       await tree.refresh();
     }
   }
+}
+
+/**
+ * Whether the key that the log announces is one from before. One that this process does not know is that of nodes which
+ * have the next key already.
+ */
+function isReplaced(announced: string | null, [present, ...before]: readonly string[]): boolean {
+  return announced !== present && (announced === null || before.includes(announced));
 }
 
 /** What to append of an organization, whose log was read so far (-1: not begun). Null if the log is damaged. */
@@ -70,7 +83,7 @@ async function begin(registry: Registry, tree: TreeLog, key: string): Promise<bo
     cursors[org] = found?.leaves.length === 0 ? found.entry : -1;
   }
   const at = registry.now().toISOString();
-  return tree.append([encodeLeaf({ event: 'key', key, at })], { decidedOn, cursors, at });
+  return tree.append([encodeLeaf({ event: 'key', key, at })], { decidedOn, cursors, at, key });
 }
 
 /** Leaves, and the entry up to which an organization's log was read for them. */

@@ -20,24 +20,26 @@ export function hasPublicLog(registry: Pick<Registry, 'config' | 'logKey'>): boo
 }
 
 /**
- * The key that signs the public log: `publicLog.key`, or the data folder's own, which is made when it is
- * first needed. Null for a registry without an address, and for one in a bucket without `publicLog.key`:
- * its nodes would each have another. Throws `malformed` for a key that is too short.
+ * The keys that sign the public log, the present one first: `publicLog.key`, or the data folder's own, which is made when
+ * it is first needed. A secret has a line for each: what follows the first are keys from before, which go on signing so
+ * that who knows only them believes the log's word for the present one. Null for a registry without an address, and for
+ * one in a bucket without `publicLog.key`: its nodes would each have another. Throws `malformed` for a key that is too short.
  */
-export function logKey(registry: Pick<Registry, 'config' | 'logKey'>): SigningKey | null {
+export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>): [SigningKey, ...SigningKey[]] | null {
   const origin = logOrigin(registry);
   const { store, publicLog } = registry.config;
   if (origin === null) return null;
-  if (publicLog.key === null) {
-    const own = store.kind === 'fs' ? registry.logKey?.make() : undefined;
-    return own === undefined ? null : keyFrom(origin, own);
-  }
-  const secret = readSecret(publicLog.key).trim();
-  if (secret.length < shortest)
-    throw new RegistryError('malformed', `publicLog.key must have at least ${shortest} characters.`);
-  return keyFrom(origin, secret);
-}
-
-function keyFrom(origin: string, secret: string): SigningKey {
-  return signingKey(origin, deriveKey(secret, '', 'stele public log'));
+  const own = publicLog.key !== null || store.kind !== 'fs' ? null : (registry.logKey?.make() ?? null);
+  const text = publicLog.key === null ? own : readSecret(publicLog.key);
+  if (text === null) return null;
+  const [first, ...before] = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const keyFrom = (secret = ''): SigningKey => {
+    if (secret.length < shortest)
+      throw new RegistryError('malformed', `publicLog.key must have at least ${shortest} characters in each line.`);
+    return signingKey(origin, deriveKey(secret, '', 'stele public log'));
+  };
+  return [keyFrom(first), ...before.map(keyFrom)];
 }

@@ -1,12 +1,13 @@
 import { decodeBundle, tileWidth, type TileName } from '../../model/transparency/tiles.ts';
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, type Leaf } from '../../model/transparency/leaf.ts';
+import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
 import { proveInclusion, rootOf } from '../../model/transparency/tree.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree-log.ts';
 import type { Registry } from '../registry.ts';
 import { askWitnesses } from './ask-witnesses.ts';
-import { logKey } from './log-key.ts';
+import { logKeys } from './log-key.ts';
 import { appendLeaves } from './append-leaves.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface PublicLog {
   origin: string;
   /** The key that signs its checkpoints, as a verifier key. */
   key: string;
+  /** The same in PEM. */
+  pem: string;
   /**
    * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
    * one gets the next.
@@ -29,6 +32,8 @@ export interface PublicLog {
   tile(name: TileName): Promise<Uint8Array | null>;
   /** Proves that a version is in the log, by its name and label. Null if it is not. */
   prove(coordinate: string, label: string): Promise<LogProof | null>;
+  /** Proves that the present key is announced in the log. Null before it is. */
+  proveKey(): Promise<LogProof | null>;
 }
 
 /** Milliseconds for which the log that was read counts as the newest. */
@@ -37,7 +42,7 @@ const maxAge = 1000;
 /** By bucket: a view of a registry has the log of the registry. */
 const logs = new WeakMap<Registry['bucket'], Promise<PublicLog | null>>();
 
-/** Opens the public log of a registry. Null for a registry that has none (`logKey`). */
+/** Opens the public log of a registry. Null for a registry that has none (`logKeys`). */
 export function publicLogOf(registry: Registry): Promise<PublicLog | null> {
   const opened = logs.get(registry.bucket) ?? open(registry);
   logs.set(registry.bucket, opened);
@@ -46,8 +51,9 @@ export function publicLogOf(registry: Registry): Promise<PublicLog | null> {
 }
 
 async function open(registry: Registry): Promise<PublicLog | null> {
-  const key = logKey(registry);
-  if (key === null) return null;
+  const keys = logKeys(registry);
+  if (keys === null) return null;
+  const key = formatVerifierKey(keys[0]);
   const tree = await openTreeLog(registry.bucket);
   await tree.refresh();
   const index = createLeafIndex(tree);
@@ -69,7 +75,7 @@ async function open(registry: Registry): Promise<PublicLog | null> {
 
   function headOf(size: number, lines: string): Promise<Checkpoint> {
     if (head?.size !== size || head.lines !== lines)
-      head = { size, lines, checkpoint: signHead(key!, tree, size, lines) };
+      head = { size, lines, checkpoint: signHead(keys!, tree, size, lines) };
     return head.checkpoint;
   }
 
@@ -81,11 +87,19 @@ async function open(registry: Registry): Promise<PublicLog | null> {
     return headOf(asked.size, asked.lines);
   }
 
+  async function prove(name: string): Promise<LogProof | null> {
+    const signed = await checkpoint();
+    const found = await index.find(name);
+    if (found === null || found.index >= signed.size) return null;
+    const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
+    return { index: found.index, hashes, checkpoint: signed, extra: found.leaf };
+  }
+
   async function update(organizations: readonly string[] | null): Promise<void> {
-    await appendLeaves(registry, tree, { key: formatVerifierKey(key!), read, organizations });
+    await appendLeaves(registry, tree, { keys: [key, ...keys!.slice(1).map(formatVerifierKey)], read, organizations });
     const size = tree.size();
     if (!hasWitnesses || size === 0 || (await tree.cosigned())?.size === size) return;
-    const signed = await signHead(key!, tree, size, '');
+    const signed = await signHead(keys!, tree, size, '');
     await tree.putCosignatures(size, await askWitnesses(registry, signed, tree.nodes(size)));
   }
 
@@ -98,8 +112,9 @@ async function open(registry: Registry): Promise<PublicLog | null> {
   }
 
   return {
-    origin: key.name,
-    key: formatVerifierKey(key),
+    origin: keys[0].name,
+    key,
+    pem: formatPem(keys[0]),
     update(organizations) {
       if (running === null && waiting === null) return run(organizations ?? null);
       if (waiting === null) {
@@ -118,13 +133,8 @@ async function open(registry: Registry): Promise<PublicLog | null> {
     },
     checkpoint,
     tile: (name) => tree.tile(name),
-    async prove(coordinate, label) {
-      const signed = await checkpoint();
-      const found = await index.find(coordinate, label);
-      if (found === null || found.index >= signed.size) return null;
-      const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
-      return { index: found.index, hashes, checkpoint: signed, extra: found.leaf };
-    },
+    prove: (coordinate, label) => prove(`${coordinate}@${label}`),
+    proveKey: () => prove(key),
   };
 }
 
@@ -132,17 +142,24 @@ async function open(registry: Registry): Promise<PublicLog | null> {
  * Signs the head at a size, and adds cosignatures. Ed25519 signs the same text the same way, so each size has
  * one signed head.
  */
-async function signHead(key: SigningKey, tree: TreeLog, size: number, lines: string): Promise<Checkpoint> {
+async function signHead(
+  keys: readonly [SigningKey, ...SigningKey[]],
+  tree: TreeLog,
+  size: number,
+  lines: string,
+): Promise<Checkpoint> {
+  const origin = keys[0].name;
   const root = await rootOf(tree.nodes(size), size);
-  const text = checkpointText(key.name, { size, root });
-  const signatures = [signText(key, text), ...(parseSignatures(lines) ?? [])];
-  return { origin: key.name, size, root, note: { text, signatures } };
+  const text = checkpointText(origin, { size, root });
+  const signatures = [...keys.map((key) => signText(key, text)), ...(parseSignatures(lines) ?? [])];
+  return { origin, size, root, note: { text, signatures } };
 }
 
-/** Where the leaf of each version is. Read out of the log when it is first asked for, and kept up to date. */
-function createLeafIndex(tree: TreeLog): {
-  find(coordinate: string, label: string): Promise<{ index: number; leaf: Buffer } | null>;
-} {
+/**
+ * Where the leaf of each version is, by its whole name, and that of each key. Read out of the log when it is first asked
+ * for, and kept up to date.
+ */
+function createLeafIndex(tree: TreeLog): { find(name: string): Promise<{ index: number; leaf: Buffer } | null> } {
   const places = new Map<string, number>();
   let read = 0;
   let reading: Promise<void> = Promise.resolve();
@@ -151,25 +168,26 @@ function createLeafIndex(tree: TreeLog): {
     while (read < tree.size()) {
       const leaves = await leavesAt(tree, read);
       for (const [at, leaf] of leaves.entries()) {
-        const decoded = decodeLeaf(leaf);
-        if (decoded !== null && isPlace(decoded)) places.set(`${decoded.coordinate}@${decoded.label}`, read + at);
+        const name = nameOfLeaf(decodeLeaf(leaf));
+        if (name !== null) places.set(name, read + at);
       }
       read += leaves.length;
     }
   }
 
   return {
-    async find(coordinate, label) {
+    async find(name) {
       reading = reading.catch(() => undefined).then(readOn);
       await reading;
-      const index = places.get(`${coordinate}@${label}`);
+      const index = places.get(name);
       return index === undefined ? null : { index, leaf: (await leavesAt(tree, index))[0]! };
     },
   };
 }
 
-function isPlace(leaf: Leaf): leaf is Leaf & { label: string; coordinate: string } {
-  return leaf.event === 'published' || leaf.event === 'listed';
+function nameOfLeaf(leaf: Leaf | null): string | null {
+  if (leaf?.event === 'key') return leaf.key;
+  return leaf?.event === 'published' || leaf?.event === 'listed' ? `${leaf.coordinate}@${leaf.label}` : null;
 }
 
 /** The leaves from one to the end of its bundle. */

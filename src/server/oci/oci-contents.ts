@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
-import type { Digest } from '../../model/digest.ts';
+import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { reportArtifact } from './report-artifact.ts';
+import { referrerOf, reportType, type Referrer } from './referrers.ts';
+import { attest } from '../../registry/transparency/attest.ts';
+import { bundleType, predicateType } from '../../model/transparency/attestation.ts';
 
 /** What a version has for OCI clients. */
 export interface Contents {
@@ -13,7 +15,9 @@ export interface Contents {
   /** Digest and size of everything that its manifest and its report's manifest name. */
   blobs: ReadonlyMap<Digest, number>;
   /** The manifest of its report. */
-  report: ReturnType<typeof reportArtifact>;
+  report: Referrer;
+  /** The manifest of its attestation, and what that names. Null for a registry that signs nothing. */
+  attestation: (Referrer & { bundle: { digest: Digest; size: number } }) | null;
 }
 
 /** Finds what versions have. */
@@ -67,18 +71,34 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
       const [digest, size] = blobs.at(-1)!;
       const { byteLength } = await readStoredManifest(registry, granted);
       const named = { digest: version.manifest, size: byteLength };
-      return { blobs: new Map(blobs), report: reportArtifact(named, { digest, size }) };
+      const report = referrerOf(named, { type: reportType, digest, size });
+      return { blobs: new Map(blobs), report, attestation: await attestationOf(granted, named) };
     };
     const contents = await registry.answers.content(
-      `blobs ${version.manifest}`,
+      `blobs ${resourceRef(resource)} ${version.label} ${version.manifest}`,
       make,
-      ({ blobs }) => (blobs.size + 2) * blobSize,
+      ({ blobs }) => (blobs.size + 12) * blobSize,
     );
     const place = resourceRef(resource);
-    for (const digest of [...contents.blobs.keys(), contents.report.descriptor.digest]) {
+    for (const digest of digestsOf(contents)) {
       holders.set(`${place} ${digest}`, version.manifest);
     }
     return { granted, ...contents };
+  }
+
+  async function attestationOf(
+    granted: GrantedVersion,
+    named: { digest: Digest; size: number },
+  ): Promise<Contents['attestation']> {
+    const attestation = await attest(registry, granted);
+    if (attestation === null) return null;
+    const bundle = { digest: digestOf(attestation.bundle), size: attestation.bundle.byteLength };
+    // As cosign writes them.
+    const annotations = {
+      'dev.sigstore.bundle.content': 'dsse-envelope',
+      'dev.sigstore.bundle.predicateType': predicateType,
+    };
+    return { ...referrerOf(named, { type: bundleType, ...bundle }, annotations), bundle };
   }
 
   /** What a version that is not withdrawn has, by its manifest's digest. */
@@ -115,8 +135,8 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
         const contents = await ifWhole(at(granted, manifest));
         if (contents === null) continue;
         seen.manifests.add(manifest);
-        for (const each of [...contents.blobs.keys(), contents.report.descriptor.digest]) seen.digests.add(each);
-        if (holds(contents, digest)) return contents;
+        for (const each of digestsOf(contents)) seen.digests.add(each);
+        if (digestsOf(contents).includes(digest)) return contents;
       }
       return null;
     } finally {
@@ -155,6 +175,8 @@ function ifWhole(contents: Promise<Contents | null>): Promise<Contents | null> {
   });
 }
 
-function holds({ blobs, report }: Contents, digest: Digest): boolean {
-  return blobs.has(digest) || report.descriptor.digest === digest;
+/** The digests of all that clients may ask for beside a version's manifest. */
+function digestsOf({ blobs, report, attestation }: ContentsOf): Digest[] {
+  const signed = attestation === null ? [] : [attestation.descriptor.digest, attestation.bundle.digest];
+  return [...blobs.keys(), report.descriptor.digest, ...signed];
 }

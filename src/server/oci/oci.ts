@@ -26,7 +26,8 @@ import type { ServerContext } from '../server-context.ts';
 import { createContentsIndex, type Contents, type ContentsIndex } from './oci-contents.ts';
 import { challenge, ociError, ociHeaders, sendOciError } from './oci-errors.ts';
 import { parseOciPath, type OciPath } from './oci-path.ts';
-import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, reportType } from './report-artifact.ts';
+import { attest } from '../../registry/transparency/attest.ts';
+import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, type Referrer } from './referrers.ts';
 import { labelOfTag, listTags } from './tags.ts';
 
 interface OciRequest {
@@ -118,10 +119,9 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
     return;
   }
   const version = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
-  if (version?.report.descriptor.digest !== reference || !(await maySeeReport(asked, version.granted))) {
-    throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
-  }
-  const { bytes, descriptor } = version.report;
+  const referrer = version && (await referrersOf(asked, version)).find((each) => each.descriptor.digest === reference);
+  if (!referrer) throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
+  const { bytes, descriptor } = referrer;
   await send(
     asked,
     granted,
@@ -135,6 +135,10 @@ async function sendBlob(asked: OciRequest, granted: Granted, digest: Digest): Pr
   const about = { digest, type: 'application/octet-stream', lifetime: 'pinned' } as const;
   if (digest === emptyDigest) return send(asked, granted, about, emptyBlob.byteLength, async () => emptyBlob);
   const version = await asked.index.holding(granted, digest);
+  if (version?.attestation?.bundle.digest === digest) {
+    const open = async () => (await attest(asked.registry, version.granted))!.bundle;
+    return send(asked, granted, about, version.attestation.bundle.size, open);
+  }
   const size = version?.blobs.get(digest);
   const isReport = [...(version?.blobs.keys() ?? [])].at(-1) === digest;
   if (size === undefined || (isReport && !(await maySeeReport(asked, version!.granted))))
@@ -151,15 +155,23 @@ async function maySeeReport({ registry, principal }: OciRequest, granted: Grante
   return mayReadFindings(registry, reader, await readReport(registry, granted));
 }
 
+/** What is about a version, as far as who asks may see it. */
+async function referrersOf(asked: OciRequest, { granted, report, attestation }: Contents): Promise<Referrer[]> {
+  const isReportSeen = await maySeeReport(asked, granted);
+  return [...(isReportSeen ? [report] : []), ...(attestation === null ? [] : [attestation])];
+}
+
 async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {
   const isVersion = granted.resource.versions.some(
     ({ manifest, status }) => manifest === digest && status.state !== 'withdrawn',
   );
   const selected = isVersion ? grantVersion(granted, { kind: 'digest', digest }) : null;
   const wanted = asked.query.get('artifactType');
-  const isSeen = selected !== null && (await maySeeReport(asked, selected.granted));
-  const report = isSeen ? (await asked.index.of(selected.granted)).report.descriptor : null;
-  const bytes = Buffer.from(referrersIndex(report && (wanted ?? reportType) === reportType ? [report] : []));
+  const referrers = selected === null ? [] : await referrersOf(asked, await asked.index.of(selected.granted));
+  const listed = referrers
+    .map(({ descriptor }) => descriptor)
+    .filter(({ artifactType }) => wanted === null || wanted === artifactType);
+  const bytes = Buffer.from(referrersIndex(listed));
   const filtered: Fields = wanted === null ? {} : { 'OCI-Filters-Applied': 'artifactType' };
   await sendMade(asked, granted, indexType, bytes, filtered);
 }

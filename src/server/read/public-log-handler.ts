@@ -17,7 +17,7 @@ import type { ReadRequest } from './read-request.ts';
 
 const pattern = /^\/log\/(.+)$/;
 
-/** The public log under `/log/` (C2SP tlog-tiles): `checkpoint`, tiles, bundles of leaves, and its `key`. */
+/** The public log under `/log/` (C2SP tlog-tiles): `checkpoint`, tiles, bundles of leaves, its `key`, and the proof that the log announces it. */
 export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | null): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(pattern, async (request, response) => {
@@ -41,6 +41,11 @@ async function read(
   path: string,
 ): Promise<{ bytes: string | Uint8Array; mediaType: string; lifetime: Lifetime } | null> {
   const text = 'text/plain; charset=utf-8';
+  if (path === 'key.proof') {
+    const proof = await log.proveKey();
+    return proof && { bytes: formatProof(proof), mediaType: text, lifetime: 'latest' };
+  }
+  if (path === 'key.pem') return { bytes: log.pem, mediaType: text, lifetime: 'latest' };
   if (path === 'key') return { bytes: `${log.key}\n`, mediaType: text, lifetime: 'latest' };
   if (path === 'checkpoint')
     return { bytes: formatNote((await log.checkpoint()).note), mediaType: text, lifetime: 'latest' };

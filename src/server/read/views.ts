@@ -7,6 +7,7 @@ import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts'
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { attest } from '../../registry/transparency/attest.ts';
 import { sharing, type Audience, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
@@ -78,6 +79,14 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
     report,
     layers,
   });
+}
+
+/** Sends the signed statement of how a version was made, an envelope (DSSE). */
+export async function sendAttestation(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
+  const attestation = await attest(read.context.registry, granted);
+  if (attestation === null)
+    throw new RegistryError('not_found', 'This registry signs nothing: it has no address of its own, or no key.');
+  await sendVersionView(read, granted, lifetime, attestation.envelope);
 }
 
 /** Sends a resource's versions, newest publication first: some at a time, or a page for people. */

@@ -3,6 +3,9 @@ import type { Digest } from '../../model/digest.ts';
 import { findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { catalogPath } from '../catalog.ts';
 import { docMarkdownPath, docPath } from '../docs/docs.ts';
+import type { Checkpoint } from '../../model/transparency/checkpoint.ts';
+import { formatNote } from '../../model/transparency/note.ts';
+import { tilePath, tilesOf } from '../../model/transparency/tiles.ts';
 import type { Site } from '../site.ts';
 
 /** The kind of a file, which decides its header fields. */
@@ -33,6 +36,8 @@ export type FileKind =
   | 'catalog'
   | 'discovery'
   | 'asset'
+  | 'log' // of the public log
+  | 'log-tile'
   | 'site-page' // of a documentation site
   | 'site-markdown'
   | 'site-list' // what every site has: feed, sitemap, search index, …
@@ -92,12 +97,12 @@ export type Precompressed = keyof typeof precompressed;
 
 const html = 'text/html';
 
-/** All files of a resource under the URLs of its versions, and the list of versions. */
-export function resourceItems(resource: Resource): Item[] {
+/** All files of a resource under the URLs of its versions, and the list of versions. `isSigned`: they have attestations. */
+export function resourceItems(resource: Resource, isSigned: boolean): Item[] {
   const base = `/${nameOf(resource)}`;
   const versions = resource.versions.flatMap((version) => {
     const pinned = `${base}@${version.label}`;
-    return isServed(version) ? versionItems(resource, pinned) : goneItems(pinned);
+    return isServed(version) ? versionItems(resource, pinned, isSigned) : goneItems(pinned);
   });
   const page: Item = { ask: base, accept: html, file: `${base.slice(1)}/index.html`, kind: 'users', isCoded: true };
   const history = [record(`${base}/versions`, 'versions'), recordPage(`${base}/versions`, 'versions-page')];
@@ -111,7 +116,7 @@ export function isServed({ status }: Version): boolean {
   return status.state !== 'withdrawn';
 }
 
-function versionItems({ type }: Resource, pinned: string): Item[] {
+function versionItems({ type }: Resource, pinned: string, isSigned: boolean): Item[] {
   const coded = (ask: string, kind: FileKind, file = ask): Item => ({ ask, file: file.slice(1), kind, isCoded: true });
   return [
     coded(`${pinned}.json`, 'json'),
@@ -120,6 +125,7 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
     coded(`${pinned}/index.md`, 'markdown'),
     record(`${pinned}/report`, 'record'),
     record(`${pinned}/provenance`, 'record'),
+    ...(isSigned ? [record(`${pinned}/attestation`, 'record')] : []),
     recordPage(`${pinned}/report`, 'record-page'),
     recordPage(`${pinned}/provenance`, 'record-page'),
     recordPage(`${pinned}/diff`, 'diff-page'),
@@ -214,6 +220,22 @@ export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
     const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
     return [page, { ask, file: ask.slice(1), kind: 'doc-markdown', isCoded: true }];
   });
+}
+
+/** The public log as it is at a checkpoint, whose bytes are given: it may go on while the build reads its tiles. */
+export function logItems(checkpoint: Checkpoint): Item[] {
+  const make = async () => Buffer.from(formatNote(checkpoint.note));
+  const log = (path: string, kind: FileKind): Item => ({
+    ask: `/log/${path}`,
+    file: `log/${path}`,
+    kind,
+    isCoded: false,
+  });
+  return [
+    ...['key', 'key.pem', 'key.proof'].map((path) => log(path, 'log')),
+    { ...log('checkpoint', 'log'), make },
+    ...tilesOf(checkpoint.size).map((tile) => log(tilePath(tile), 'log-tile')),
+  ];
 }
 
 /** Files that depend on no resource: problem pages, error pages, stylesheets and scripts. */

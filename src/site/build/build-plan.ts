@@ -10,6 +10,7 @@ import {
   goneItems,
   latestBases,
   listingItems,
+  logItems,
   resourceItems,
   stillItems,
   type Item,
@@ -23,6 +24,9 @@ import { feedPath, type FeedScope } from '../feeds.ts';
 import { organizationTitle } from '../pages/organization-title.ts';
 import { relatedResources } from '../pages/related.ts';
 import { imageHosts } from '../pages/show-images.ts';
+import type { Checkpoint } from '../../model/transparency/checkpoint.ts';
+import { formatNote } from '../../model/transparency/note.ts';
+import { publicLogOf } from '../../registry/transparency/public-log.ts';
 import type { Site } from '../site.ts';
 
 /**
@@ -39,11 +43,12 @@ export async function planBuild(
   const units: Unit[] = [];
   // A page shows what a ruleset found only while the ruleset is public.
   const rulesets = resources.filter(({ type }) => type === 'rulesets').map(nameOf);
+  const checkpoint = await logOf(site);
   for (const resource of resources) {
     const related = await relatedResources(site, resource, anonymous);
     const users = await listUses(site.registry, anonymous, [resource]);
     const feeds = isPublished(resource) ? feedItems({ kind: 'resource', coordinate: resource }) : [];
-    const items = [...resourceItems(resource), ...feeds];
+    const items = [...resourceItems(resource, checkpoint !== null), ...feeds];
     units.push({
       name: nameOf(resource),
       inputs: inputs(
@@ -53,6 +58,7 @@ export async function planBuild(
         toldUses(await usesAround(site.registry, anonymous, resource, users)),
         rulesets,
         imageHosts(site.registry, resource.org),
+        checkpoint?.note.signatures[0]!.id,
       ),
       items,
       again: latestBases(resource),
@@ -87,8 +93,17 @@ export async function planBuild(
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
   units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front, again: null });
   units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
+  if (checkpoint !== null)
+    units.push({ name: 'log', inputs: inputs(formatNote(checkpoint.note)), items: logItems(checkpoint), again: null });
   units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
   return units;
+}
+
+/** The head of the public log with all that is public in it. Null for a registry without one at the build's address. */
+async function logOf({ registry, url }: Site): Promise<Checkpoint | null> {
+  const log = registry.config.url === url ? await publicLogOf(registry) : null;
+  await log?.update();
+  return log && log.checkpoint();
 }
 
 /** What pages show of uses. All of them are by resources. */

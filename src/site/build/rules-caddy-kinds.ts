@@ -63,7 +63,7 @@ export const caddyKinds: readonly Kind[] = [
   })),
   { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
   {
-    path: `^/@.+/(?:report|provenance)$`,
+    path: `^/@.+/(?:report|provenance|attestation)$`,
     format: 'json',
     kind: 'record',
     file: '{path}.json',
@@ -78,7 +78,7 @@ export const caddyKinds: readonly Kind[] = [
     type: 'text/html',
   },
   { path: `^/@.+/versions$`, accept: 'html', kind: 'versions-page', file: '{path}/index.html', type: 'text/html' },
-  { path: `^/@.+/(?:report|provenance)$`, kind: 'record', file: '{path}.json', type: 'application/json' },
+  { path: `^/@.+/(?:report|provenance|attestation)$`, kind: 'record', file: '{path}.json', type: 'application/json' },
   { path: `^/@.+/versions$`, kind: 'versions', file: '{path}.json', type: 'application/json' },
   { path: listing, accept: 'html', kind: 'front', file: '{path}/index.html', type: 'text/html' },
   { path: listing, kind: 'listing', file: '{path}.json', type: 'application/json' },
@@ -108,6 +108,8 @@ export const caddyKinds: readonly Kind[] = [
   { path: `^/sitemap[0-9-]*\\.xml$`, kind: 'discovery', file: '{path}', type: 'application/xml' },
   { path: `^/feeds?[/.].*atom$`, kind: 'discovery', file: '{path}', type: 'application/atom+xml' },
   { path: `^/feeds?[/.].*json$`, kind: 'discovery', file: '{path}', type: 'application/feed+json' },
+  { path: `^/log/(?:checkpoint|key(?:\\.pem|\\.proof)?)$`, kind: 'log', file: '{path}', type: 'text/plain' },
+  { path: `^/log/tile/[0-9a-z/.]+$`, kind: 'log-tile', file: '{path}', type: 'application/octet-stream' },
   ...sitePlaces.map(({ path, kind, ending, mediaType }) => ({
     path: pattern(`^${path}$`),
     kind,

@@ -42,6 +42,8 @@ const places: readonly [string, string][] = [
   ['/sitemap.xml', 'discovery'],
   ['/robots.txt', 'discovery'],
   ['/.well-known/api-catalog', 'catalog'],
+  ['/log/*', 'log'],
+  ['/log/tile/*', 'log-tile'],
   ['/sites/*', 'site-page'],
   ['/sites/*.svg', 'site-drawing'],
 ];

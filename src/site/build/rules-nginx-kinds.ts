@@ -83,8 +83,8 @@ function kindRows(): Row[] {
     [`~^${name}/image-[0-9a-f]+\\.(?:png|jpg|gif|webp|avif) `, 'image'],
     [`~^${name}/(?:report|provenance)  text/html$`, 'record-page'],
     [`~^/@[^/ ]+/${types}/[^/@ ]+/versions  text/html$`, 'versions-page'],
-    [`~^${name}/(?:report|provenance|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
-    [`~^${name}/(?:report|provenance) `, 'record'],
+    [`~^${name}/(?:report|provenance|attestation|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
+    [`~^${name}/(?:report|provenance|attestation) `, 'record'],
     [`~^/@[^/ ]+/${types}/[^/@ ]+/versions `, 'versions'],
     [`${listing}  text/html$`, 'front'],
     [`${listing} (?!(?:json)? [^ ])`, 'unacceptable'],
@@ -103,6 +103,8 @@ function kindRows(): Row[] {
     ['~^/\\.well-known/api-catalog ', 'catalog'],
     ['~^/(?:llms\\.txt|robots\\.txt|sitemap(?:-[0-9]+)?\\.xml|feed\\.(?:atom|json)) ', 'discovery'],
     ['~^/feeds/[^ ]+\\.(?:atom|json) ', 'discovery'],
+    ['~^/log/(?:checkpoint|key(?:\\.pem|\\.proof)?) ', 'log'],
+    ['~^/log/tile/[0-9a-z/.]+ ', 'log-tile'],
     ...sitePlaces.map(({ path, kind }): Row => [`~^${path} `, kind]),
   ];
 }
@@ -128,7 +130,7 @@ const fileRows: Row[] = [
   ['plain-page', '$stele_folder/index.html'],
   ['doc-markdown', '$stele_folder/index.md'],
   ['problem', '$stele_path.json'],
-  ['~^(?:index|asset|catalog|discovery|site-markdown|site-list|site-file|site-drawing)$', '$stele_path'],
+  ['~^(?:index|asset|catalog|discovery|log|log-tile|site-markdown|site-list|site-file|site-drawing)$', '$stele_path'],
   ['site-page', '$stele_page_file'],
 ];
 
@@ -153,7 +155,7 @@ function typeRows(contentType: (kind: string) => string): Row[] {
     ['~^yaml text/yaml ', 'text/yaml; charset=utf-8'],
     ['~^yaml (?<stele_yaml>[^ ]*(?:yaml|openapi)) ', '$stele_yaml'],
     ['~^yaml ', 'application/yaml'],
-    ...[...constant, 'problem', 'index', 'catalog', 'doc-markdown'].map((kind): Row => [
+    ...[...constant, 'problem', 'index', 'catalog', 'doc-markdown', 'log', 'log-tile'].map((kind): Row => [
       `~^${kind} `,
       contentType(kind),
     ]),

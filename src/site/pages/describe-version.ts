@@ -18,7 +18,7 @@ export function fileLinks({ provenance: { repository, commit, job } }: ArtifactC
 /** Where a version came from, for pages. */
 export function provenanceOf(config: ArtifactConfig): object {
   const { provenance, compiler, view } = config;
-  const { repository, commit, path, job } = provenance;
+  const { repository, commit, path, job, signer } = provenance;
   const pages = commitLinks(repository, commit);
   return {
     repository: pages?.repository.replace('https://', '') ?? repository,
@@ -27,6 +27,7 @@ export function provenanceOf(config: ArtifactConfig): object {
     commitHref: pages?.commit ?? null,
     path,
     fileHref: fileLinks(config)?.file(path) ?? null,
+    signer: signer ?? null,
     job: job ? formatJob(job) : null,
     jobHref: job?.run?.startsWith('https://') ? job.run : null,
     view: view ? viewInWords(view) : null,

@@ -1,6 +1,7 @@
 import { isUrlPath } from '../../model/address.ts';
 import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor } from '../../model/artifact.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
 import { crumbsWithin } from './crumbs.ts';
@@ -43,6 +44,10 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
     validation: config.validation,
     layers: manifest.layers.map(layerOf),
     json: `${links.to(coordinate, { label: version.label, view: 'provenance' })}?format=json`,
+    attestation:
+      hasPublicLog(registry) && registry.config.url === site.url
+        ? links.to(coordinate, { label: version.label, view: 'attestation' })
+        : null,
     verify: links.path(docPath('commands')),
   });
 }

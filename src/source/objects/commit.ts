@@ -7,7 +7,20 @@ export interface Commit {
   /** See Snapshot. */
   committedAt: string | null;
   note: CommitNote | null;
+  signature: CommitSignature | null;
 }
+
+/** The signature that a commit carries. Nothing says yet that it holds. */
+export interface CommitSignature {
+  /** What was signed: the commit object without the signature. */
+  payload: Buffer;
+  /** Armored, of ssh or OpenPGP. */
+  text: string;
+}
+
+/** Bytes of a signature, and of a commit whose signature is looked at. */
+const maxSignature = 64 * 1024;
+const maxSigned = 2 ** 20;
 
 /**
  * Parses a commit object (git-cat-file(1)): header lines, an empty line, the message. Null when it
@@ -19,7 +32,18 @@ export function parseCommit(bytes: Buffer): Commit | null {
   const tree = /^tree ([0-9a-f]{40})$/m.exec(head)?.[1];
   if (tree === undefined) return null;
   const committedAt = parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '');
-  return { tree, committedAt, note: end < 0 ? null : parseNote(bytes, end) };
+  const note = end < 0 ? null : parseNote(bytes, end);
+  return { tree, committedAt, note, signature: parseSignature(bytes, head) };
+}
+
+/** The header `gpgsig`, whose lines after the first begin with a space (gitformat-signature(5)). */
+function parseSignature(bytes: Buffer, head: string): CommitSignature | null {
+  const [all] = /^gpgsig .*\n(?: .*\n)*/m.exec(`${head}\n`) ?? [];
+  if (all === undefined || all.length > maxSignature || bytes.byteLength > maxSigned) return null;
+  const at = head.indexOf(all.slice(0, -1));
+  const payload = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + all.length)]);
+  const text = all.slice('gpgsig '.length).replaceAll('\n ', '\n');
+  return { payload, text: text.trimEnd() };
 }
 
 /** The longest author and subject that are kept, in characters. */

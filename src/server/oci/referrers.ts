@@ -11,30 +11,34 @@ const indexType = 'application/vnd.oci.image.index.v1+json';
 export const emptyBlob = Buffer.from('{}');
 export const emptyDigest: Digest = digestOf(emptyBlob);
 
+/** The manifest of something that is about a version: its bytes, and what lists of referrers say of it. */
+export interface Referrer {
+  bytes: Uint8Array;
+  descriptor: Descriptor & { artifactType: string };
+}
+
 /**
- * The manifest of a version's report: an artifact whose `subject` is the version. Made from the
- * version alone, so it always has the same digest.
+ * An artifact with one layer whose `subject` is a version: its report or its attestation. Made from these alone, so it
+ * always has the same digest.
  */
-export function reportArtifact(
+export function referrerOf(
   version: { digest: Digest; size: number },
-  report: { digest: Digest; size: number },
-): { bytes: Uint8Array; descriptor: Descriptor & { artifactType: string } } {
+  layer: { type: string; digest: Digest; size: number },
+  annotations?: Record<string, string>,
+): Referrer {
+  const { type, digest, size } = layer;
   const manifest = {
     schemaVersion: 2,
     mediaType: manifestType,
-    artifactType: reportType,
+    artifactType: type,
     config: { mediaType: 'application/vnd.oci.empty.v1+json', digest: emptyDigest, size: emptyBlob.byteLength },
-    layers: [{ mediaType: reportType, digest: report.digest, size: report.size }],
+    layers: [{ mediaType: type, digest, size }],
     subject: { mediaType: manifestType, digest: version.digest, size: version.size },
+    ...(annotations && { annotations }),
   };
   const bytes = encodeJson(manifest);
-  const descriptor = {
-    mediaType: manifestType,
-    digest: digestOf(bytes),
-    size: bytes.byteLength,
-    artifactType: reportType,
-  };
-  return { bytes, descriptor };
+  const about = { mediaType: manifestType, digest: digestOf(bytes), size: bytes.byteLength, artifactType: type };
+  return { bytes, descriptor: { ...about, ...(annotations && { annotations }) } };
 }
 
 /** The index of what refers to a version (OCI distribution specification, referrers API). */
