@@ -123,7 +123,7 @@ function kindOf(name, { ending, tail, format, accept, types }) {
     if (tail === '/index.html') return page;
     if (tail === '/index.md') return 'markdown';
     if (tail === '/report' || tail === '/provenance') return recordKind(accept, format, 'record') ?? 'unacceptable';
-    if (tail === '/attestation') return recordKind(null, format, 'record') ?? 'unacceptable';
+    if (tail === '/attestation') return attestationKind(accept, format);
     if (/^\/diff(?:\.json|\.md)?$/.test(tail)) return diffKind(tail, format, accept);
     if (/^\/image-[0-9a-f]{16}\./.test(tail)) return tail.endsWith('.svg') ? 'drawing' : 'image';
     if (!name.includes('/apis/')) return null;
@@ -154,6 +154,12 @@ function diffKind(tail, format, accept) {
 }
 
 /** Of data for programs and a page for people: which. */
+/** An attestation is JSON, whatever is preferred. */
+function attestationKind(accept, format) {
+  const isTaken = format === null ? choose(accept ?? '*/*', ['application/json']) !== null : format === 'json';
+  return isTaken ? 'record' : 'unacceptable';
+}
+
 function recordKind(accept, format, kind) {
   if (format !== null) return format === 'json' ? kind : null;
   const wanted = accept === null ? 'application/json' : choose(accept, ['application/json', 'text/html']);

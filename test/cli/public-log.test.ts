@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockName } from '../../src/model/graph/lock.ts';
 import { cosign, formatSignature, formatVerifierKey, signingKey } from '../../src/model/transparency/note.ts';
-import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { formatProof, parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { decodeBundle, nodesIn } from '../../src/model/transparency/tiles.ts';
+import { leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { runHere } from './in-process.ts';
 import { listen, openConsumer } from './lock-world.ts';
@@ -175,4 +177,43 @@ test('a policy asks for witnesses', async () => {
   expect(await one.add('money')).toMatchObject({ code: 0 });
   await writeFile(one.file('contracts.policy'), `log ${log}\nwitness w nonsense\nquorum w\n`);
   expect((await one.run('install')).stderr).toBe('contracts.policy:2: nonsense is not a verifier key for this line.\n');
+});
+
+test('a key that the one before has announced takes its place, and none from before comes back', async () => {
+  const one = await consumer();
+  await one.add('money');
+  const before = (await (await fetch(`${honest.url}/log/key`)).text()).trim();
+  const data = join(folder, 'rotated');
+  await cp(join(folder, 'honest'), data, { recursive: true });
+  const keys = ['the key that is there since today, only here', await readFile(join(data, '.log-key'), 'utf8')];
+  await writeFile(join(data, '.log-key'), `${keys.join('\n')}\n`, { mode: 0o600 });
+  const rotated = await serveStele(['--config', join(folder, 'registry.config.json'), '--data', data]);
+  try {
+    shown = rotated;
+    await expect.poll(() => fetch(`${rotated.url}/log/key.proof`).then(({ status }) => status)).toBe(200);
+    expect(await one.add('rate')).toMatchObject({ code: 0, stderr: '' });
+    // What was proved with the key from before needs no network.
+    change = () => Buffer.from('nothing that anybody needs');
+    expect(await one.run('install')).toMatchObject({ code: 0, stderr: '2 contracts checked\n' });
+
+    // Whoever has the old key cannot make it the present one: the log announced it before the new one.
+    const read = async (path: string) => Buffer.from(await (await fetch(rotated.url + path)).arrayBuffer());
+    const checkpoint = parseCheckpoint(String(await read('/log/checkpoint')))!;
+    const { size } = checkpoint;
+    const leaves = decodeBundle(await read(`/log/tile/entries/000.p/${size}`))!;
+    const hashes = await proveInclusion(
+      nodesIn(async () => Buffer.concat(leaves.map(leafHash)), size),
+      0,
+      size,
+    );
+    const proof = formatProof({ index: 0, hashes, checkpoint, extra: leaves[0]! });
+    change = (path, body) =>
+      path === '/log/key' ? Buffer.from(`${before}\n`) : path === '/log/key.proof' ? Buffer.from(proof) : body;
+    const back = await one.run(`verify --log ${front.url}`);
+    expect(back.code).toBe(1);
+    expect(back.stderr).toContain(`has another key: ${before}. It was `);
+    expect(back.stderr).toContain('which has not announced it. Ask who runs the registry.');
+  } finally {
+    await rotated.stop('SIGKILL');
+  }
 });

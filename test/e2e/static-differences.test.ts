@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
+import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { tilePath, tilesOf } from '../../src/model/transparency/tiles.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -27,7 +29,7 @@ describe.skipIf(!hasBoth || !isThorough)(
 
     beforeAll(async () => {
       const folder = await openFolder();
-      const site = await openSite();
+      const site = await openSite({ url: 'http://registry.test' });
       ends.push(folder, site);
       const { registry } = site;
       await publishEverything(site);
@@ -50,6 +52,29 @@ describe.skipIf(!hasBoth || !isThorough)(
     afterAll(async () => {
       for (const end of ends.toReversed()) await end[Symbol.asyncDispose]();
       await server?.close(1000);
+    });
+
+    test('the public log and attestations', async () => {
+      const found: string[] = [];
+      const { body } = await ask(ports.registry, { target: '/log/checkpoint', headers: [] });
+      const tiles = [...tilesOf(parseCheckpoint(body.toString())!.size)].map(tilePath);
+      expect(tiles.length).toBeGreaterThan(1);
+      const paths = [...['checkpoint', 'key', 'key.pem', 'key.proof', ...tiles, 'tile/0/999', 'other'].map((name) => `/log/${name}`), '/@acme/apis/pay@1.0.1.json', '/@acme/apis/pay@1.0.1/report', '/@acme/apis/pay@1.2.0/provenance', '/@acme/apis/pay@1.0.1/provenance', '/@acme/apis/pay@1.0.1/attestation', '/@acme/apis/pay/attestation']; // prettier-ignore
+      for (const target of paths) {
+        const headers: [string, string][] = [['Accept', '*/*']];
+        const [theirs, ...ours] = await Promise.all(Object.values(ports).map((port) => ask(port, { target, headers })));
+        for (const each of ours) {
+          if (each.status !== theirs!.status) found.push(`${target}: ${each.status}, not ${theirs!.status}`);
+          if (theirs!.status !== 200) continue;
+          for (const field of ['content-type', 'cache-control'])
+            if (each.headers.get(field) !== theirs!.headers.get(field))
+              found.push(
+                `${Object.keys(ports)[1 + ours.indexOf(each)]} ${target}: ${field}: ${each.headers.get(field)}, not ${theirs!.headers.get(field)}`,
+              );
+          if (!each.body.equals(theirs!.body)) found.push(`${target}: other bytes`);
+        }
+      }
+      expect(found).toEqual([]);
     });
 
     async function send(to: keyof typeof ports, probe: Omit<Probe, 'name'>): Promise<Answer> {

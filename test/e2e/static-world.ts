@@ -1,3 +1,5 @@
+import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
+import { tilePath, tilesOf } from '../../src/model/transparency/tiles.ts';
 import { changeResource, setStatus } from '../server/registry.ts';
 import { ask } from '../server/http.ts';
 import { deploy, png, writeSite } from '../sites/server/site-world.ts';
@@ -166,6 +168,11 @@ function largeText(operations: number): string {
   });
 }
 
+/** What a server links to beside the files of a build: the proof of a version changes with each checkpoint. */
+export function withoutProof(link: string | undefined): string | undefined {
+  return link?.replace(/, <[^>]*\?proof>; rel="[^"]*"/, '');
+}
+
 /** Every path under the base that leads on from the first page: links of pages, lists, feeds, sitemap, `Link` fields. Without queries. */
 export async function crawl(port: number, base: string): Promise<Set<string>> {
   const found = new Set([
@@ -176,7 +183,11 @@ export async function crawl(port: number, base: string): Promise<Set<string>> {
     '/sitemap.xml',
     '/feed.json',
     '/.well-known/api-catalog',
+    ...['checkpoint', 'key', 'key.pem', 'key.proof'].map((name) => `/log/${name}`),
   ]);
+  const { body: checkpoint } = await ask(port, { target: `${base}/log/checkpoint`, headers: [] });
+  const { size } = parseCheckpoint(checkpoint.toString()) ?? { size: 0 };
+  for (const tile of tilesOf(size)) found.add(`/log/${tilePath(tile)}`);
   for (const path of found) {
     for (const accept of ['text/html', 'application/json']) {
       const { status, headers, body } = await ask(port, { target: `${base}${path}`, headers: [['Accept', accept]] });

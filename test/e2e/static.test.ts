@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listReadable } from '../../src/registry/readable.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
+import { publicLogOf } from '../../src/registry/transparency/public-log.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { ask, type Answer } from '../server/http.ts';
@@ -12,7 +13,7 @@ import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { isEverything, isThorough, sampleOf, unlessThorough } from '../thorough.ts';
-import { canary, comparedFields, crawl, imageHosts, publishEverything } from './static-world.ts';
+import { canary, comparedFields, crawl, imageHosts, publishEverything, withoutProof } from './static-world.ts';
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
@@ -52,7 +53,8 @@ describe.skipIf(!canRun).for(['/sub', ''])(
       const folder = await openFolder();
       ends.push(folder);
       const url = `http://registry.test${base}`;
-      const { registry } = site;
+      const registry = { ...site.registry, config: { ...site.registry.config, url } };
+      await (await publicLogOf(registry))!.update();
       const app = createApp({ registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true });
       server = await listen(app, { host: '127.0.0.1', port: 0 });
       out = join(folder.path, 'site');
@@ -79,7 +81,7 @@ describe.skipIf(!canRun).for(['/sub', ''])(
     }
 
     function summary(answer: Answer): Record<string, unknown> {
-      const fields = Object.fromEntries(compared.map((name) => [name, answer.headers.get(name)]));
+      const fields = Object.fromEntries(compared.map((name) => [name, withoutProof(answer.headers.get(name))]));
       const tag = answer.headers.has('repr-digest') ? answer.headers.get('etag') : undefined;
       return { status: answer.status, ...fields, etag: tag, body: digestOf(answer.body) };
     }

@@ -16,6 +16,7 @@ describe('a commit object', () => {
       tree,
       committedAt: '2026-01-01T00:01:00.000Z',
       note: { author: 'A', subject: 'tree' },
+      signature: null,
     });
   });
 

@@ -166,7 +166,8 @@ async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest
     ({ manifest, status }) => manifest === digest && status.state !== 'withdrawn',
   );
   const selected = isVersion ? grantVersion(granted, { kind: 'digest', digest }) : null;
-  const wanted = asked.query.get('artifactType');
+  // A plus sign in a query is a space; media types have none.
+  const wanted = asked.query.get('artifactType')?.replaceAll(' ', '+') ?? null;
   const referrers = selected === null ? [] : await referrersOf(asked, await asked.index.of(selected.granted));
   const listed = referrers
     .map(({ descriptor }) => descriptor)

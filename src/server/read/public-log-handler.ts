@@ -12,6 +12,8 @@ import { nothingHere } from '../nothing-here.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { nameRoute } from '../route-name.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
+import { digestOf } from '../../model/digest.ts';
+import { prepare, sendPrepared } from './send-document.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import type { ReadRequest } from './read-request.ts';
 
@@ -28,30 +30,32 @@ export function createPublicLogRoutes(registry: Registry, limit: ReadLimit | nul
     const found = log && (await read(log, path));
     if (!found) throw new RegistryError('not_found', nothingHere);
     const headers = sharing(registry.config, 'public', found.lifetime);
-    const { bytes, mediaType } = found;
-    await sendPage({ request, response }, registry, bytesOf(bytes), { mediaType, headers });
+    if (typeof found.bytes !== 'string')
+      return sendPage({ request, response }, registry, bytesOf(found.bytes), { mediaType: bundleType, headers });
+    const bytes = Buffer.from(found.bytes);
+    const about = { etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true };
+    const content = { 'Content-Type': 'text/plain; charset=utf-8' };
+    await sendPrepared(request, response, prepare(about, { common: headers, content }), async () => bytes);
   });
   router.all(pattern, onlyGet);
   return router;
 }
 
-/** What the log has at a path, or null. A tile never changes. */
-async function read(
-  log: PublicLog,
-  path: string,
-): Promise<{ bytes: string | Uint8Array; mediaType: string; lifetime: Lifetime } | null> {
-  const text = 'text/plain; charset=utf-8';
+const bundleType = 'application/octet-stream';
+
+/** What the log has at a path: text, the bytes of a tile, which never change, or null. */
+async function read(log: PublicLog, path: string): Promise<{ bytes: string | Uint8Array; lifetime: Lifetime } | null> {
+  const text = (bytes: string) => ({ bytes, lifetime: 'latest' }) as const;
+  if (path === 'key') return text(`${log.key}\n`);
+  if (path === 'key.pem') return text(log.pem);
+  if (path === 'checkpoint') return text(formatNote((await log.checkpoint()).note));
   if (path === 'key.proof') {
     const proof = await log.proveKey();
-    return proof && { bytes: formatProof(proof), mediaType: text, lifetime: 'latest' };
+    return proof && text(formatProof(proof));
   }
-  if (path === 'key.pem') return { bytes: log.pem, mediaType: text, lifetime: 'latest' };
-  if (path === 'key') return { bytes: `${log.key}\n`, mediaType: text, lifetime: 'latest' };
-  if (path === 'checkpoint')
-    return { bytes: formatNote((await log.checkpoint()).note), mediaType: text, lifetime: 'latest' };
   const name = parseTilePath(path);
   const bytes = name && (await log.tile(name));
-  return bytes && { bytes, mediaType: 'application/octet-stream', lifetime: 'pinned' };
+  return bytes && { bytes, lifetime: 'pinned' };
 }
 
 /**

@@ -225,16 +225,16 @@ export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
 /** The public log as it is at a checkpoint, whose bytes are given: it may go on while the build reads its tiles. */
 export function logItems(checkpoint: Checkpoint): Item[] {
   const make = async () => Buffer.from(formatNote(checkpoint.note));
-  const log = (path: string, kind: FileKind): Item => ({
+  const log = (path: string, kind: FileKind, isCoded = false): Item => ({
     ask: `/log/${path}`,
     file: `log/${path}`,
     kind,
-    isCoded: false,
+    isCoded,
   });
   return [
     ...['key', 'key.pem', 'key.proof'].map((path) => log(path, 'log')),
     { ...log('checkpoint', 'log'), make },
-    ...tilesOf(checkpoint.size).map((tile) => log(tilePath(tile), 'log-tile')),
+    ...tilesOf(checkpoint.size).map((tile) => log(tilePath(tile), 'log-tile', true)),
   ];
 }
 

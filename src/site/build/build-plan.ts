@@ -99,10 +99,9 @@ export async function planBuild(
   return units;
 }
 
-/** The head of the public log with all that is public in it. Null for a registry without one at the build's address. */
+/** The head of the public log. Null for a registry without one at the build's address. */
 async function logOf({ registry, url }: Site): Promise<Checkpoint | null> {
   const log = registry.config.url === url ? await publicLogOf(registry) : null;
-  await log?.update();
   return log && log.checkpoint();
 }
 

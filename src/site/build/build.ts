@@ -4,6 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { takePublicSnapshot, type PublicSnapshot } from '../../registry/public-snapshot.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { publicLogOf } from '../../registry/transparency/public-log.ts';
 import type { Answers } from '../answers.ts';
 import { openBuildFolder, type Beginnings, type BuildFolder } from './build-folder.ts';
 import { manifestName, pathsOf, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
@@ -62,6 +63,8 @@ const attempts = 3;
  */
 export async function buildSite(registry: Registry, options: BuildOptions): Promise<Built> {
   const folder = await openBuildFolder(options.out);
+  // What is public enters the log first, which the build takes along.
+  if (registry.config.url === options.url) await (await publicLogOf(registry))?.update();
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const snapshot = await takePublicSnapshot(registry);
     const built = await buildOnce(folder, snapshot, options);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCoordinate } from '../../../src/model/address.ts';
 import { resourceRef, type Resource } from '../../../src/model/resource.ts';
 import { signersOf, parseVerifierKey, formatNote } from '../../../src/model/transparency/note.ts';
+import { decodeLeaf } from '../../../src/model/transparency/leaf.ts';
 import { formatProof, parseCheckpoint, parseProof } from '../../../src/model/transparency/checkpoint.ts';
 import { nodesIn } from '../../../src/model/transparency/tiles.ts';
 import { isConsistent, isIncluded, leafHash, proveConsistency } from '../../../src/model/transparency/tree.ts';
@@ -244,6 +245,37 @@ describe('the public log', () => {
     const later = another();
     expect((await fsck(later)).damages).toEqual([{ key: keys[2], detail: 'It is missing.' }]);
     await expect(publicLogOf({ ...later, bucket: { ...later.bucket } })).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('announces a key that takes the place of one, once, whichever of the nodes has it first', async () => {
+    const { registry, another } = createLoggedWorld();
+    const [old, next] = ['the secret of the key of this public log', 'the secret of the key that comes after it'];
+    const node = (made: Registry, ...secrets: string[]) => ({
+      ...made,
+      bucket: { ...made.bucket },
+      logKey: { read: () => null, make: () => secrets.join('\n') },
+    });
+    await put(registry, '@acme/apis/pay@1.0.0');
+    const [first, second] = [await logOf(node(registry, old)), await logOf(node(another(), next, old))];
+    for (const log of [second, first, second, first]) await log.update();
+    expect((await leavesIn(second)).map(shown)).toEqual([
+      'key',
+      'listed @acme/apis/pay@1.0.0',
+      'latest @acme/apis/pay@1.0.0',
+      'key',
+    ]);
+    const proof = (await second.proveKey())!;
+    expect(decodeLeaf(proof.extra!)).toMatchObject({ event: 'key', key: second.key });
+    const keys = [first.key, second.key].map((key) => parseVerifierKey(key)!);
+    expect(signersOf(proof.checkpoint.note, keys)).toHaveLength(2);
+    // After a restart it is known what was announced; and one may go back.
+    const third = await logOf(node(another(), next, old));
+    await third.update();
+    expect((await third.checkpoint()).size).toBe(4);
+    const back = await logOf(node(another(), old, next));
+    await back.update();
+    expect((await leavesIn(back)).map(shown).at(-1)).toBe('key');
+    expect((await back.proveKey())!.index).toBe(4);
   });
 
   test('a registry without an address, or in a bucket without a key of its own, has none', async () => {
