@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { readSecret } from '../config/environment.ts';
 import { RegistryError } from '../model/errors.ts';
-import { formatVerifierKey, signingKey } from '../model/transparency/note.ts';
+import { formatVerifierKey, mlDsaKey, signingKey } from '../model/transparency/note.ts';
 import { parsePolicy } from '../model/transparency/policy.ts';
 import { readConfig, type CommonOptions } from './command-context.ts';
 import { complain, print } from './output.ts';
@@ -40,20 +40,24 @@ export function witnessCommand(): Command {
         import('../witness/serve-witness.ts'),
         import('../registry/cipher.ts'),
       ]);
-      const key = signingKey(options.name, deriveKey(readKey(), '', 'stele witness'), 'cosignature');
+      const secret = readKey();
+      const keys = [
+        signingKey(options.name, deriveKey(secret, '', 'stele witness'), 'cosignature'),
+        mlDsaKey(options.name, deriveKey(secret, '', 'stele witness ml-dsa-44')),
+      ];
       const logs = await readLogs(options.policy);
       const config = await readConfig(command);
       const bucket = await openBucket(config.store);
       await assertFormat(bucket);
       const served = await serveWitness(bucket, {
-        key,
+        keys,
         logs,
         port: numberIn(options.port, '--port'),
         host: options.host,
         interval: numberIn(options.interval, '--interval'),
         log: (level, event, fields) => complain(`${level} ${event} ${JSON.stringify(fields)}`),
       });
-      print(formatVerifierKey(key));
+      for (const key of keys) print(formatVerifierKey(key));
       complain(`Witness ${options.name} at ${served.url}, for ${logs.length} ${logs.length === 1 ? 'log' : 'logs'}`);
       await new Promise((ended) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, ended);

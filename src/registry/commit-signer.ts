@@ -1,6 +1,6 @@
 import type { CommitSigner } from '../model/artifact.ts';
 import { isSshSignatureOf, parseSshKey, parseSshSignature, sshFingerprint } from '../model/keys/ssh-signature.ts';
-import type { CommitSignature } from '../source/objects/commit.ts';
+import type { CommitSignature } from '../source/snapshot.ts';
 import type { Registry } from './registry.ts';
 
 /**

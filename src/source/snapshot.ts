@@ -1,7 +1,6 @@
 import type { Problem } from '../model/problem.ts';
 import type { Provenance } from '../model/artifact.ts';
 import type { CommitNote } from '../model/resource.ts';
-import type { CommitSignature } from './objects/commit.ts';
 
 /** A file of a snapshot: its bytes, or why it cannot be read. */
 export type SnapshotFile =
@@ -18,6 +17,14 @@ export interface SnapshotEntry {
   kind: 'file' | 'symlink' | 'submodule';
   /** Git object id. For a file, the id of its blob. */
   id: string;
+}
+
+/** The signature that a commit carries. Nothing says yet that it holds. */
+export interface CommitSignature {
+  /** What was signed: the commit object without the signature. */
+  payload: Buffer;
+  /** Armored, of ssh or OpenPGP. */
+  text: string;
 }
 
 /**

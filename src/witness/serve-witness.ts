@@ -10,7 +10,8 @@ import { createWitness, type WitnessedLog } from './witness.ts';
 const maxRequest = 64 * 1024;
 
 export interface WitnessOptions {
-  key: SigningKey;
+  /** All of one name. */
+  keys: readonly SigningKey[];
   logs: readonly WitnessedLog[];
   port: number;
   host: string;
@@ -19,13 +20,13 @@ export interface WitnessOptions {
   log: (level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
 }
 
-/** Serves a witness (C2SP tlog-witness): `add-checkpoint`, the newest checkpoint of each log, and its key at `/key`. */
+/** Serves a witness (C2SP tlog-witness): `add-checkpoint`, the newest checkpoint of each log, and its keys at `/key`. */
 export async function serveWitness(
   bucket: Bucket,
   options: WitnessOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { key, logs, port, host, interval, log } = options;
-  const witness = createWitness(bucket, { key, logs, now: () => new Date() });
+  const { keys, logs, port, host, interval, log } = options;
+  const witness = createWitness(bucket, { keys, logs, now: () => new Date() });
   const stop = new AbortController();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -42,7 +43,7 @@ export async function serveWitness(
     }
     const [, originHash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path) ?? [];
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && path === '/key') return send(200, `${formatVerifierKey(key)}\n`);
+    if (isRead && path === '/key') return send(200, keys.map((key) => `${formatVerifierKey(key)}\n`).join(''));
     const text = isRead && originHash !== undefined ? await witness.latest(originHash) : null;
     return text === null ? send(404, 'Nothing is here.\n') : send(200, text);
   }

@@ -42,11 +42,12 @@ const folder = 'witness/';
 
 /**
  * Opens a witness whose state is in a bucket: each cosigned checkpoint of a log is one key that is written if
- * absent, so that of two processes only one can go on from a checkpoint. `now`: for the time of a cosignature.
+ * absent, so that of two processes only one can go on from a checkpoint. Each key cosigns. `now`: for the time of a
+ * cosignature.
  */
 export function createWitness(
   bucket: Bucket,
-  { key, logs, now }: { key: SigningKey; logs: readonly WitnessedLog[]; now: () => Date },
+  { keys, logs, now }: { keys: readonly SigningKey[]; logs: readonly WitnessedLog[]; now: () => Date },
 ): Witness {
   /** The number of the newest key of each log, as far as this process knows. */
   const newest = new Map<string, number>();
@@ -80,15 +81,17 @@ export function createWitness(
     const isEmptyRoot = checkpoint.size > 0 || Buffer.compare(checkpoint.root, emptyRoot) === 0;
     if (!isEmptyRoot || !isConsistent(last, checkpoint, proof))
       return { status: 422, body: 'The checkpoint does not go on from the one before.\n' };
-    const cosignature = cosign(key, checkpoint.note.text, Math.floor(now().getTime() / 1000));
+    const time = Math.floor(now().getTime() / 1000);
+    const cosignatures = keys.map((key) => cosign(key, checkpoint.note.text, time));
+    const body = cosignatures.map(formatSignature).join('');
     // What was cosigned before is not kept again: anyone may send it.
-    if (old === checkpoint.size && number > 0) return { status: 200, body: formatSignature(cosignature) };
+    if (old === checkpoint.size && number > 0) return { status: 200, body };
     const own = checkpoint.note.signatures.filter(({ name }) => name === checkpoint.origin);
-    const signed = formatNote({ text: checkpoint.note.text, signatures: [...own, cosignature] });
+    const signed = formatNote({ text: checkpoint.note.text, signatures: [...own, ...cosignatures] });
     const bytes = Buffer.from(signed);
     const isOurs = (stored: Uint8Array) => Buffer.compare(stored, bytes) === 0;
     const place = `${folder}${originHash}/${pad(number + 1)}`;
-    if (await putOwn(bucket, place, bytes, isOurs)) return { status: 200, body: formatSignature(cosignature) };
+    if (await putOwn(bucket, place, bytes, isOurs)) return { status: 200, body };
     // Another process was faster.
     const { size } = parseCheckpoint((await read(originHash)).text!)!;
     return { status: 409, body: `${size}\n` };

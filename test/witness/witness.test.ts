@@ -4,6 +4,7 @@ import { checkpointText, formatHashes, parseCheckpoint } from '../../src/model/t
 import {
   formatNote,
   formatVerifierKey,
+  mlDsaKey,
   parseSignatures,
   signersOf,
   signingKey,
@@ -19,6 +20,7 @@ import { createLoggedWorld, put } from '../registry/transparency/logged.ts';
 
 const logKey = signingKey('log.test/log', Buffer.alloc(32, 1));
 const witnessKey = signingKey('witness.test/w', Buffer.alloc(32, 2), 'cosignature');
+const otherKey = mlDsaKey('witness.test/w', Buffer.alloc(32, 3));
 const now = () => new Date('2026-01-02T03:04:05Z');
 
 /** A log of leaves; `fork`: from this leaf on it has others. */
@@ -37,7 +39,7 @@ function logOf(fork = Infinity) {
 }
 
 const open = (bucket = createMemoryBucket()) =>
-  createWitness(bucket, { key: witnessKey, logs: [{ key: logKey, url: null }], now });
+  createWitness(bucket, { keys: [witnessKey, otherKey], logs: [{ key: logKey, url: null }], now });
 
 describe('a witness', () => {
   test('cosigns what goes on from what it has seen, and nothing else', async () => {
@@ -48,10 +50,10 @@ describe('a witness', () => {
     expect(await witness.add(await log.request(9, 9))).toMatchObject({ status: 200 });
     const head = parseCheckpoint((await witness.latest(hash('sha256', logKey.name)))!)!;
     expect(head.size).toBe(9);
-    expect(signersOf(head.note, [logKey, witnessKey])).toHaveLength(2);
+    expect(signersOf(head.note, [logKey, witnessKey, otherKey])).toHaveLength(3);
     const line = parseSignatures(first.body)!;
     const text = (await log.request(0, 5)).split('\n\n')[1]!;
-    expect(signersOf({ text: `${text}\n`, signatures: line }, [witnessKey])).toHaveLength(1);
+    expect(signersOf({ text: `${text}\n`, signatures: line }, [witnessKey, otherKey])).toHaveLength(2);
 
     expect(await witness.add(await log.request(5, 12))).toEqual({ status: 409, body: '9\n' });
     expect(await witness.add(await log.request(0, 12))).toEqual({ status: 409, body: '9\n' });
@@ -87,7 +89,7 @@ test('a registry has its heads cosigned, and a rewritten one gets no cosignature
   const world = createLoggedWorld();
   const own = (await publicLogOf(world.registry))!;
   const witness = await serveWitness(createMemoryBucket(), {
-    key: witnessKey,
+    keys: [witnessKey],
     logs: [
       {
         key: { name: own.origin, algorithm: 'note', key: Buffer.from(own.key.split('+')[2]!, 'base64').subarray(1) },

@@ -44,7 +44,7 @@ export function provenanceStatement({ registry, repository, digest, manifest, co
     predicateType,
     predicate: {
       buildDefinition: {
-        buildType: `${registry}/docs/public-log`,
+        buildType: `${registry}/docs/attestations`,
         externalParameters: { repository: from, commit, path, validation, ...(view && { view }) },
         internalParameters: { ...(job && { job }), ...(signer && { signedBy: signer }) },
         resolvedDependencies: [

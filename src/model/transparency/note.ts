@@ -41,6 +41,7 @@ const maxSignatures = 64;
 const namePattern = /^[^\s+\p{Z}]+$/u;
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+const mlDsaSeedPrefix = Buffer.from('3034020100300b060960864801650304031104228020', 'hex');
 const mlDsaPrefix = Buffer.from('30820532300b06096086480165030403110382052100', 'hex');
 const keyLengths: Record<Algorithm, number> = { note: 32, cosignature: 32, 'ml-dsa-44': 1312 };
 
@@ -49,6 +50,13 @@ export function signingKey(name: string, seed: Uint8Array, algorithm: 'note' | '
   const secret = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(secret).export({ format: 'der', type: 'spki' });
   return { name, algorithm, key: spki.subarray(spkiPrefix.length), secret };
+}
+
+/** The ML-DSA-44 key with this seed of 32 bytes, which cosigns (RFC 9881 §6: a private key as its seed). */
+export function mlDsaKey(name: string, seed: Uint8Array): SigningKey {
+  const secret = createPrivateKey({ key: Buffer.concat([mlDsaSeedPrefix, seed]), format: 'der', type: 'pkcs8' });
+  const spki = createPublicKey(secret).export({ format: 'der', type: 'spki' });
+  return { name, algorithm: 'ml-dsa-44', key: spki.subarray(mlDsaPrefix.length), secret };
 }
 
 /** The id of a key: 8 hexadecimal digits. */
@@ -112,7 +120,8 @@ export function signText(key: SigningKey, text: string): NoteSignature {
 
 /** Cosigns the text of a checkpoint as a witness. `time`: seconds since 1970. */
 export function cosign(key: SigningKey, text: string, time: number): NoteSignature {
-  const signature = sign(null, cosignedMessage(text, time), key.secret);
+  const message = key.algorithm === 'ml-dsa-44' ? subtreeMessage(key.name, text, BigInt(time))! : cosignedMessage(text, time); // prettier-ignore
+  const signature = sign(null, message, key.secret);
   const timestamp = Buffer.alloc(8);
   timestamp.writeBigUInt64BE(BigInt(time));
   return { name: key.name, id: keyId(key), signature: Buffer.concat([timestamp, signature]) };

@@ -25,7 +25,7 @@ export async function keepLog(registry: Registry, interval = 15_000): Promise<{ 
     woken.resolve();
   });
   const pause = (milliseconds: number): Promise<void> =>
-    delay(milliseconds, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    delay(Math.max(0, milliseconds), undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
 
   async function update(organizations?: readonly string[]): Promise<void> {
     await log!.update(organizations).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { CommitNote } from '../../model/resource.ts';
+import type { CommitSignature } from '../snapshot.ts';
 
 /** The parts of a commit object that Stele uses. */
 export interface Commit {
@@ -8,14 +9,6 @@ export interface Commit {
   committedAt: string | null;
   note: CommitNote | null;
   signature: CommitSignature | null;
-}
-
-/** The signature that a commit carries. Nothing says yet that it holds. */
-export interface CommitSignature {
-  /** What was signed: the commit object without the signature. */
-  payload: Buffer;
-  /** Armored, of ssh or OpenPGP. */
-  text: string;
 }
 
 /** Bytes of a signature, and of a commit whose signature is looked at. */
