@@ -14,7 +14,7 @@ import { listAll, type Bucket } from './bucket.ts';
 import { corrupt } from './generations.ts';
 import { putOwn } from './put-own.ts';
 
-/** Long: whoever writes, reads and checks the log must agree on its keys and its batches, which are nobody else's. */
+/** Over 300 lines: whoever writes, reads and checks the log must agree on its keys and batches, which are nobody else's. */
 
 /** By organization: the number of the newest entry of its log that was read into the tree; -1: it was not begun. */
 export type Cursors = Readonly<Record<string, number>>;

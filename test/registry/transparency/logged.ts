@@ -30,7 +30,7 @@ export async function put(
 ): Promise<void> {
   const { coordinate, selector } = parseCoordinate(name)!;
   const version = selector.kind === 'version' ? selector.version : '1.0.0';
-  const document = `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n`;
+  const document = `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\npaths: {}\n`;
   const result = await publish(registry, {
     coordinate,
     snapshot: createUpload('a.yaml', Buffer.from(document)),
