@@ -109,7 +109,10 @@ async function simulate(lives: number): Promise<string[]> {
       labels.add(name);
     }
     const dying = await open(another(), endingAt(bucket, 1 + below(4), below(2) === 0)).catch(() => null);
-    const works = [dying?.update().catch(() => undefined), below(2) ? survivor.update() : undefined];
+    const works = [
+      dying === null ? Promise.resolve() : dying.update().catch(() => undefined),
+      below(2) ? survivor.update() : Promise.resolve(),
+    ];
     await Promise.all(works);
     for (const log of [dying, survivor]) if (log) observer.note(formatNote((await log.checkpoint()).note));
     if (life % 50 === 0) survivor = await open(another(), { ...bucket });
@@ -155,6 +158,7 @@ async function kill(lives: number): Promise<string[]> {
         if (name !== undefined) labels.add(name);
       });
       while (labels.size === before && child.exitCode === null) await delay(5);
+      if (labels.size === before) throw new Error('A process ended before it had published anything.');
       await delay(below(1500));
       child.kill('SIGKILL');
       await ended;

@@ -56,9 +56,9 @@ export function createWitness(
     const prefix = `${folder}${originHash}/`;
     let number = newest.get(originHash) ?? 0;
     for (;;) {
-      const keys = await bucket.list(prefix, number === 0 ? {} : { after: prefix + pad(number) });
-      if (keys.length === 0) break;
-      number = Number(keys.at(-1)!.slice(prefix.length));
+      const listed = await bucket.list(prefix, number === 0 ? {} : { after: prefix + pad(number) });
+      if (listed.length === 0) break;
+      number = Number(listed.at(-1)!.slice(prefix.length));
     }
     newest.set(originHash, number);
     const bytes = number === 0 ? null : await bucket.get(prefix + pad(number));

@@ -22,7 +22,7 @@ export interface Attested {
   publishedAt: string;
 }
 
-export const statementType = 'application/vnd.in-toto+json';
+const statementType = 'application/vnd.in-toto+json';
 export const predicateType = 'https://slsa.dev/provenance/v1';
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
