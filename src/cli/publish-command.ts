@@ -36,7 +36,10 @@ export function publishCommand(): Command {
         return;
       }
       const published = await withRegistry(command, async (registry) => {
-        const { datedUpload, publish } = await import('../registry/publish.ts');
+        const [{ publish }, { datedUpload }] = await Promise.all([
+          import('../registry/publish.ts'),
+          import('../registry/dated-upload.ts'),
+        ]);
         const { findResource } = await import('../registry/find-resource.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);

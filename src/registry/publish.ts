@@ -37,7 +37,6 @@ import { malformedLabel, type Placed } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
-import type { Snapshot } from '../source/snapshot.ts';
 import { encodeJson } from '../model/json.ts';
 
 /** How a publish ended. Only `published` changed anything. */
@@ -52,26 +51,6 @@ export function nextVersionOf(result: PublishResult): NextVersion | null {
   const { artifact } = result.compiled;
   if (result.outcome !== 'published' || artifact === null) return null;
   return { resource: result.resource, version: result.version, artifact };
-}
-
-/**
- * An upload as it is published: now, or, for moving in, in its place by the date that another registry had for it
- * (decision 170). `latest`: whether it may become the latest. Throws `malformed` for a time that is none, or that is yet
- * to come.
- */
-export function datedUpload(
-  { now }: Pick<Registry, 'now'>,
-  snapshot: Snapshot,
-  createdAt: string | null,
-  latest: boolean,
-): Pick<PublishRequest, 'snapshot' | 'isPast' | 'latest'> {
-  if (createdAt === null) return { snapshot, latest };
-  const time = Date.parse(createdAt);
-  if (Number.isNaN(time)) throw new RegistryError('malformed', `${createdAt} is not a time.`);
-  if (time > now().getTime())
-    throw new RegistryError('malformed', `${createdAt} is in the future. Say when it was published.`);
-  const committedAt = new Date(time).toISOString();
-  return { snapshot: { ...snapshot, committedAt }, isPast: true, latest: latest && 'newer' };
 }
 
 /**
