@@ -8,6 +8,11 @@ export interface DeployedPage extends Place {
   /** Identifies the bytes of its file: a digest, or the id of a blob. */
   source: string;
   facts: PageFacts;
+  /**
+   * The time of the commit that changed its file last. `isEarlier`: that or an earlier one did, since the first deployment
+   * from git had it already. Absent: it was sent, or deployed before this was kept.
+   */
+  lastChange?: { at: string; isEarlier?: true };
   /** Problems that rendering found. Absent: none. */
   problems?: Problem[];
 }
@@ -28,8 +33,8 @@ export interface EmbeddedVersion {
 }
 
 /**
- * Everything that a deployment consists of: the `config` object of its manifest. Contains no time:
- * the same files and settings give the same digest.
+ * Everything that a deployment consists of: the `config` object of its manifest. Contains no time but
+ * those of commits: the same files and settings again give the same digest.
  */
 export interface DeploymentContents {
   format: 1;

@@ -1,6 +1,7 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
 import { commitLinks } from '../../site/pages/commit-links.ts';
+import { dayOf } from '../../site/pages/dates.ts';
 import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
 import type { DeployedPage } from '../model/deployment.ts';
@@ -75,6 +76,7 @@ export async function sitePage(
     previous: neighbour(previous),
     next: neighbour(next),
     edit: editLink(granted, path),
+    lastChange: page.lastChange ? { ...page.lastChange, day: dayOf(page.lastChange.at) } : null,
     expires: placed.expires ?? null,
     styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
@@ -155,6 +157,7 @@ function barePage(
     previous: null,
     next: null,
     edit: null,
+    lastChange: null,
     expires: placed.expires ?? null,
     styles,
     ...more,

@@ -26,6 +26,8 @@ export interface SiteFiles {
   files: readonly SiteFile[];
   /** Reads these, in order. A problem says why one cannot be read. */
   read(paths: readonly string[]): Promise<(Uint8Array | Problem)[]>;
+  /** The time of their commit. Null or absent: they were sent, or it is not known. */
+  committedAt?: string | null;
 }
 
 /** Everything that a deployment is made from. */
@@ -102,7 +104,13 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
         continue;
       }
       const { source } = sources[index]!;
-      const entry = { source, facts: page.facts, ...(parts.length > 0 && { problems: parts }) };
+      const lastChange = lastChangeOf(input, path, source);
+      const entry = {
+        source,
+        facts: page.facts,
+        ...(lastChange && { lastChange }),
+        ...(parts.length > 0 && { problems: parts }),
+      };
       pieces.push({ bytes: encodeJson(page.content), keep: (place) => void (pages[path] = { ...entry, ...place }) });
     }
   }
@@ -128,6 +136,19 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
     report: digestOf(reportBytes),
   };
   return { contents, built: buildDeployment(contents, reportBytes), bundles: objects, report, rendered };
+}
+
+/** When a page that is rendered anew was changed last, as far as the commits of deployments tell. */
+function lastChangeOf(
+  { previous, committedAt = null }: DeploymentInput,
+  path: string,
+  source: string,
+): DeployedPage['lastChange'] {
+  const before = previous && Object.hasOwn(previous.pages, path) ? previous.pages[path]! : null;
+  if (before?.source === source) return before.lastChange;
+  if (committedAt === null) return undefined;
+  const wasFollowed = Object.values(previous?.pages ?? {}).some(({ lastChange }) => lastChange !== undefined);
+  return wasFollowed ? { at: committedAt } : { at: committedAt, isEarlier: true };
 }
 
 /** The versions that embedded references mean now, and the operations that they do not have. */

@@ -57,6 +57,7 @@ export function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], f
   const start = folder === '' ? '' : `${folder}/`;
   const inFolder = entries.filter(({ path }) => path.startsWith(start));
   return {
+    committedAt: snapshot.committedAt,
     files: inFolder.map(({ path, id }) => ({ path: path.slice(start.length), source: id })),
     async read(paths) {
       const read = await snapshot.read(paths.map((path) => start + path));

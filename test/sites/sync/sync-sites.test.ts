@@ -62,6 +62,23 @@ describe('a site in a repository', () => {
     });
   });
 
+  test('says of each page which commit changed it last, and no more than the deployments tell', async () => {
+    const registry = createTestRegistry();
+    const at = (day: number) => `2026-05-0${day}T00:00:00.000Z`;
+    const publish = (day: number, files: Record<string, string>) =>
+      syncSites(syncingOf(registry), snapshotOf(url, `c${day}`, files, at(day)), [docs]);
+    await publish(1, { 'docs/index.md': '# Home', 'docs/b.md': 'B' });
+    await publish(2, { 'docs/index.md': '# Home', 'docs/b.md': 'B2', 'docs/c.md': 'C' });
+    await publish(3, { 'docs/index.md': '# Home', 'docs/b.md': 'B2', 'docs/c.md': 'C' });
+    const { contents, deployment } = (await grantSite(registry, anonymous, handbook))!;
+    expect(deployment.label).toBe('2');
+    expect(Object.entries(contents.pages).map(([path, { lastChange }]) => [path, lastChange])).toEqual([
+      ['b.md', { at: at(2) }],
+      ['c.md', { at: at(2) }],
+      ['index.md', { at: at(1), isEarlier: true }],
+    ]);
+  });
+
   test('stays as it is while a commit cannot be published', async () => {
     const registry = createTestRegistry();
     await sync(registry, 'c1', { 'docs/index.md': '# Home' });
