@@ -15,15 +15,21 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Boxes as `:::note Title` … `:::`, and as GitHub writes them: `> [!NOTE]`. Unknown kinds stay text.
+ * Boxes as `:::note Title` or `:::note[Title]` … `:::`, and as GitHub writes them: `> [!NOTE]`. Unknown kinds stay text.
  */
 export function addAdmonitions(markdown: MarkdownIt): void {
   for (const kind of Object.keys(kinds)) {
     markdown.use(container, kind, {
-      validate: (parameters: string) => parameters.trim().split(/\s/, 1)[0] === kind,
+      validate: (parameters: string) => parameters.trim().split(/[\s[]/, 1)[0] === kind,
       render(tokens: { nesting: number; info: string }[], at: number) {
         if (tokens[at]!.nesting < 0) return kind === 'details' ? '</details>\n' : '</div>\n';
-        return opening(kind, tokens[at]!.info.trim().slice(kind.length).trim());
+        return opening(
+          kind,
+          tokens[at]!.info.trim()
+            .slice(kind.length)
+            .trim()
+            .replace(/^\[(.*)\]$/, '$1'),
+        );
       },
     });
   }

@@ -150,6 +150,12 @@ describe('a hostile page', () => {
     expect(render(text.repeat(most + 2)).rules).toEqual(['site-page-limit']);
   });
 
+  test('has the titles of boxes as Docusaurus writes them', () => {
+    const { html, rules } = render(':::tip[Another tip]\n\nRead it.\n\n:::\n');
+    expect(rules).toEqual([]);
+    expect(html).toContain('<div class="box tip" role="note"><p class="box-title">Another tip</p>\n<p>Read it.</p>');
+  });
+
   test('has the tabs and folds of VitePress', () => {
     const group = '::: code-group\n\n```js [a.js]\n1;\n```\n\n```sh\nls\n```\n\n:::\n\n```js [b.js]\n2;\n```\n';
     const { html, rules } = render(`:::details Why *so*\nBecause.\n:::\n\n${group}`);
