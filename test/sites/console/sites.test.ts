@@ -101,7 +101,9 @@ describe('a site', () => {
     expect([refused.status, refused.text.includes('../out')]).toEqual([400, true]);
     expect((await writer.send(`${at}/connection`, { ...bad, '/folder': 'docs' })).status).toBe(303);
     const connected = (await writer.get(at)).text;
-    expect(connected).toContain('They come from https://github.com/acme/docs. Change them there: each push is published.');
+    expect(connected).toContain(
+      'They come from https://github.com/acme/docs. Change them there: each push is published.',
+    );
     expect(connected).toContain('behind');
     expect(connected).not.toContain(`${at}/upload`);
     expect((await writer.get(`${at}/connection`)).text).toContain('value="docs"');
