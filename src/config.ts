@@ -56,6 +56,8 @@ export interface Config {
   limits: CompileLimits & { treeEntries: number };
   /** What each organization may have at most, unless it has quotas of its own. */
   quotas: Quotas;
+  /** Organizations whose rulesets may have functions of their own. */
+  rulesets: { functions: string[] };
   /** Isolation of the parser: bwrap if it works, always bwrap, or only Node's permission model. */
   sandbox: 'auto' | 'bwrap' | 'node';
   cache: {
@@ -112,6 +114,7 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
   mail?: MailConfig;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
+  rulesets?: { functions?: string[] };
   publicLog?: { key?: SecretName; witnesses?: { url: string; key: string }[] };
   metrics?: { port: number; host?: string };
   sites?: { hosts?: Record<string, string>; previewDays?: number };

@@ -2,6 +2,7 @@ import { isObject } from '../model/json.ts';
 import { isUrlPath } from '../model/address.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
+import { isCode } from './interpreter/modules.ts';
 import { isParsed, type UnparsedFile } from './kind.ts';
 import { fileTooLarge, parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
@@ -134,7 +135,7 @@ function readFile(
   isEntry: boolean,
 ): { file: ParsedFile | UnparsedFile; problems: Problem[] } {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (isEntry || isUrlPath(path) || /\.(?:json|ya?ml)$/i.test(name) || !name.includes('.')) {
+  if ((isEntry && !isCode(path)) || isUrlPath(path) || /\.(?:json|ya?ml)$/i.test(name) || !name.includes('.')) {
     const parsed = parseFile(path, bytes, limits);
     if (parsed.ok) return { file: parsed.file, problems: parsed.problems };
     const text = isEntry ? decodeText(bytes).text : null;

@@ -39,6 +39,19 @@ export interface GivenRuleset {
   extended?: Readonly<Record<string, Pick<GivenRuleset, 'digest' | 'json'>>>;
 }
 
+/** The member of a published ruleset with the files of its code: their texts by path. */
+export const modulesMember = 'x-stele-modules';
+
+/** The member of a ruleset that names its functions, each with its file: `a/b.js`, or `a/b.js#name` in a ruleset that is a module. */
+export const functionsMember = 'x-stele-functions';
+
+/** Whether a ruleset, or one that it extends, has functions of its own. */
+export function hasCode({ json, extended = {} }: Pick<GivenRuleset, 'json' | 'extended'>): boolean {
+  return [json, ...Object.values(extended).map((base) => base.json)].some((text) =>
+    text.includes(`"${modulesMember}"`),
+  );
+}
+
 export interface CompileInput {
   /** The expected type. Null accepts any type, as for discovery and `stele lint`. */
   type: ResourceType | null;
@@ -51,8 +64,16 @@ export interface CompileInput {
   /** How the ruleset's findings decide. Default: errors block. */
   gate?: CompileGate;
   limits: CompileLimits;
+  /** Whether the code of a ruleset may run, the document's or the one that it is checked against, and the date that it sees. */
+  code?: RulesetCode;
   /** Then there is no artifact. */
   reportOnly?: boolean;
+}
+
+/** The permission to run the functions of a ruleset. */
+export interface RulesetCode {
+  /** The date of the commit, ISO 8601; null if there is none. */
+  date: string | null;
 }
 
 /** How the findings of a ruleset decide about a document. */

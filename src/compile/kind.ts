@@ -15,6 +15,15 @@ export interface UnparsedFile {
   example?: { value: unknown };
 }
 
+/** The code of a ruleset, and what was found when it was read. */
+export interface CollectedCode {
+  /** The texts of its files by path. */
+  modules: Readonly<Record<string, string>>;
+  problems: Problem[];
+  /** The files of the ruleset with its functions named. Those that are modules are there as data. */
+  files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
+}
+
 /** The input of a kind's compiler. */
 export interface KindInput {
   entry: ParsedFile;
@@ -23,6 +32,8 @@ export interface KindInput {
    */
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
   input: CompileInput;
+  /** The code of a ruleset, where it may run. */
+  code?: CollectedCode | null;
 }
 
 export interface KindResult extends DocumentFacts {

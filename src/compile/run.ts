@@ -3,11 +3,14 @@ import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import type { Exemption } from '../model/problem.ts';
 import { collect, type LoadedFile, type PathsOf } from './collect.ts';
-import type { Artifact, CompileInput, GivenRuleset } from './compile.ts';
+import type { Artifact, CompileInput } from './compile.ts';
+import type { Interpreter } from './interpreter/interpreter.ts';
+import { isCode } from './interpreter/modules.ts';
+import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
 import { sayOtherKind } from './other-kinds.ts';
-import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
+import { isParsed, problemAt, type CompileKind, type KindResult, type UnparsedFile } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
 import { openapiAddresses } from './openapi/openapi-addresses.ts';
 import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
@@ -48,10 +51,14 @@ const compilers: Record<ResourceType, { compile: CompileKind; paths: PathsOf }> 
 export async function runCompile(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
+  interpreter: Interpreter | null = null,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   try {
     const { view } = input;
-    return await (view === undefined ? compileEntry(input, load) : compileView({ ...input, view }, load, plain));
+    const used = input.code === undefined ? null : interpreter;
+    return await (view === undefined
+      ? compileEntry(input, load, used)
+      : compileView({ ...input, view }, load, plainWith(used)));
   } catch (error) {
     if (isTooManyRounds(error)) {
       const message = 'References lead through too many others. Reference the targets directly.';
@@ -65,8 +72,8 @@ export async function runCompile(
 }
 
 /** How a view's result is compiled: as a document of its own, which is not in its author's words any more. */
-const plain: PlainCompiler = {
-  compile: (input, load) => compileEntry(input, load, true),
+const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
+  compile: (input, load) => compileEntry(input, load, interpreter, true),
   async bundle(input, load) {
     const { files, findings, overLimit } = await collect(input.entry, input.limits, load, compilers.apis.paths);
     const entry = files.get(input.entry);
@@ -74,17 +81,23 @@ const plain: PlainCompiler = {
     if (overLimit !== null || entry === undefined || !isParsed(entry)) return { bundle: null, problems };
     return compileOpenapi({ entry, files, input: { ...input, validation: 'lenient', ruleset: null } });
   },
-};
+});
 
 async function compileEntry(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
+  interpreter: Interpreter | null,
   isRewritten = false,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
-  const { files, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
-  const entry = files.get(input.entry);
+  const { files: collected, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
   if (overLimit !== null) return refused([overLimit]);
+  const isRuleset = isCode(input.entry) || typeAs(collected.get(input.entry), input) === 'rulesets';
+  const code = interpreter === null || !isRuleset ? null : await readCode(input.entry, collected, interpreter, load);
+  const files = code?.files ?? collected;
+  const entry = files.get(input.entry);
+  if (code?.problems.some(({ severity }) => severity === 'error')) return refused(code.problems);
+  if (isCode(input.entry) && code === null) return refused([problemAtFile('ruleset-refused', input.entry, codeIsOff)]);
   if (entry === undefined || !isParsed(entry)) {
     const other = entry === undefined || entry.text === null ? null : sayOtherKind(entry.text, undefined);
     return refused(
@@ -96,14 +109,14 @@ async function compileEntry(
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
-  const result = await compilers[type].compile({ entry, files, input });
-  const problems = [...result.problems];
+  const result = await compilers[type].compile({ entry, files, input, code });
+  const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
   for (const [path, found] of findings) if (isUsed(path)) problems.push(...found);
   const styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
-    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset)).finally(sayNoRule)));
+    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input), interpreter).finally(sayNoRule)));
     if (styled.length > 0)
       for (const read of await loadIgnored(input, load, new Set(files.keys()))) {
         ignored.push(...read.exemptions);
@@ -140,9 +153,23 @@ async function loadIgnored(
   return loaded.flatMap((file) => ('bytes' in file ? [readLintIgnore(file.path, file.bytes, limits, files)] : []));
 }
 
-function styleOf({ json, name, extended = {} }: GivenRuleset): Style {
+function styleOf({ ruleset, code, gate }: CompileInput): Style {
+  const { json, name, extended = {} } = ruleset!;
   const texts = Object.entries(extended).map(([coordinate, base]) => [coordinate, base.json]);
-  return { json, name, extended: Object.fromEntries(texts) as Record<string, string> };
+  const date = Date.parse(code?.date ?? gate?.today ?? '');
+  return {
+    json,
+    name,
+    extended: Object.fromEntries(texts) as Record<string, string>,
+    date: Number.isNaN(date) ? 0 : date,
+  };
+}
+
+const codeIsOff =
+  'The ruleset is code, which is not run here. The operator can allow it with "rulesets.functions" in the configuration.';
+
+function typeAs(entry: ParsedFile | UnparsedFile | undefined, { type }: CompileInput): ResourceType | null {
+  return entry === undefined || !isParsed(entry) ? null : (kindOf(entry.value)?.type ?? type);
 }
 
 /** The entry is read first. Its type decides how references are found in all files. */

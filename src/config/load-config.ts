@@ -46,6 +46,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     hosts,
     sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
     secretKey: given.secretKey ?? null,
+    rulesets: { functions: given.rulesets?.functions ?? [] },
     publicLog: { key: given.publicLog?.key ?? null, witnesses: fillWitnesses(given.publicLog?.witnesses) },
     login: (given.login ?? null) as LoginConfig | null,
     mail: given.mail ?? null,

@@ -16,6 +16,7 @@ import { withLockDependencies } from './gate/lock-dependencies.ts';
 import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
 import { pinnedReferences } from './graph/references.ts';
+import { codeFor } from './gate/ruleset-code.ts';
 import { readRecorded } from './gate/extended.ts';
 import { urlNow } from './host-of.ts';
 import { readJson, readManifestOf } from './stored.ts';
@@ -73,8 +74,18 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
   const { validation, view } = config;
   const { limits } = registry.config;
+  const code = codeFor(registry, coordinate, ruleset, snapshot.committedAt);
   const withSources = await registry.compiler.compile(
-    { type: coordinate.type, entry: path, ...(view && { view }), validation, ruleset, limits, ...(gate && { gate }) },
+    {
+      type: coordinate.type,
+      entry: path,
+      ...(view && { view }),
+      validation,
+      ruleset,
+      limits,
+      ...(gate && { gate }),
+      ...code,
+    },
     pinnedReferences(registry, (paths) => snapshot.read(paths), dependencies),
   );
   const compiledAgain = view === undefined ? withSources : withoutSources(withSources, path);

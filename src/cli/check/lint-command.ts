@@ -81,7 +81,9 @@ async function lint(
   const { blockOn, exemptions = [] } = settings ?? {};
   const gate = { blockOn: blockOn ?? 'error', exemptions, today, known: null };
   const validation = lenient ? 'lenient' : (settings?.validation ?? 'strict');
-  const asked = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }) };
+  // The user's own: it runs here without a switch.
+  const code = { date: snapshot.committedAt ?? today };
+  const asked = { type: null, entry, validation, ruleset, code, ...(ruleset !== null && { gate }) };
   const input = { ...asked, limits, reportOnly: true };
   const compiled = await withProgress(`Checking ${entry}`, () => compiler.compile(input, withoutRegistry(snapshot)));
   adviseRepository(file, compiled.report, isRepository);

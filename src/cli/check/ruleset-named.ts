@@ -53,7 +53,7 @@ async function read(
   const { snapshot, entry } = isUrl(place)
     ? await fetchDocument(place, limits.fileBytes, registry)
     : await openFolder(place, limits);
-  const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits } as const;
+  const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits, code: { date: null } } as const;
   const { artifact, report } = await compiler.compile(input, withoutRegistry(snapshot));
   if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
   const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;

@@ -3,6 +3,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { lintDocument } from '@redocly/openapi-core';
 import { leftOutOf } from '../../render/ruleset/left-out.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
+import { modulesMember } from '../compile.ts';
+import type { Interpreter, Program } from '../interpreter/interpreter.ts';
+import { modulesOf } from './ruleset-code.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
@@ -17,6 +20,8 @@ export interface Style {
   name: string;
   /** JSON texts of the rulesets that it extends by coordinate, by the coordinate as written. */
   extended?: Readonly<Record<string, string>>;
+  /** The time that its functions see, in milliseconds since 1970. */
+  date?: number;
 }
 
 const builtIn = readBuiltIn();
@@ -27,7 +32,8 @@ const builtIn = readBuiltIn();
  */
 export async function lintWithRuleset(
   given: Pick<KindInput, 'entry' | 'files'>,
-  { json, name, extended = {} }: Style,
+  { json, name, extended = {}, date = 0 }: Style,
+  interpreter: Interpreter | null = null,
 ): Promise<Problem[]> {
   const ruleset: unknown = JSON.parse(json);
   if (!isObject(ruleset)) return [];
@@ -41,11 +47,32 @@ export async function lintWithRuleset(
   const problems =
     rulesetForm(ruleset, '', find) === 'redocly'
       ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name)
-      : lintWithSpectral(given, { ruleset, name, find });
+      : lintWithSpectral(given, {
+          ruleset,
+          name,
+          find,
+          programs: await openPrograms([ruleset, ...bases.values()], interpreter, date),
+        });
   const leftOut = leftOutOf(ruleset);
   if (leftOut.length === 0) return problems;
   const message = `The ruleset ${name} is partial. Not checked: ${leftOut.join(', ')}.`;
   return [...problems, problemAt(given.entry, '', 'ruleset-partial', message, { severity: 'info' })];
+}
+
+/** A program for each ruleset that has code, by the files of it. */
+async function openPrograms(
+  rulesets: readonly unknown[],
+  interpreter: Interpreter | null,
+  date: number,
+): Promise<ReadonlyMap<unknown, Program>> {
+  const programs = new Map<unknown, Program>();
+  if (interpreter === null) return programs;
+  for (const ruleset of rulesets) {
+    const modules = modulesOf(ruleset);
+    if (modules !== null && isObject(ruleset))
+      programs.set(ruleset[modulesMember], await interpreter.open(modules, date));
+  }
+  return programs;
 }
 
 async function lintWithRedocly(

@@ -15,7 +15,7 @@ export function isRulesetCoordinate(name: unknown): name is string {
 /** The path of a neighbouring file, or the URL of a published ruleset, that `extends` names, or null if it names something else. */
 function fileOf(from: string, name: unknown): string | null {
   if (typeof name === 'string' && parseDocumentUrl(name)?.coordinate.type === 'rulesets') return name;
-  if (typeof name !== 'string' || !/\.(?:json|ya?ml)$/i.test(name) || isRulesetCoordinate(name)) return null;
+  if (typeof name !== 'string' || !/\.(?:json|ya?ml|[cm]?[jt]s)$/i.test(name) || isRulesetCoordinate(name)) return null;
   const target = resolveReference(from, name);
   return target.ok && target.fragment === null ? target.path : null;
 }
@@ -124,7 +124,7 @@ export function cannotExtend(name: string, presets: Iterable<string>): string {
     return `${shown} is not a ruleset that may be read here. Publish it, or check its address.`;
   if (/^https?:/.test(name))
     return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
-  if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;
+  if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is not run here. Copy its rules into this ruleset.`;
   if (/\.(?:json|ya?ml)$/i.test(name))
     return `The file ${shown} is not there, or it extends this one. Put it at that path of the same repository. A ruleset that is uploaded has no files beside it: extend a coordinate such as "@acme/rulesets/style".`;
   return `${shown} is not known. Extend a built-in ruleset (${[...presets].join(', ')}), a coordinate such as "@acme/rulesets/style", or a file of the same repository.`;

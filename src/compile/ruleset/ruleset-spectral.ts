@@ -1,6 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { closest } from '../../model/text/closest.ts';
+import { functionsMember, modulesMember } from '../compile.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
@@ -33,8 +34,9 @@ export async function checkSpectralRuleset(
   ruleset: Record<string, unknown>,
   broken: ReadonlySet<string>,
   find: FindRuleset = () => null,
+  runsCode = false,
 ): Promise<Problem[]> {
-  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
+  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key, runsCode));
   problems.push(...checkParserOptions(entry, ruleset['parserOptions']));
   const parts = overridesOf(ruleset);
   for (const member of ['rules', 'aliases']) {
@@ -47,10 +49,11 @@ export async function checkSpectralRuleset(
   const names = namesIn(ruleset, find);
   const paths = createPathCheck(aliases);
   const options = createOptionsCheck(entry);
-  problems.push(...checkPart(entry, '', ruleset, { paths, options, names, find }));
+  const functions = new Set(runsCode ? Object.keys(objectOf(ruleset[functionsMember])) : []);
+  problems.push(...checkPart(entry, '', ruleset, { paths, options, names, find, functions }));
   parts.forEach((part, at) => {
     const more = namesIn(part, find);
-    const within = { paths, options, names: names && more && new Set([...names, ...more]), find };
+    const within = { paths, options, names: names && more && new Set([...names, ...more]), find, functions };
     const base = joinPointer('/overrides', at);
     problems.push(
       ...checkPart(entry, base, part, within),
@@ -76,6 +79,8 @@ interface RuleContext {
   /** The names of all rules that are defined. Null if something that is extended is not known. */
   names: ReadonlySet<string> | null;
   find: FindRuleset;
+  /** The ruleset's own functions, where they may run. */
+  functions: ReadonlySet<string>;
 }
 
 function overridesOf(ruleset: Record<string, unknown>): Record<string, unknown>[] {
@@ -105,11 +110,12 @@ function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-function checkMember(entry: ParsedFile, key: string): Problem[] {
+function checkMember(entry: ParsedFile, key: string, runsCode: boolean): Problem[] {
   const at = joinPointer('', key);
   const refuse = (why: string) => [problemAt(entry, at, 'ruleset-refused', `"${key}" ${why}`, { on: 'key' })];
-  if (key === 'functions' || key === 'functionsDir')
-    return refuse(`loads code, which is never run. Use the core functions: ${list(functionNames)}.`);
+  const isCode = ['functions', 'functionsDir', functionsMember, modulesMember].includes(key);
+  if (isCode && runsCode) return [];
+  if (isCode) return refuse(`loads code, which is not run here. Use the core functions: ${list(functionNames)}.`);
   if (key === 'except')
     return refuse('is from Spectral before 6. Use "overrides" with "files: [file#/pointer]" and the rules off.');
   if (members.includes(key) || key.startsWith('x-')) return [];
@@ -207,8 +213,9 @@ function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>,
   const fieldProblem = typeof field === 'string' && field.startsWith('$') ? context.paths.problemOf(field) : null;
   if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
   const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
+  if (context.functions.has(name)) return problems;
   if (!functionNames.has(name) && !isOwn) {
-    const message = `${JSON.stringify(name)} is not a core function, and other functions are never run. Use one of ${list(functionNames)}.`;
+    const message = `${JSON.stringify(name)} is not a core function, and other functions are not run here. Use one of ${list(functionNames)}.`;
     return [...problems, problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message)];
   }
   const options = objectOf(step['functionOptions']);

@@ -12,6 +12,7 @@ import { checkRedoclyRuleset } from './ruleset-redocly.ts';
 import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
+import { functionsMember, modulesMember } from '../compile.ts';
 import { leaveOut, partialMember } from './ruleset-partial.ts';
 import { maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
@@ -47,14 +48,14 @@ export type RulesetForm = keyof typeof schemas;
  * or URLs. The author's bytes are kept. `title`, `description` and `version` may have the prefix
  * `x-`, because Redocly warns about the plain names.
  */
-export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
+export const compileRuleset: CompileKind = async ({ entry, files, input, code = null }) => {
   const { value } = entry;
   const inlined = isObject(value) ? inlineFiles(entry, value, files) : null;
   const form = rulesetForm(value, entry.path, inlined?.findFor(entry));
   let problems: Problem[] = [];
   let bundle = inlined?.ruleset ?? null;
   for (const file of [entry, ...(inlined?.used ?? [])]) {
-    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
+    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null), code !== null);
     problems.push(...(file === entry ? checked : checked.map((one) => asExtended(one))));
   }
   const contained = [...containedRulesets(entry).take(maxBases + 1)];
@@ -63,10 +64,12 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
       problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${maxBases} others. Split it.`),
     );
   for (const { file, pointer } of contained.slice(0, maxBases))
-    for (const problem of await checkFile(file, form, () => null))
+    for (const problem of await checkFile(file, form, () => null, code !== null))
       problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
   if (bundle !== null && bundle[partialMember] === true)
     ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
+  if (bundle !== null && code !== null && Object.keys(code.modules).length > 0)
+    bundle = { ...bundle, [modulesMember]: code.modules };
   const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
   return {
     problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
@@ -81,7 +84,12 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
 };
 
 /** Checks one file of a ruleset. */
-async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset): Promise<Problem[]> {
+async function checkFile(
+  file: ParsedFile,
+  form: RulesetForm,
+  find: FindRuleset,
+  runsCode: boolean,
+): Promise<Problem[]> {
   const { value } = file;
   if (!isObject(value))
     return [problemAt(file, '', 'schema', 'A ruleset must be an object with "rules" or "extends".')];
@@ -99,10 +107,19 @@ async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset)
   const problems = [...(form === 'spectral' ? faults.map(asSpectralDoes) : faults), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
   const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
-  return [...problems, ...(await check(file, value, broken, find))];
+  return [...problems, ...(await check(file, value, broken, find, runsCode))];
 }
 
-const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
+const spectralMembers = [
+  functionsMember,
+  'functions',
+  'functionsDir',
+  'aliases',
+  'overrides',
+  'formats',
+  'parserOptions',
+  'except',
+];
 
 /**
  * The linter that a ruleset is written for: Redocly, unless its content or file name indicates

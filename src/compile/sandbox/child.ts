@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { isShortWork } from '../../scheduling/short-work.ts';
 import type { LoadedFile } from '../collect.ts';
+import { functionsArgument } from './functions-argument.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
 import { giveWay } from './priority.ts';
@@ -69,7 +70,8 @@ export function startChild(
   isolation: Isolation,
   { compiledCode = null, snapshot = null, trade = 'all', isForeground = false }: ChildOptions = {},
 ): Child {
-  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { compiledCode, snapshot });
+  const args = trade === 'functions' ? [functionsArgument] : [];
+  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { args, compiledCode, snapshot });
   const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

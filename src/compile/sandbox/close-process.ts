@@ -49,7 +49,7 @@ const closedGlobals = words(
  * document that makes a parser run its text finds nothing to call. It does not stop code that
  * writes to the memory of the process; Node's permission model and bwrap do (`isolation.ts`).
  */
-export function closeProcess(): (message: ChildMessage) => void {
+export function closeProcess({ keepsWebAssembly = false } = {}): (message: ChildMessage) => void {
   const send = takeSender();
   // It was needed to read compiled code (`code-cache.ts`). Older versions of Node do not get it.
   process.permission?.drop?.('fs.write');
@@ -58,7 +58,8 @@ export function closeProcess(): (message: ChildMessage) => void {
   for (const key of Reflect.ownKeys(process)) if (!neededMembers.has(nameOf(key))) Reflect.deleteProperty(process, key);
   // Packages write warnings. Node calls `disconnect` when the parent is gone.
   Object.assign(process, { env: {}, stdout: silent, stderr: silent, disconnect: () => process.exit(0) });
-  for (const name of closedGlobals) Reflect.deleteProperty(globalThis, name);
+  for (const name of closedGlobals)
+    if (name !== 'WebAssembly' || !keepsWebAssembly) Reflect.deleteProperty(globalThis, name);
   return send;
 }
 

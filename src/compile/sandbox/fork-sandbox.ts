@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { functionsArgument } from './functions-argument.ts';
 import { infoDescriptor, sandboxCommand, type Isolation, type SandboxFiles } from './isolation.ts';
 
 const here = fileURLToPath(import.meta.url);
@@ -8,14 +9,21 @@ const here = fileURLToPath(import.meta.url);
 /** Whether this is the build that is packed, and not the sources. */
 export const isBuilt = here.endsWith('.js');
 
-/** What a sandbox can do: `code` renders pages and highlights the code in them, and does nothing else. */
-export type Trade = 'all' | 'code';
+/**
+ * What a sandbox can do. `code` renders pages and highlights the code in them, and does nothing else.
+ * `functions` compiles as `all` does, with the functions of rulesets: only there is WebAssembly.
+ */
+export type Trade = 'all' | 'code' | 'functions';
 
 /** The programs of sandboxes. */
 export const scripts: Readonly<Record<Trade, string>> = {
   all: join(dirname(here), isBuilt ? 'worker.cjs' : 'worker.ts'),
   code: join(dirname(here), isBuilt ? 'code-worker.cjs' : 'code-worker.ts'),
+  functions: join(dirname(here), isBuilt ? 'worker.cjs' : 'worker.ts'),
 };
+
+/** The interpreter's calls are on the stack of Node. */
+const functionsStack = '--stack-size=3900';
 
 export interface ForkOptions extends Omit<SandboxFiles, 'also'> {
   args?: readonly string[];
@@ -31,9 +39,15 @@ export function forkSandbox(
   memoryMegabytes: number,
   { args = [], ...files }: ForkOptions = {},
 ): ChildProcess {
+  const runsFunctions = args.includes(functionsArgument);
   const child = fork(script, args, {
-    ...sandboxCommand(isolation, memoryMegabytes, { ...files, also: [script] }),
-    env: files.compiledCode ? { NODE_COMPILE_CACHE: files.compiledCode } : {},
+    ...sandboxCommand(isolation, memoryMegabytes, {
+      ...files,
+      also: [script],
+      more: runsFunctions ? [functionsStack] : [],
+    }),
+    // The zone is the same everywhere, as functions of rulesets see it.
+    env: { ...(runsFunctions && { TZ: 'UTC' }), ...(files.compiledCode && { NODE_COMPILE_CACHE: files.compiledCode }) },
     cwd: dirname(here),
     serialization: 'advanced',
     // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or

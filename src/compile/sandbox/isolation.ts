@@ -72,6 +72,8 @@ export interface SandboxFiles {
   writesCode?: boolean;
   /** The startup snapshot that it starts from (`start-snapshot.ts`). */
   snapshot?: string | null;
+  /** More arguments of Node. */
+  more?: readonly string[];
 }
 
 /**
@@ -82,13 +84,14 @@ export interface SandboxFiles {
 export function sandboxCommand(
   isolation: Isolation,
   memoryMegabytes: number,
-  { also, compiledCode = null, writesCode = false, snapshot = null }: SandboxFiles,
+  { also, compiledCode = null, writesCode = false, snapshot = null, more = [] }: SandboxFiles,
 ): NodeCommand {
   const start = snapshot === null ? [] : [snapshot];
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also, ...start];
   const node = [
     ...start.flatMap((file) => ['--snapshot-blob', file]),
     ...nodeArguments(readable, memoryMegabytes, compiledCode),
+    ...more,
   ];
   if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
   // Another version of the program may have deleted it since.

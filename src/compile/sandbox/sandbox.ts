@@ -10,7 +10,17 @@ import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { SnapshotFile } from '../../source/snapshot.ts';
-import type { CollectedFile, CompileInput, CompileLimits, Compiled, Load, Turn } from '../compile.ts';
+import {
+  hasCode,
+  modulesMember,
+  type CollectedFile,
+  type CompileInput,
+  type CompileLimits,
+  type Compiled,
+  type Load,
+  type Turn,
+} from '../compile.ts';
+import { isCode } from '../interpreter/modules.ts';
 import type { Sandboxes } from '../sandboxes.ts';
 import type { Detected } from '../repository-reader.ts';
 import { mayBeDocument } from '../detect.ts';
@@ -29,6 +39,9 @@ export interface SandboxCompiler extends Sandboxes {
   prepare(limits: Pick<CompileLimits, 'memoryMegabytes'>): void;
 }
 
+/** Of the package of the interpreter. Another one may find something else. */
+const interpreterVersion = '0.32.0';
+
 const maxBatch = { items: 500, bytes: 8 * 1024 * 1024 };
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
@@ -39,12 +52,14 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   let renderer: string | undefined;
   // Started when the first page with code comes.
   const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
+  // Started with the first ruleset that has functions of its own. A snapshot cannot hold the interpreter.
+  const functions = createPool({ children, hasSpare: false, isForeground, mode, codeFolder: null, trade: 'functions' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
 
   return {
-    id: `stele/${version} node/${process.versions.node}`,
+    id: `stele/${version} node/${process.versions.node} quickjs/${interpreterVersion}`,
     get renderer() {
       return (renderer ??= rendererName());
     },
@@ -56,7 +71,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();
       const loadAgain = () => createLoad(input, load, (read = new Map()));
-      const outcome = await run({ type: 'compile', input }, input.limits, turn, loadAgain);
+      const runIn = (await needsFunctions(input, load)) ? functions.run : run;
+      const outcome = await runIn({ type: 'compile', input }, input.limits, turn, loadAgain);
       const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
       if ('answer' in outcome && outcome.answer.type === 'compiled')
         return { artifact: outcome.answer.artifact, report: outcome.answer.report, files };
@@ -130,7 +146,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     },
 
     async close() {
-      await Promise.all([close(), code.close()]);
+      await Promise.all([close(), code.close(), functions.close()]);
     },
   };
 }
@@ -145,6 +161,19 @@ function rendererName(): string {
       .sort(),
   );
   return hexOf(digestOf(names.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n'))).slice(0, 16);
+}
+
+/** What a ruleset with functions of its own has in its text. */
+const functionMarks = ['functions', 'plugins', 'extends', modulesMember].map((mark) => Buffer.from(mark));
+
+/** Whether a document is compiled where functions run: it is or has a ruleset whose functions may run. */
+async function needsFunctions({ code, ruleset, type, entry }: CompileInput, load: Load): Promise<boolean> {
+  if (code === undefined) return false;
+  if (type === 'rulesets' || isCode(entry) || (ruleset !== null && hasCode(ruleset))) return true;
+  if (type !== null) return false;
+  const [file] = await load([entry]);
+  const bytes = file?.found ? Buffer.from(file.bytes) : null;
+  return bytes !== null && functionMarks.some((mark) => bytes.includes(mark));
 }
 
 function rank({ path }: CollectedFile, { entry }: CompileInput): number {

@@ -4,6 +4,8 @@ import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { findIgnored } from '../ignored.ts';
 import { closeProcess } from './close-process.ts';
+import type { Interpreter } from '../interpreter/interpreter.ts';
+import { functionsArgument } from './functions-argument.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 import { excerptOf } from '../../render/excerpt.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
@@ -21,6 +23,7 @@ import { warmUp } from './warm-up.ts';
 /** The argument of a process that only writes its compiled code (`code-cache.ts`). */
 const writeCode = 'write-code';
 
+let interpreter: Interpreter | null = null;
 const beginRounds = limitRounds();
 sayRules((title) => void (process.title = title));
 let send: ReturnType<typeof closeProcess>;
@@ -68,7 +71,7 @@ async function receive(message: ParentMessage): Promise<void> {
   }
   beginRounds();
   sayNoRule();
-  const result = await runCompile(message.input, startingWith(message.files));
+  const result = await runCompile(message.input, startingWith(message.files), interpreter);
   if (message.input.reportOnly) return send({ type: 'checked', report: result.report, rss: rss() });
   send({ type: 'compiled', ...result, rss: rss() });
 }
@@ -81,7 +84,7 @@ function endByBug(error: unknown): void {
 }
 
 /** Closes the process, and waits for jobs. */
-function begin(): void {
+async function begin(): Promise<void> {
   // Nothing can be added, so that one document cannot leave anything for the next.
   for (const shared of [
     Object.prototype,
@@ -98,7 +101,16 @@ function begin(): void {
     process.getBuiltinModule('node:module').flushCompileCache();
     process.exit();
   }
-  send = closeProcess();
+  if (process.argv[2] === functionsArgument) {
+    const { loadInterpreter } = await import('../interpreter/interpreter.ts');
+    const { stripTypeScriptTypes } = process.getBuiltinModule('node:module');
+    // At its first call it loads what cannot be loaded later.
+    stripTypeScriptTypes('');
+    interpreter = await loadInterpreter((text) => stripTypeScriptTypes(text));
+  }
+  send = closeProcess({ keepsWebAssembly: interpreter !== null });
+  // The interpreter asks which program it is in, and would load modules of Node.
+  if (interpreter !== null) Object.defineProperty(process, 'versions', { value: {} });
   // A shutdown signals every process of a service. Only the parent decides when this one ends, so
   // that no document is rejected because of a shutdown.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
@@ -110,6 +122,6 @@ function begin(): void {
 
 // In a build, sandboxes start from a snapshot of what is loaded until here (`make-snapshot.ts`).
 if (startupSnapshot.isBuildingSnapshot()) {
-  startupSnapshot.setDeserializeMainFunction(begin);
+  startupSnapshot.setDeserializeMainFunction(() => void begin().catch(endByBug));
   warmUp().catch(endByBug);
-} else begin();
+} else begin().catch(endByBug);

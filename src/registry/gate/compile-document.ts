@@ -7,6 +7,7 @@ import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.
 import type { View } from '../../model/view.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
+import { codeFor } from './ruleset-code.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
 import { defaultsOf } from './organization-defaults.ts';
 import { withoutSources } from '../store-artifact.ts';
@@ -53,6 +54,7 @@ export async function compileDocument(
       ruleset,
       ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
       limits: registry.config.limits,
+      ...codeFor(registry, request.coordinate, ruleset, request.snapshot.committedAt ?? today),
     },
     references.load,
     { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },

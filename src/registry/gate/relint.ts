@@ -4,6 +4,7 @@ import { storedEntry } from '../../model/view.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { CompileGate, GivenRuleset, Load, Turn } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
+import { codeFor } from './ruleset-code.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
 
 /**
@@ -36,7 +37,9 @@ export async function relint(
       }),
     );
   const { limits } = registry.config;
-  const input = { type, entry: storedEntry(config), validation, ruleset, gate, limits, reportOnly: true };
+  // Of the commit nothing is known but its files: the day of the gate counts.
+  const code = codeFor(registry, { org, type }, ruleset, null);
+  const input = { type, entry: storedEntry(config), validation, ruleset, gate, limits, reportOnly: true, ...code };
   return (await registry.compiler.compile(input, load, { org, ...turn })).report;
 }
 

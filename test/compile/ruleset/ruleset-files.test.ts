@@ -106,7 +106,7 @@ test('only files inside the repository are asked for', () => {
       'f.yaml',
     ],
   };
-  expect(rulesetReferencePaths(given({ 's/r.json': value }, 'rulesets').entry)).toEqual(['s/f.yaml']);
+  expect(rulesetReferencePaths(given({ 's/r.json': value }, 'rulesets').entry)).toEqual(['s/e.js', 's/f.yaml']);
 });
 
 test('a partial ruleset leaves out exactly what is not supported, and every report names it', async () => {

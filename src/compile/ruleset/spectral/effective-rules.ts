@@ -1,4 +1,5 @@
 import { isObject } from '../../../model/json.ts';
+import { functionsMember, modulesMember } from '../../compile.ts';
 import { builtInRulesets } from './built-in.ts';
 
 /** A severity of Spectral: 0 error, 1 warning, 2 information, 3 hint. */
@@ -17,6 +18,14 @@ export interface EffectiveRule {
   documentationUrl: string | null;
   /** Where its aliases are looked up. */
   aliases: Aliases;
+  /** The functions of its ruleset that it can use. */
+  functions: ReadonlyMap<string, OwnFunction>;
+}
+
+/** A function of a ruleset: its reference in the code, and the files of that code. */
+export interface OwnFunction {
+  reference: string;
+  modules: unknown;
 }
 
 /** Aliases of a ruleset, and of those that it extends. */
@@ -43,7 +52,7 @@ export function levelOf(written: unknown): Level | null {
 export function effectiveRules(ruleset: Readonly<Record<string, unknown>>, find: FindRuleset): Effective {
   const missing = new Set<string>();
   const unknown = new Set<string>();
-  const { rules } = collect(ruleset, { find, missing, unknown }, 'recommended', false, []);
+  const { rules } = collect(ruleset, { find, missing, unknown }, 'recommended', false, [], null);
   return { rules, missing: [...missing], unknown: [...unknown] };
 }
 
@@ -67,6 +76,7 @@ type Which = 'recommended' | 'all' | 'off';
 interface Collected {
   rules: Map<string, EffectiveRule>;
   aliases: Map<string, unknown>;
+  functions: Map<string, OwnFunction>;
 }
 
 function collect(
@@ -75,7 +85,10 @@ function collect(
   which: Which,
   isExplicit: boolean,
   path: readonly object[],
+  outer: unknown,
 ): Collected {
+  const modules = ruleset[modulesMember] ?? outer;
+  const functions = new Map<string, OwnFunction>();
   const rules = new Map<string, EffectiveRule>();
   const aliases = new Map<string, unknown>();
   const within = [...path, ruleset];
@@ -83,7 +96,8 @@ function collect(
     const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? finding.find(target)) : target;
     if (base === null) finding.missing.add(String(target));
     if (base === null || within.includes(base) || within.length > maxLevels) continue;
-    const found = collect(base, finding, mode ?? 'recommended', mode !== null, within);
+    const found = collect(base, finding, mode ?? 'recommended', mode !== null, within, modules);
+    for (const [name, fn] of found.functions) functions.set(name, fn);
     for (const [name, alias] of found.aliases) aliases.set(name, alias);
     for (const [name, rule] of found.rules) {
       if (isExplicit) rule.isEnabled = isOn(rule, which);
@@ -91,15 +105,17 @@ function collect(
     }
   }
   for (const [name, alias] of Object.entries(objectOf(ruleset['aliases']))) aliases.set(name, alias);
+  for (const [name, reference] of Object.entries(objectOf(ruleset[functionsMember])))
+    functions.set(name, { reference: String(reference), modules });
   for (const [name, written] of Object.entries(objectOf(ruleset['rules']))) {
     const inherited = rules.get(name);
-    const rule = mergeRule(inherited, name, written, ruleset, aliases);
+    const rule = mergeRule(inherited, name, written, ruleset, { aliases, functions });
     if (rule === null) finding.unknown.add(name);
     if (rule === null) continue;
     if (inherited === undefined || isExplicit) rule.isEnabled = isOn(rule, which);
     rules.set(name, rule);
   }
-  return { rules, aliases };
+  return { rules, aliases, functions };
 }
 
 function isOn({ isRecommended }: EffectiveRule, which: Which): boolean {
@@ -124,7 +140,7 @@ function mergeRule(
   name: string,
   written: unknown,
   ruleset: Readonly<Record<string, unknown>>,
-  aliases: Aliases,
+  { aliases, functions }: Pick<EffectiveRule, 'aliases' | 'functions'>,
 ): EffectiveRule | null {
   if (!isObject(written)) {
     if (inherited === undefined) return null;
@@ -147,6 +163,7 @@ function mergeRule(
     documentationUrl:
       typeof url === 'string' ? url : typeof shared === 'string' && shared !== '' ? `${shared}#${name}` : null,
     aliases: inherited === undefined || written['given'] !== undefined ? aliases : inherited.aliases,
+    functions: inherited === undefined || written['then'] !== undefined ? functions : inherited.functions,
   };
 }
 

@@ -21,6 +21,10 @@ import {
   type FindRuleset,
   type Level,
 } from './effective-rules.ts';
+import type { Failure as CodeFailure } from '../../interpreter/failure.ts';
+import type { Program } from '../../interpreter/interpreter.ts';
+import { ruleOf, sayFailure } from '../ruleset-code.ts';
+import { createOwnFunctions, type Batch, type OwnFinding } from './own-functions.ts';
 import { targetsOf, type Target } from './targets.ts';
 
 /** A Spectral ruleset that a document is checked against. */
@@ -30,6 +34,8 @@ export interface SpectralRuleset {
   name: string;
   /** Finds what it extends by coordinate. */
   find: FindRuleset;
+  /** The programs of rulesets with functions of their own, by the files of their code. */
+  programs?: ReadonlyMap<unknown, Program>;
   /** The most work, if not the usual limit. */
   work?: number;
 }
@@ -49,13 +55,14 @@ const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning'
  */
 export function lintWithSpectral(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  { ruleset, name, find, work }: SpectralRuleset,
+  { ruleset, name, find, work, programs = new Map() }: SpectralRuleset,
 ): Problem[] {
   const formats = formatsOf(entry.value);
   const linked = linkedGraph({ entry, files });
   const graphs = { resolved: linked, unresolved: plainGraph(entry, linked) };
   const matchers = { resolved: createMatcher(), unresolved: createMatcher() };
   const problems: Problem[] = [];
+  const batches: (Batch & { run: RuleRun })[] = [];
   const counts = { error: 0, warning: 0, info: 0 };
   const budget = createBudget(work);
   const tools = createTools(budget);
@@ -73,7 +80,11 @@ export function lintWithSpectral(
     if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {
-      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, counts, budget, overridden }, tools);
+      addRule(
+        matchers[kind],
+        { rule, graph: graphs[kind], formats, problems, counts, budget, overridden, batches },
+        tools,
+      );
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push(failedRule(entry, name, rule.name, error.message));
@@ -86,7 +97,34 @@ export function lintWithSpectral(
     const why = 'it takes too much work on this document. Make its "given" more specific, or its patterns simpler';
     return [failedRule(entry, name, error.rule, why)];
   }
+  if (batches.length > 0) {
+    const document = { path: entry.path, formats, resolved: linked, written: graphs.unresolved };
+    const own = createOwnFunctions(programs, document);
+    for (const batch of batches) {
+      sayRule(batch.rule.name);
+      const result = own.run(batch);
+      sayNoRule();
+      if ('failure' in result) problems.push(failedFunction(entry, name, batch, result.failure));
+      else for (const finding of result.findings) reportOwn(batch.run, finding);
+    }
+  }
   return [...problems, ...cutFindings(entry, name, counts)];
+}
+
+/** A fault of a function is one of its ruleset, and not of the document. */
+function failedFunction(
+  entry: KindInput['entry'],
+  ruleset: string,
+  { rule, fn }: Batch,
+  failure: CodeFailure,
+): Problem {
+  const what = `The function ${JSON.stringify(fn.reference)} of the rule ${JSON.stringify(rule.name)} of the ruleset ${ruleset}`;
+  return problemAt(entry, '', ruleOf(failure), `${what} ${sayFailure(failure)}`);
+}
+
+function reportOwn(run: RuleRun, { target, message, keys }: OwnFinding): void {
+  if (keys?.from !== 'root') return report(run, target, { message, ...(keys && { keys: keys.keys }) });
+  report(run, { node: run.graph.root, property: target.property }, { message, keys: keys.keys });
 }
 
 /** Reports that findings of a severity were left out, with that severity. */
@@ -117,6 +155,8 @@ interface RuleRun {
   counts: Record<Severity, number>;
   budget: Budget;
   overridden: Overridden;
+  /** Checks that functions of the ruleset make when all nodes are found. */
+  batches: (Batch & { run: RuleRun })[];
 }
 
 /** Adds the expressions of a rule to the matcher. Throws an `Error` if the rule is not valid. */
@@ -124,9 +164,9 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
   const { rule, graph, formats, budget } = run;
   const { given, then } = rule.definition;
   const steps = [then].flat().filter(isObject);
-  const checks = steps.map((step): [field: string | null, check: Check] => [
+  const checks = steps.map((step): [field: string | null, check: Check | Batch] => [
     typeof step['field'] === 'string' ? step['field'] : null,
-    checkOf(step, tools),
+    batchOf(step, run) ?? checkOf(step, tools),
   ]);
   const fields = checks.map(([field]) => targetsOf(field, graph, budget));
   const isLong = steps.some((step) => step['function'] === 'schema');
@@ -134,6 +174,10 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
     for (const [at, [, check]] of checks.entries())
       for (const target of fields[at]!(node)) {
         budget.spend(checkWork);
+        if (typeof check !== 'function') {
+          check.targets.push(target);
+          continue;
+        }
         const mayBeLong = isLong || isLongText(target.node.value);
         if (mayBeLong) sayRule(rule.name);
         else sayRuleSometimes(rule.name);
@@ -154,6 +198,16 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
   for (const expression of [given].flat().filter((one) => typeof one === 'string'))
     for (const expanded of expandAliases(expression, rule.aliases, formats))
       matcher.add(parsePath(expanded), { rule: rule.name, take: takeAsRule });
+}
+
+/** The batch of a step whose function is the ruleset's own. */
+function batchOf(step: Record<string, unknown>, run: RuleRun): Batch | null {
+  const fn = run.rule.functions.get(String(step['function']));
+  if (fn === undefined) return null;
+  const isResolved = run.rule.definition['resolved'] !== false;
+  const batch = { rule: run.rule, fn, options: step['functionOptions'], isResolved, targets: [], run };
+  run.batches.push(batch);
+  return batch;
 }
 
 function checkOf(step: Record<string, unknown>, tools: Tools): Check {

@@ -1,0 +1,263 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import variant from '@jitl/quickjs-singlefile-mjs-release-sync';
+import { QuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten-core';
+import { isObject, parseJson } from '../../model/json.ts';
+import { isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
+import { toScript, type Erase, type Modules } from './modules.ts';
+
+/** Node has it; the types of this project, which have none of a browser, do not. */
+declare const WebAssembly: {
+  Memory: new (pages: { initial: number; maximum: number }) => object;
+  RuntimeError: ErrorConstructor;
+};
+
+/** The code of one ruleset, for one document. Nothing outlives it. */
+export interface Program {
+  /** Makes the default export of a module the function of this name. */
+  takeFunction(name: string, path: string): Outcome;
+  /** Reads a ruleset that is a module: `{ ruleset, functions }`. Its functions get the names `path#function`. */
+  takeRuleset(path: string, taken: Iterable<string>): Outcome;
+  /** Calls a function of the prelude with JSON. */
+  call(name: 'setDocument' | 'run', input: unknown): Outcome;
+  /** What the last `run` found, after its promises: `{ findings, failure, waiting }`. */
+  finish(): Outcome;
+}
+
+/** Opens programs. Only sandboxes of the kind `functions` have one. */
+export interface Interpreter {
+  open(modules: Modules, date: number): Promise<Program>;
+  erase: Erase;
+}
+
+/**
+ * All memory of an interpreter, reserved at once: growing copies. Real rulesets with the largest
+ * documents need less than half of it.
+ */
+const pages = 2048;
+/** Some thousand calls. Node's own stack has to hold them too (`fork-sandbox.ts`). */
+const stackBytes = 256 * 1024;
+/**
+ * The most interrupts of one call, and of all calls for one document. The interpreter interrupts after
+ * a fixed count of jumps and calls, or of steps of a regular expression, so that the limit is the same
+ * on every machine: about a second, and three.
+ */
+const maxSteps = 1500;
+const maxStepsInAll = 4000;
+
+const here = dirname(fileURLToPath(import.meta.url));
+const content = join(here, '../../../content/interpreter');
+
+/** What modules can import besides files, by name: the files here, which stand for packages of Spectral. */
+const parts: Readonly<Record<string, string>> = {
+  '@stoplight/spectral-core': 'stele:spectral-core',
+  '@stoplight/spectral-functions': 'stele:spectral-functions',
+  '@stoplight/spectral-formats': 'stele:spectral-formats',
+  '@stoplight/spectral-rulesets': 'stele:spectral-rulesets',
+  '@stoplight/spectral-owasp-ruleset': 'stele:spectral-owasp',
+};
+const inside = ['names', 'schema', 'spectral-functions'];
+
+type CreateWasm = (options: object) => Promise<ConstructorParameters<Awaited<ReturnType<typeof variant.importFFI>>>[0]>;
+
+/** Loads the interpreter. It needs WebAssembly, and files until the process is closed. */
+export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
+  // Everything now: a closed sandbox loads nothing more.
+  const QuickJSFFI = await variant.importFFI();
+  const imported = await variant.importModuleLoader();
+  const createWasm = ('default' in imported ? imported.default : imported) as CreateWasm;
+  const prelude = readFileSync(join(content, 'prelude.js'), 'utf8');
+  const files = new Map<string, string>();
+  for (const name of readdirSync(content))
+    if (name !== 'prelude.js')
+      files.set(`stele:${name.replace(/\.js$/, '')}`, readFileSync(join(content, name), 'utf8'));
+  const schema = packageFolder('@cfworker/json-schema');
+  const validator: [string, string][] = [];
+  for (const name of readdirSync(schema).filter((each) => each.endsWith('.js'))) {
+    const path = `stele:@cfworker/json-schema/${name}`;
+    validator.push([path, path]);
+    files.set(path, readFileSync(join(schema, name), 'utf8'));
+  }
+  const all = {
+    ...parts,
+    ...Object.fromEntries([...inside.map((name) => [`stele:${name}`, `stele:${name}`]), ...validator]),
+  } as Record<string, string>;
+
+  return {
+    erase,
+    async open(modules, date) {
+      const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+      const wasm = await createWasm({ wasmMemory: memory });
+      wasm.type = 'sync';
+      const quick = new QuickJSWASMModule(wasm, new QuickJSFFI(wasm));
+      const runtime = quick.newRuntime({ memoryLimitBytes: pages * 65_536, maxStackSizeBytes: stackBytes });
+      const context = runtime.newContext();
+      let left = 0;
+      let inAll = maxStepsInAll;
+      let isInterrupted = false;
+      let broken: Failure | null = null;
+      /** What an import did not find. The interpreter itself would not say which. */
+      let missing: Failure | null = null;
+      runtime.setInterruptHandler(() => {
+        left--;
+        inAll--;
+        isInterrupted = left < 0 || inAll < 0;
+        return isInterrupted;
+      });
+
+      function attempt<T>(work: () => T | Failure): T | Failure {
+        if (broken !== null) return broken;
+        left = maxSteps;
+        isInterrupted = false;
+        try {
+          return work();
+        } catch (error) {
+          // The interpreter itself gave up, or the stack of this process was full: it is not used again.
+          const kind =
+            error instanceof RangeError ? 'stack' : error instanceof WebAssembly.RuntimeError ? 'memory' : null;
+          if (kind === null) throw error;
+          return (broken = { kind, message: '', frames: [] });
+        }
+      }
+      const failureOf = (handle: QuickJSHandle): Failure => {
+        if (isInterrupted) return { kind: 'steps', message: '', frames: [] };
+        return toFailure(context.dump(handle) as unknown, modules);
+      };
+      const evaluate = (code: string, path: string, type: 'global' | 'module'): QuickJSHandle | Failure => {
+        const result = context.evalCode(code, path, { type });
+        return result.error ? failureOf(result.error) : result.value;
+      };
+      const begun = attempt(() => evaluate(prelude, 'stele:prelude', 'global'));
+      if (isFailure(begun)) throw new Error(`The interpreter does not start: ${begun.message}`);
+      const api = context.unwrapResult(context.callFunction(begun, context.undefined, context.newNumber(date)));
+
+      function ask(name: string, ...given: QuickJSHandle[]): Outcome {
+        const result = context.callFunction(context.getProp(api, name), context.undefined, ...given);
+        if (result.error) return { failure: failureOf(result.error) };
+        const answer = readAnswer(context.getString(result.value));
+        result.value.dispose();
+        if (answer === null) return { failure: unreadable };
+        return 'failure' in answer ? { failure: toFailure(answer['failure'], modules) } : { value: answer['value'] };
+      }
+      const text = (value: string) => context.newString(value);
+
+      const paths = Object.keys(modules);
+      const scripts = new Map(paths.map((path) => [path, toScript(path, modules[path]!, erase)]));
+      // Only what is imported is read.
+      const isUsing = paths.some((path) => modules[path]!.includes('@stoplight/'));
+      for (const [path, code] of isUsing ? files : []) define(path, code);
+      const faults = [...scripts].flatMap(([path, { isModule, code }]) => (isModule ? [] : (define(path, code) ?? [])));
+      ask('begin', text(JSON.stringify({ paths, parts: all })));
+
+      function define(path: string, code: string): Failure | null {
+        // On the first line, so that lines are the author's.
+        const fn = attempt(() =>
+          evaluate(`(function(exports,require,module,__filename,__dirname){${code}\n})`, path, 'global'),
+        );
+        if (isFailure(fn)) return fn;
+        context.callFunction(context.getProp(api, 'define'), context.undefined, text(path), fn);
+        return null;
+      }
+
+      runtime.setModuleLoader(
+        (path) => {
+          const script = scripts.get(path);
+          if (script?.isModule) return script.code;
+          const names = ask('namesOf', text(path));
+          if ('failure' in names) missing ??= names.failure;
+          if ('failure' in names) return '';
+          return bridgeTo(path, Array.isArray(names.value) ? names.value.map(String) : []);
+        },
+        (base, name) => {
+          if (scripts.has(name) || files.has(name)) return name;
+          const resolved = ask('resolve', text(base), text(name));
+          if (!('failure' in resolved)) return String(resolved.value);
+          const frames = [{ path: base, line: lineOf(modules[base] ?? '', name) }];
+          missing ??= { ...resolved.failure, frames };
+          return 'stele:missing';
+        },
+      );
+      context.setProp(context.global, 'require', context.getProp(api, 'require'));
+
+      /** The namespace of a module of any kind. */
+      function load(path: string): QuickJSHandle | Failure {
+        const code = `import * as loaded from ${JSON.stringify(path)}; export { loaded };`;
+        const result = evaluate(code, 'stele:load', 'module');
+        if (isFailure(result)) return result;
+        const state = context.getPromiseState(result);
+        if (state.type === 'fulfilled') return context.getProp(state.value, 'loaded');
+        const jobs = runtime.executePendingJobs();
+        if (jobs.error) return failureOf(jobs.error);
+        const after = context.getPromiseState(result);
+        if (after.type === 'fulfilled') return context.getProp(after.value, 'loaded');
+        if (after.type === 'rejected') return failureOf(after.error);
+        return {
+          kind: 'exception',
+          message: 'It waits for a promise that never settles.',
+          frames: [{ path, line: 1 }],
+        };
+      }
+      const withModule = (path: string, work: (module: QuickJSHandle) => Outcome): Outcome => {
+        const outcome = attempt(() => {
+          if (faults[0] !== undefined) return faults[0];
+          const module = load(path);
+          if (missing !== null) return missing;
+          return isFailure(module) ? module : work(module);
+        });
+        return isFailure(outcome) ? { failure: outcome } : outcome;
+      };
+
+      return {
+        takeFunction: (name, path) => withModule(path, (module) => ask('take', text(name), module)),
+        takeRuleset: (path, taken) =>
+          withModule(path, (module) => ask('ruleset', text(path), text(JSON.stringify([...taken])), module)),
+        call(name, input) {
+          const outcome = attempt(() => ask(name, text(JSON.stringify(input))));
+          return isFailure(outcome) ? { failure: outcome } : outcome;
+        },
+        finish() {
+          const outcome = attempt((): Outcome => {
+            const jobs = runtime.executePendingJobs();
+            return jobs.error ? { failure: failureOf(jobs.error) } : ask('finish');
+          });
+          return isFailure(outcome) ? { failure: outcome } : outcome;
+        },
+      };
+    },
+  };
+}
+
+/** A CommonJS file, for those that import it. */
+function bridgeTo(path: string, names: readonly string[]): string {
+  const exported = names.filter(
+    (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default' && name !== '__esModule',
+  );
+  return [
+    `const all = require(${JSON.stringify(path)});`,
+    'export default all?.__esModule && "default" in all ? all.default : all;',
+    ...exported.map((name, at) => `const v${at} = all[${JSON.stringify(name)}]; export { v${at} as ${name} };`),
+  ].join('\n');
+}
+
+/** A module may change what all objects have, and so harm its own answers. */
+const unreadable: Failure = { kind: 'exception', message: 'Its answer cannot be read.', frames: [] };
+
+function readAnswer(json: string): Record<string, unknown> | null {
+  const answer = parseJson(json);
+  return isObject(answer) ? answer : null;
+}
+
+function lineOf(text: string, part: string): number {
+  const at = text.search(new RegExp(`['"\`]${part.replace(/[^\w]/g, String.raw`\$&`)}['"\`]`));
+  return at < 0 ? 1 : text.slice(0, at).split('\n').length;
+}
+
+/** The folder of a package's CommonJS files. */
+function packageFolder(name: string): string {
+  for (let folder = here; ; folder = dirname(folder)) {
+    const path = join(folder, 'node_modules', name, 'dist/commonjs');
+    if (existsSync(path)) return path;
+    if (folder === dirname(folder)) throw new Error(`The package ${name} is not installed.`);
+  }
+}

@@ -1,0 +1,219 @@
+import { isObject } from '../../model/json.ts';
+import { problemAtFile, type Problem } from '../../model/problem.ts';
+import type { LoadedFile } from '../collect.ts';
+import { functionsMember, modulesMember } from '../compile.ts';
+import type { Failure, Outcome } from '../interpreter/failure.ts';
+import type { Interpreter, Program } from '../interpreter/interpreter.ts';
+import { importedPaths, isCode, toScript, type Modules } from '../interpreter/modules.ts';
+import { isParsed, problemAt, type CollectedCode, type UnparsedFile } from '../kind.ts';
+import { resolveReference } from '../reference.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { decodeText } from '../text/text.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { containedRulesets } from './ruleset-files.ts';
+import { coreFunctions } from './spectral/functions.ts';
+
+type Load = (paths: string[]) => Promise<LoadedFile[]>;
+
+/** How many files of code a ruleset may have. */
+const maxModules = 500;
+
+/**
+ * Reads the code of a ruleset: the functions that its files name, modules that it extends, and
+ * everything that these import. Runs each file once, so that its faults are those of the ruleset.
+ */
+export async function readCode(
+  entry: string,
+  files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
+  interpreter: Interpreter,
+  load: Load,
+): Promise<CollectedCode> {
+  const problems: Problem[] = [];
+  const modules = new Map<string, string>();
+  const texts = new Map<string, string>();
+  for (const file of files.values()) {
+    if (isCode(file.path) && file.text !== null) texts.set(file.path, file.text);
+    if (file.path === entry && isParsed(file)) for (const [path, text] of writtenModules(file)) modules.set(path, text);
+  }
+  const references = [...files.values()].filter(isParsed).flatMap((file) => functionsOf(file));
+  const wanted = new Set(references.flatMap(({ paths }) => paths));
+  await follow([...texts.keys(), ...wanted]);
+
+  async function follow(paths: string[]): Promise<void> {
+    let round = paths;
+    const asked = new Set<string>();
+    while (round.length > 0 && modules.size <= maxModules) {
+      const unread = round.filter((path) => !texts.has(path) && !asked.has(path) && !modules.has(path));
+      for (const path of round) asked.add(path);
+      for (const loaded of unread.length === 0 ? [] : await load(unread))
+        if ('bytes' in loaded) {
+          const { text, issue } = decodeText(loaded.bytes);
+          if (issue) problems.push(problemAtFile(issue.rule, loaded.path, issue.message));
+          else texts.set(loaded.path, text);
+        } else if (loaded.problem.rule.startsWith('limit-')) problems.push(loaded.problem);
+      const next = new Set<string>();
+      for (const path of round) {
+        const text = texts.get(path);
+        if (text === undefined || modules.has(path)) continue;
+        modules.set(path, text);
+        for (const target of importedPaths(path, toScript(path, text, interpreter.erase).code))
+          if (!modules.has(target) && !asked.has(target)) next.add(target);
+      }
+      round = [...next].sort();
+    }
+  }
+
+  const all = Object.fromEntries([...modules].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const made = new Map<string, ParsedFile | UnparsedFile>();
+  const isUsed = modules.size > 0 || [...files.values()].some((file) => isParsed(file) && namedIn(file).length > 0);
+  const program = isUsed ? await interpreter.open(all, 0) : null;
+  for (const file of files.values()) {
+    made.set(file.path, file);
+    if (program === null) continue;
+    if (isParsed(file)) {
+      const named: Record<string, string> = {};
+      for (const { name, pointer, paths } of references.filter((one) => one.file === file)) {
+        const path = paths.find((one) => modules.has(one));
+        if (path === undefined) {
+          const message = `The function ${JSON.stringify(name)} is not there: ${paths[0] ?? 'its name is not one of a file'}. Put it at that path of the same repository.`;
+          problems.push(problemAt(file, pointer, 'ruleset-function', message));
+        } else named[name] = path;
+      }
+      for (const { name, reference, pointer, at } of [
+        ...namedIn(file),
+        ...Object.entries(named).map(([own, path]) => ({
+          name: own,
+          reference: path,
+          pointer: '/functions',
+          at: file,
+        })),
+      ]) {
+        const taken = takeFunction(program, reference);
+        if ('failure' in taken)
+          problems.push(failureAt(at, pointer, `The function ${JSON.stringify(name)}`, taken.failure, modules));
+      }
+      if (Object.keys(named).length > 0 && isObject(file.value))
+        made.set(file.path, {
+          ...file,
+          value: { ...file.value, [functionsMember]: { ...objectOf(file.value[functionsMember]), ...named } },
+        });
+    } else if (isCode(file.path) && file.text !== null) {
+      const taken = program.takeRuleset(file.path, Object.keys(coreFunctions));
+      const text = file.text;
+      const atStart: ParsedFile = {
+        path: file.path,
+        text,
+        format: 'json',
+        value: {},
+        locate: () => ({ line: 1, column: 1 }),
+      };
+      if ('failure' in taken) problems.push(failureAt(atStart, '', 'The ruleset', taken.failure, modules));
+      const { ruleset, functions } = objectOf('value' in taken ? taken.value : null);
+      const named = Object.fromEntries(
+        (Array.isArray(functions) ? functions : []).map((name) => [String(name), `${file.path}#${String(name)}`]),
+      );
+      if (isObject(ruleset)) made.set(file.path, { ...atStart, value: { ...ruleset, [functionsMember]: named } });
+    }
+  }
+  return { modules: all, problems, files: made };
+}
+
+/** Prepares a function by its reference, under this name. */
+export function takeFunction(program: Program, reference: string): Outcome {
+  const at = reference.indexOf('#');
+  if (at < 0) return program.takeFunction(reference, reference);
+  return program.takeRuleset(reference.slice(0, at), Object.keys(coreFunctions));
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function writtenModules({ value }: ParsedFile): [path: string, text: string][] {
+  const written = Object.entries(objectOf(isObject(value) ? value[modulesMember] : null));
+  return written.filter((one): one is [string, string] => typeof one[1] === 'string');
+}
+
+interface Named {
+  name: string;
+  reference: string;
+  pointer: string;
+  at: ParsedFile;
+}
+
+/** The functions of rulesets that were published with their code, in a file. */
+function namedIn(file: ParsedFile): Named[] {
+  const parts = [{ file, pointer: '' }, ...containedRulesets(file)];
+  return parts.flatMap(({ file: { value }, pointer }) =>
+    Object.entries(objectOf(isObject(value) ? value[functionsMember] : null)).map(([name, reference]) => ({
+      name,
+      reference: String(reference),
+      pointer: joinPointer(pointer, functionsMember, name),
+      at: file,
+    })),
+  );
+}
+
+/** The functions that a file of a ruleset lists, each with the paths that may be its file. */
+function functionsOf(file: ParsedFile): { file: ParsedFile; name: string; pointer: string; paths: string[] }[] {
+  const { functions, functionsDir = 'functions' } = objectOf(file.value);
+  const named = objectOf(objectOf(file.value)[functionsMember]);
+  if (!Array.isArray(functions) || typeof functionsDir !== 'string') return [];
+  return functions.flatMap((item: unknown, at) => {
+    const name: unknown = Array.isArray(item) ? item[0] : item;
+    // A ruleset that was published names them all.
+    if (typeof name !== 'string' || Object.hasOwn(named, name)) return [];
+    const paths = ['.js', '.mjs', '.cjs', '.ts'].flatMap((ending) => {
+      const target = resolveReference(file.path, `${functionsDir.replace(/\/$/, '')}/${name}${ending}`);
+      return target.ok && target.fragment === null ? [target.path] : [];
+    });
+    return [{ file, name, pointer: joinPointer('/functions', at), paths }];
+  });
+}
+
+/** A fault of a ruleset's code, at the author's line. */
+function failureAt(
+  file: ParsedFile,
+  pointer: string,
+  what: string,
+  failure: Failure,
+  modules: ReadonlyMap<string, string>,
+): Problem {
+  const message = `${what} ${sayFailure(failure)}`;
+  const [frame] = failure.frames;
+  if (frame === undefined || !modules.has(frame.path)) return problemAt(file, pointer, ruleOf(failure), message);
+  return { ...problemAtFile(ruleOf(failure), frame.path, message), line: frame.line, column: 1 };
+}
+
+/** The problem rule of a failure. */
+export function ruleOf({ kind }: Failure): string {
+  return kinds[kind].rule;
+}
+
+/** What happened, as the rest of a sentence, with the lines of the author. */
+export function sayFailure({ kind, message, frames }: Failure): string {
+  const places = frames.slice(0, maxFrames).map(({ path, line }) => `${path}:${line}`);
+  const said = kinds[kind].said ?? `failed: ${message.replace(/\.$/, '')}.`;
+  return places.length === 0 ? said : `${said} At ${places.join(', ')}.`;
+}
+
+const kinds: Readonly<Record<Failure['kind'], { rule: string; said: string | null }>> = {
+  exception: { rule: 'ruleset-function', said: null },
+  steps: {
+    rule: 'function-steps',
+    said: 'took too many steps and was stopped. Make it simpler, or its "given" more specific.',
+  },
+  memory: { rule: 'function-memory', said: 'needed too much memory and was stopped.' },
+  stack: { rule: 'function-stack', said: 'called itself too deeply and was stopped.' },
+};
+
+const maxFrames = 5;
+
+/** The files of a published ruleset's code, and of each that it contains. Null if it has none. */
+export function modulesOf(ruleset: unknown): Modules | null {
+  const written = isObject(ruleset) ? ruleset[modulesMember] : undefined;
+  if (!isObject(written)) return null;
+  return Object.fromEntries(
+    Object.entries(written).filter((one): one is [string, string] => typeof one[1] === 'string'),
+  );
+}

@@ -1,0 +1,175 @@
+import { isObject } from '../../../model/json.ts';
+import { maxFindings } from '../../kind.ts';
+import { toFailure, type Failure as CodeFailure, type Outcome } from '../../interpreter/failure.ts';
+import type { Program } from '../../interpreter/interpreter.ts';
+import { takeFunction } from '../ruleset-code.ts';
+import type { EffectiveRule, OwnFunction } from './effective-rules.ts';
+import { keysOf, type Graph } from './graph.ts';
+import type { Target } from './targets.ts';
+
+/** The checks that one rule makes with a function of its ruleset. */
+export interface Batch {
+  rule: EffectiveRule;
+  fn: OwnFunction;
+  options: unknown;
+  isResolved: boolean;
+  targets: Target[];
+}
+
+/** A finding of a function. `keys`: from the target's node, or from the root of the document. Null: the target itself. */
+export interface OwnFinding {
+  target: Target;
+  message: string;
+  keys: { from: 'target' | 'root'; keys: (string | number)[] } | null;
+}
+
+export type BatchResult = { findings: OwnFinding[] } | { failure: CodeFailure };
+
+/** Runs batches on one document. */
+export interface OwnFunctions {
+  run(batch: Batch): BatchResult;
+}
+
+/** A document for functions: `resolved` as they see it, and as written. */
+export interface OwnDocument {
+  path: string;
+  formats: Iterable<string>;
+  resolved: Graph;
+  written: Graph;
+}
+
+export function createOwnFunctions(programs: ReadonlyMap<unknown, Program>, document: OwnDocument): OwnFunctions {
+  const tables = { resolved: tableOf(document.resolved), written: tableOf(document.written) };
+  const prepared = new Map<Program, Outcome>();
+  const taken = new Map<string, Outcome>();
+
+  function prepare(program: Program, reference: string): CodeFailure | null {
+    const ready =
+      prepared.get(program) ??
+      program.call('setDocument', {
+        resolved: tables.resolved.table(),
+        unresolved: tables.written.table(),
+        source: document.path,
+        formats: [...document.formats],
+      });
+    prepared.set(program, ready);
+    if ('failure' in ready) return ready.failure;
+    const name = `${[...prepared.keys()].indexOf(program)} ${reference}`;
+    const fn = taken.get(name) ?? takeFunction(program, reference);
+    taken.set(name, fn);
+    return 'failure' in fn ? fn.failure : null;
+  }
+
+  return {
+    run({ rule, fn: { reference, modules }, options, isResolved, targets }) {
+      const program = programs.get(modules);
+      if (program === undefined) {
+        const message =
+          'the functions of this ruleset are not run here. The operator can allow them with "rulesets.functions" in the configuration';
+        return { failure: { kind: 'exception', message, frames: [] } };
+      }
+      const failure = prepare(program, reference);
+      if (failure !== null) return { failure };
+      const table = isResolved ? tables.resolved : tables.written;
+      const paths = targets.map(pathOf);
+      const { description = null, message = null } = rule.definition;
+      const called = program.call('run', {
+        name: reference,
+        table: isResolved ? 'resolved' : 'unresolved',
+        options: options ?? null,
+        rule: {
+          name: rule.name,
+          description,
+          message,
+          severity: rule.level,
+          enabled: true,
+          recommended: rule.isRecommended,
+        },
+        nodes: targets.map(({ node }, at) => [table.refer(node.value), paths[at]]),
+      });
+      if ('failure' in called) return called;
+      const ended = program.finish();
+      return 'failure' in ended ? ended : readResult(ended.value, targets, paths, isObject(modules) ? modules : {});
+    },
+  };
+}
+
+/** Reads what a function answers. It comes from an author, as everything in a sandbox does. */
+function readResult(
+  value: unknown,
+  targets: readonly Target[],
+  paths: readonly (readonly (string | number)[])[],
+  modules: Readonly<Record<string, unknown>>,
+): BatchResult {
+  const { findings, failure, waiting } = isObject(value) ? value : {};
+  const failed = (message: string): BatchResult => ({ failure: { kind: 'exception', message, frames: [] } });
+  if (isObject(failure)) return { failure: toFailure(failure, modules) };
+  if (waiting !== 0) return failed('it waits for a promise that never settles');
+  if (!Array.isArray(findings)) return failed('its answer cannot be read');
+  return {
+    findings: findings.slice(0, maxFindings + 1).flatMap((one: unknown): OwnFinding[] => {
+      const [at, message, path] = Array.isArray(one) ? (one as unknown[]) : [];
+      const target = targets[at as number];
+      if (target === undefined || typeof message !== 'string') return [];
+      return [{ target, message: message.slice(0, maxMessage), keys: keysIn(path, paths[at as number]!) }];
+    }),
+  };
+}
+
+const maxMessage = 2000;
+
+/** The path of a finding, from its target if that is on the way. Null: the target. */
+function keysIn(path: unknown, own: readonly (string | number)[]): OwnFinding['keys'] {
+  if (!Array.isArray(path)) return null;
+  const keys = path.filter((key) => typeof key === 'string' || typeof key === 'number');
+  const isBelow = own.every((key, at) => String(key) === String(keys[at]));
+  if (!isBelow) return { from: 'root', keys };
+  return keys.length === own.length ? null : { from: 'target', keys: keys.slice(own.length) };
+}
+
+/** Where a target is, as functions see it. */
+function pathOf({ node: { value, place }, property }: Target): (string | number)[] {
+  const keys = keysOf(place);
+  return value === undefined && property !== place.key ? [...keys, property] : keys;
+}
+
+/**
+ * A document as a list of its objects and arrays, in which `[3]` stands for the one at 3, so that
+ * shared parts are written once and cycles end.
+ */
+function tableOf(graph: Graph) {
+  const places = new Map<object, number>();
+  const order: object[] = [];
+  let written: { nodes: unknown[]; root: unknown } | null = null;
+  const enter = (value: unknown): unknown => {
+    if (value === undefined) return [];
+    if (typeof value !== 'object' || value === null) return value;
+    let at = places.get(value);
+    if (at === undefined) {
+      at = order.push(value) - 1;
+      places.set(value, at);
+    }
+    return [at];
+  };
+  const table = () => {
+    if (written !== null) return written;
+    const root = enter(graph.resolved(graph.root.value));
+    const nodes: unknown[] = [];
+    for (let at = 0; at < order.length; at++) {
+      const value = order[at]!;
+      nodes.push(
+        Array.isArray(value)
+          ? value.map(enter)
+          : Object.fromEntries(Object.entries(value).map(([key, child]) => [key, enter(child)])),
+      );
+    }
+    return (written = { nodes, root });
+  };
+  return {
+    table,
+    refer: (value: unknown) => {
+      table();
+      return enter(graph.resolved(value));
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** The argument of a sandbox that runs the functions of rulesets. */
+export const functionsArgument = 'functions';

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
+import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { formatProblem } from '../../../src/model/problem.ts';
+import { inputOf, memoryLoad } from './memory-load.ts';
+
+/** Rulesets with functions of their own, in the sandboxes that run them. */
+let compiler: Sandboxes;
+beforeAll(() => {
+  compiler = openCompiler({ children: 1 });
+});
+afterAll(() => compiler.close());
+
+const code = { date: '2026-01-02T03:04:05Z' };
+const api = JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'Pets', version: '1.0.0' },
+  paths: {},
+  tags: [{ name: 'a' }],
+});
+
+async function publish(files: Record<string, string>, given: object = { code }) {
+  const [entry] = Object.keys(files);
+  const input = inputOf(entry!, { type: 'rulesets', ...given });
+  const { artifact, report } = await compiler.compile(input, memoryLoad(files));
+  const json = artifact?.representations.find(
+    ({ format, coding }) => format === 'json' && coding === 'identity',
+  )?.bytes;
+  return { json: json === undefined ? null : Buffer.from(json).toString(), lines: report.problems.map(formatProblem) };
+}
+
+async function lint(json: string, given: object = { code }) {
+  const ruleset = { digest: digestOf(json), name: 'style', json };
+  const input = inputOf('api.json', { ruleset, reportOnly: true, ...given });
+  return (await compiler.compile(input, memoryLoad({ 'api.json': api }))).report.problems.map(formatProblem);
+}
+
+/** The findings of one function on `$.info`. */
+async function findings(source: string, path = 'functions/f.js', more: Record<string, string> = {}) {
+  const name = path.replace(/^functions\/|\.\w+$/g, '');
+  const ruleset = `functions: [${name}]\nrules:\n  own: {given: $.info, then: {function: ${name}}}\n`;
+  const { json, lines } = await publish({ '.spectral.yaml': ruleset, [path]: source, ...more });
+  return json === null ? lines : lint(json);
+}
+
+describe('functions of a Spectral ruleset', () => {
+  it('run on the nodes of their rule and say where, and the code is in what is published', async () => {
+    const { json, lines } = await publish({
+      'rules/.spectral.yaml':
+        'functions: [[starts, {type: object}]]\nfunctionsDir: ./code\nrules:\n  own: {given: $.info, severity: error, then: {field: title, function: starts, functionOptions: {with: Q}}}\n',
+      'rules/code/starts.js':
+        "import { first } from './lib/first.mjs';\nexport default (value, options, { path, document, rule }) => first(value) === options.with ? [] : [{ message: `${rule.name}: ${path.join('.')} of ${document.data.openapi}`, path: ['tags', 0, 'name'] }];\n",
+      'rules/code/lib/first.mjs': 'export const first = (text) => text[0];\n',
+    });
+    expect(lines).toEqual([]);
+    expect(JSON.parse(json!)).toMatchObject({
+      'x-stele-functions': { starts: 'rules/code/starts.js' },
+      'x-stele-modules': { 'rules/code/lib/first.mjs': 'export const first = (text) => text[0];\n' },
+    });
+    expect(await lint(json!)).toEqual([
+      expect.stringMatching(/^api\.json:1:\d+ error own: own: info\.title of 3\.1\.0$/),
+    ]);
+    // What was published can be published again.
+    expect((await publish({ 'again.json': json! })).json).not.toBeNull();
+  });
+
+  it('may be CommonJS, TypeScript or asynchronous, and see the same time always', async () => {
+    expect(
+      await findings("const { f } = require('./g');\nmodule.exports = () => f();\n", 'functions/f.js', {
+        'functions/g.js': 'exports.f = () => [{ message: "g" }];',
+      }),
+    ).toEqual([expect.stringContaining('own: g')]);
+    const typed =
+      'export default async (value: { title: string }): Promise<{ message: string }[]> => {\n  await null;\n  return [{ message: `${value.title} ${new Date().toISOString()} ${typeof setTimeout}` }];\n};\n';
+    expect(await findings(typed, 'functions/f.ts')).toEqual([
+      expect.stringContaining('own: Pets 2026-01-02T03:04:05.000Z undefined'),
+    ]);
+  });
+
+  it.each([
+    [
+      'an exception',
+      '\nexport default () => {\n  throw new TypeError("no");\n};',
+      /ruleset-function: .*"own".* failed: TypeError: no\. At functions\/f\.js:3\./,
+    ],
+    [
+      'an endless loop',
+      'export default () => { for (;;) try { for (;;); } catch {} };',
+      /function-steps: .*functions\/f\.js.*"own"/,
+    ],
+    ['a pattern that backtracks', 'export default () => { /^(a+)+$/.test(`${"a".repeat(40)}!`); };', /function-steps/],
+    ['too much memory', 'export default () => { return new ArrayBuffer(1e9); };', /function-memory/],
+    ['too deep calls', 'export default function f() { return f() + 1; }', /function-stack/],
+    ['a promise that never settles', 'export default () => new Promise(() => {});', /never settles/],
+    [
+      'changed prototypes',
+      'Object.prototype.toJSON = () => 1; Array.prototype.toJSON = () => 1; export default () => [{ message: "x" }];',
+      /ruleset-function/,
+    ],
+    [
+      'an unknown import',
+      'import { get } from "lodash";\nexport default () => [];',
+      /lodash is not available.*esbuild.*f\.js:1/,
+    ],
+    ['no function', 'export default 5;', /not a function/],
+    ['a syntax error', '\nexport default () => { bad syntax };', /f\.js:2.*SyntaxError/],
+  ])('%s is a finding of the ruleset', async (_, source, expected) => {
+    const found = await findings(source);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(expected);
+  });
+
+  it('find nothing of the host', async () => {
+    const names = 'process require fetch setTimeout WebAssembly Buffer performance std os navigator'.split(' ');
+    const source = `export default () => [{ message: ${JSON.stringify(names)}.filter((name) => name !== 'require' && typeof globalThis[name] !== 'undefined').join() + Function('return typeof process')() }];`;
+    expect(await findings(source)).toEqual([expect.stringMatching(/own: undefined$/)]);
+  });
+
+  it('keep only so many findings, and their own objects', async () => {
+    const many =
+      'export default () => Array.from({ length: 20000 }, (_, at) => ({ message: `${at}`, get path() { throw 1; } }));';
+    expect(await findings(many)).toEqual([expect.stringContaining('ruleset-function')]);
+  });
+
+  it('are refused where they are off, by name, as before', async () => {
+    const { lines } = await publish(
+      {
+        '.spectral.yaml': 'functions: [f]\nrules: {own: {given: $, then: {function: f}}}\n',
+        'functions/f.js': 'export default () => [];',
+      },
+      {},
+    );
+    expect(lines).toEqual([
+      expect.stringMatching(/:1:1 error ruleset-refused: "functions" loads code/),
+      expect.stringMatching(/ruleset-refused: "f" is not a core function/),
+    ]);
+    const written = JSON.stringify({
+      'x-stele-modules': { 'f.js': 'export default () => [{ message: "ran" }];' },
+      'x-stele-functions': { f: 'f.js' },
+      rules: { own: JSON.parse('{"given": "$", "then": {"function": "f"}}') as unknown },
+    });
+    expect(await lint(written, {})).toEqual([expect.stringMatching(/ruleset-function: .* not run here/)]);
+    expect((await publish({ 'a.spectral.json': written }, {})).lines.join()).toMatch(
+      /ruleset-refused: "x-stele-modules"/,
+    );
+  });
+});
+
+describe('a Spectral ruleset that is a module', () => {
+  const source = `import { oas } from '@stoplight/spectral-rulesets';
+import { oas3 } from '@stoplight/spectral-formats';
+import { truthy, pattern } from '@stoplight/spectral-functions';
+import { createRulesetFunction } from '@stoplight/spectral-core';
+const starts = createRulesetFunction(
+  { input: { type: 'string' }, options: { type: 'object', properties: { with: { type: 'string' } } } },
+  (value, options, context) => pattern(value, { match: '^' + options.with }, context),
+);
+export default {
+  extends: [[oas, 'off']],
+  formats: [oas3],
+  rules: {
+    contact: { given: '$.info', then: { field: 'contact', function: truthy } },
+    starts: { given: '$.info.title', then: { function: starts, functionOptions: { with: 'Q' } } },
+  },
+};
+`;
+
+  it('is published as data, with its code', async () => {
+    const { json, lines } = await publish({ '.spectral.mjs': source });
+    expect(lines).toEqual([]);
+    expect(JSON.parse(json!)).toMatchObject({
+      extends: [['spectral:oas', 'off']],
+      formats: ['oas3'],
+      rules: { contact: { given: '$.info' } },
+    });
+    expect((await lint(json!)).map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'warning contact: "contact" property must be truthy',
+      'warning starts: "Pets" must match the pattern "^Q"',
+    ]);
+  });
+
+  it('can be extended by a ruleset in YAML', async () => {
+    const { json, lines } = await publish({
+      'a.spectral.yaml': 'extends: ./b.js\nrules: {contact: off}\n',
+      'b.js': source,
+    });
+    expect(lines).toEqual([]);
+    expect((await lint(json!)).join()).toMatch(/^\S+ warning starts: "Pets"[^,]*$/);
+  });
+
+  it('is refused where code is off', async () => {
+    expect((await publish({ '.spectral.mjs': source }, {})).lines).toEqual([
+      expect.stringMatching(/ruleset-refused: .*rulesets\.functions/),
+    ]);
+  });
+});
+
+it("the interpreter's version is part of the compiler's name", () => {
+  const { version } = JSON.parse(
+    readFileSync('node_modules/@jitl/quickjs-singlefile-mjs-release-sync/package.json', 'utf8'),
+  ) as { version: string };
+  expect(compiler.id).toContain(` quickjs/${version}`);
+});
