@@ -228,7 +228,11 @@ function plainFile(path, accept, query) {
   if (/^\/search\/.+\.json$/.test(path)) return { kind: 'index', path };
   if (/^\/assets\/.+\.(?:css|js|svg|png)$/.test(path)) return { kind: 'asset', path };
   if (path === '/.well-known/api-catalog') return { kind: 'catalog', path };
-  if (/^\/(?:llms\.txt|robots\.txt|sitemap(?:-\d+)?\.xml|feed\.(?:atom|json)|feeds\/.+\.(?:atom|json))$/.test(path))
+  if (
+    /^\/(?:llms\.txt|robots\.txt|sitemap(?:-\d+)?\.xml|apis\.json|@[^/]+\/catalog(?:\.json|-info\.yaml)|feed\.(?:atom|json)|feeds\/.+\.(?:atom|json))$/.test(
+      path,
+    )
+  )
     return { kind: 'discovery', path };
   if (/^\/log\/(?:checkpoint|key(?:\.pem|\.proof)?)$/.test(path)) return { kind: 'log', path };
   if (/^\/log\/tile\/[0-9a-z/.]+$/.test(path)) return { kind: 'log-tile', path };
@@ -267,6 +271,9 @@ function typeOf({ kind, path }, accept, documents) {
     return type === 'text/yaml' ? `${type}; charset=utf-8` : type;
   }
   if (path.endsWith('/llms.txt')) return 'text/markdown; charset=utf-8';
+  if (path === '/apis.json') return 'application/apis+json';
+  if (kind === 'discovery' && path.endsWith('/catalog.json')) return 'application/json';
+  if (kind === 'discovery' && path.endsWith('.yaml')) return 'application/yaml';
   return ['asset', 'image', 'drawing', 'discovery'].includes(kind) ? extensions[path.split('.').pop()] : undefined;
 }
 

@@ -83,17 +83,19 @@ export function parseConsumersPath(path: string): string | null {
   return scope?.kind === 'consumers' ? scope.org : null;
 }
 
-/** The paths of the discovery documents of a static build. The catalogs of organizations are for tools that ask a server. */
+/** The paths of the discovery documents of a static build. */
 export function discoveryPaths(place: Place, resources: readonly Resource[]): string[] {
+  const organizations = [...new Set(resources.map(({ org }) => org))];
   const scopes: FeedScope[] = [
     { kind: 'registry' },
-    ...[...new Set(resources.map(({ org }) => org))].map((org) => ({ kind: 'organization' as const, org })),
+    ...organizations.map((org) => ({ kind: 'organization' as const, org })),
     ...resources.map((resource) => ({ kind: 'resource' as const, coordinate: coordinateOf(resource) })),
   ];
   const count = countSitemaps(place, resources);
   const parts = count === 1 ? [] : Array.from({ length: count }, (_, index) => partPath(index + 1));
   const feeds = scopes.flatMap((scope) => [feedPath(scope, 'atom'), feedPath(scope, 'json')]);
-  return ['/llms.txt', '/robots.txt', catalogPath, '/sitemap.xml', ...parts, ...feeds];
+  const catalogs = organizations.flatMap((org) => [`/@${org}/catalog.json`, `/@${org}/catalog-info.yaml`]);
+  return ['/llms.txt', '/robots.txt', catalogPath, apisJsonPath, '/sitemap.xml', ...parts, ...catalogs, ...feeds];
 }
 
 function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {

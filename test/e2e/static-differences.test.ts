@@ -59,7 +59,7 @@ describe.skipIf(!hasBoth || !isThorough)(
       const { body } = await ask(ports.registry, { target: '/log/checkpoint', headers: [] });
       const tiles = [...tilesOf(parseCheckpoint(body.toString())!.size)].map(tilePath);
       expect(tiles.length).toBeGreaterThan(1);
-      const paths = [...['checkpoint', 'key', 'key.pem', 'key.proof', ...tiles, 'tile/0/999', 'other'].map((name) => `/log/${name}`), '/@acme/apis/pay@1.0.1.json', '/@acme/apis/pay@1.0.1/report', '/@acme/apis/pay@1.2.0/provenance', '/@acme/apis/pay@1.0.1/provenance', '/@acme/apis/pay@1.0.1/attestation', '/@acme/apis/pay/attestation']; // prettier-ignore
+      const paths = [...['checkpoint', 'key', 'key.pem', 'key.proof', ...tiles, 'tile/0/999', 'other'].map((name) => `/log/${name}`), '/apis.json', '/@acme/catalog.json', '/@acme/catalog-info.yaml', '/@acme/apis/pay@1.0.1.json', '/@acme/apis/pay@1.0.1/report', '/@acme/apis/pay@1.2.0/provenance', '/@acme/apis/pay@1.0.1/provenance', '/@acme/apis/pay@1.0.1/attestation', '/@acme/apis/pay/attestation']; // prettier-ignore
       for (const target of paths) {
         const headers: [string, string][] = [['Accept', '*/*']];
         const [theirs, ...ours] = await Promise.all(Object.values(ports).map((port) => ask(port, { target, headers })));

@@ -39,6 +39,7 @@ const places: readonly [string, string][] = [
   ['/feed.atom', 'discovery'],
   ['/feed.json', 'discovery'],
   ['/llms.txt', 'discovery'],
+  ['/apis.json', 'discovery'],
   ['/sitemap.xml', 'discovery'],
   ['/robots.txt', 'discovery'],
   ['/.well-known/api-catalog', 'catalog'],
