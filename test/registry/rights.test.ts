@@ -53,6 +53,20 @@ test('what administrators give adds to the configuration, holds on every node, a
   await expect(takeRights(registry, 'acme', given.id, author)).rejects.toThrow('no such rights');
 });
 
+test('a group that has several rights keeps the others when one of them is taken back', async () => {
+  const registry = open();
+  const give = (scopes: 'read' | 'publish', glob: string) =>
+    giveRights(registry, 'acme', { group: 'leads', issuer: issuers.ours, scopes: [scopes], resources: [glob] }, author);
+  const rights = async () => (await rightsOf(registry, ada(['leads'])))['acme'];
+  const [first] = [await give('read', 'apis/*'), await give('publish', 'apis/pay'), await give('publish', 'apis/tax')];
+  expect(await rights()).toHaveLength(3);
+  await takeRights(registry, 'acme', first.id, author);
+  expect(await rights()).toEqual([
+    { scopes: ['publish'], resources: ['apis/pay'] },
+    { scopes: ['publish'], resources: ['apis/tax'] },
+  ]);
+});
+
 test('the configuration is a floor: it is listed as such, has no id, and cannot be taken back', async () => {
   const registry = open();
   expect(await rightsIn(registry, 'acme')).toMatchObject([{ id: null, group: 'staff', issuer: issuers.ours }]);

@@ -23,7 +23,8 @@ const givenRights: Projection<Map<string, RightsHere[]>> = {
     if (!name.startsWith(prefix)) return;
     const org = name.slice(prefix.length);
     for (const given of (before as OrganizationRights | undefined)?.rights ?? []) {
-      const left = view.get(holderKey(given))!.filter((each) => each.org !== org);
+      // Whoever has several rights here comes up several times.
+      const left = (view.get(holderKey(given)) ?? []).filter((each) => each.org !== org);
       if (left.length > 0) view.set(holderKey(given), left);
       else view.delete(holderKey(given));
     }
