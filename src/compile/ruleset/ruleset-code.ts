@@ -65,7 +65,10 @@ export async function readCode(
 
   const all = Object.fromEntries([...modules].sort(([a], [b]) => (a < b ? -1 : 1)));
   const made = new Map<string, ParsedFile | UnparsedFile>();
-  const isUsed = modules.size > 0 || [...files.values()].some((file) => isParsed(file) && namedIn(file).length > 0);
+  const isUsed =
+    modules.size > 0 ||
+    references.length > 0 ||
+    [...files.values()].some((file) => isParsed(file) && namedIn(file).length > 0);
   const program = isUsed ? await interpreter.open(all, 0) : null;
   for (const file of files.values()) {
     made.set(file.path, file);

@@ -112,6 +112,13 @@ describe('functions of a Spectral ruleset', () => {
     expect(found[0]).toMatch(expected);
   });
 
+  it('is refused as missing where its file is not there and the ruleset has no other code', async () => {
+    const ruleset = 'functions: [f]\nrules:\n  own: {given: $.info, then: {function: f}}\n';
+    expect((await publish({ '.spectral.yaml': ruleset })).lines).toEqual([
+      expect.stringMatching(/:1:13 error ruleset-function: The function "f" is not there: functions\/f\.js\./),
+    ]);
+  });
+
   it('find nothing of the host', async () => {
     const names = 'process require fetch setTimeout WebAssembly Buffer performance std os navigator'.split(' ');
     const source = `export default () => [{ message: ${JSON.stringify(names)}.filter((name) => name !== 'require' && typeof globalThis[name] !== 'undefined').join() + Function('return typeof process')() }];`;
