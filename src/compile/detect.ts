@@ -1,6 +1,6 @@
 import { isObject } from '../model/json.ts';
 import type { ResourceType } from '../model/address.ts';
-import type { Kind } from '../model/kinds.ts';
+import { rulesetModule, type Kind } from '../model/kinds.ts';
 import type { CompileLimits } from './compile.ts';
 import type { Detected } from './repository-reader.ts';
 import { parseFile } from './text/parse.ts';
@@ -17,6 +17,7 @@ const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mar
  * Whether a file may be a document, judged by its extension and a byte search. Does not parse it.
  */
 export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
+  if (rulesetModule.test(path)) return true;
   if (!/\.(?:json|ya?ml)$/i.test(path)) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return marks.some((mark) => view.includes(mark));
@@ -28,6 +29,8 @@ export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
  */
 export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
+    if (rulesetModule.test(path))
+      return [{ path, type: 'rulesets', kind: 'spectral-ruleset', title: null, ...identityOf(null) }];
     const parsed = parseFile(path, bytes, limits);
     const kind = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
     if (kind === null) return [];

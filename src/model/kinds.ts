@@ -31,6 +31,9 @@ interface TypeRow {
 const json = ['application/json'];
 const yaml = ['application/yaml', 'text/yaml', 'application/x-yaml'];
 
+/** Spectral's names of a ruleset that is a module. Only running it tells what it contains. */
+export const rulesetModule = /(?:^|\/)\.spectral\.[cm]?js$/i;
+
 /** The types of resources. */
 export const types: Readonly<Record<ResourceType, TypeRow>> = {
   apis: {

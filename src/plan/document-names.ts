@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { Settings } from '../compile/repository-reader.ts';
+import { rulesetModule } from '../model/kinds.ts';
 
 /** Whether a file name has the extension of a document. */
 export const documentName = /\.(?:json|ya?ml)$/i;
@@ -20,7 +21,7 @@ export function createSearched(folder: string, settings: Settings | null): (path
   const isIgnored = (path: string): boolean =>
     path !== '.' && path !== '/' && (ignored.has(path) || isIgnored(posix.dirname(path)));
   return (path) =>
-    documentName.test(path) &&
+    (documentName.test(path) || rulesetModule.test(path)) &&
     path.length <= longestPath &&
     !ofTools.test(path) &&
     (ignored.size === 0 || !isIgnored(path));

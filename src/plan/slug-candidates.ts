@@ -80,7 +80,7 @@ function homeOf(repository: string): string | null {
 function namesIn(path: string): string[] {
   const stem = path
     .replace(documentName, '')
-    .replace(/[-_.](?:openapi|swagger|oas3?|schema|ruleset|spectral|redocly)$/i, '');
+    .replace(/[-_.](?:openapi|swagger|oas3?|schema|ruleset|spectral(?:\.[cm]?js)?|redocly)$/i, '');
   const slugs = stem.split('/').flatMap((name) => slugFrom(name) ?? []);
   const [file, ...folders] = slugs.toReversed();
   const named = folders.filter((name) => !places.test(name) && !morePlaces.test(name));

@@ -94,6 +94,8 @@ describe('mayBeDocument', () => {
     ['a.json', '{"$schema": 1}', true],
     ['a.json', '{"a": 1}', false],
     ['a.md', 'openapi: 3.0.0', false],
+    ['a/.spectral.cjs', 'x', true],
+    ['a/spectral.js', 'export default { rules: {} }', false],
   ])('%s with %j: %s', (path, text, expected) => {
     expect(mayBeDocument(path, Buffer.from(text))).toBe(expected);
   });

@@ -53,6 +53,22 @@ test('a ruleset with functions is published from its commit, checks documents, a
     expect(await verify(registry, each, { kind: 'latest' })).toMatchObject({ outcome: 'same' });
 });
 
+test('a ruleset that is a module is found and published, or refused where code is off', async () => {
+  const path = 'rules/.spectral.mjs';
+  const module = { [path]: 'const base = `${"spectral"}:oas`;\nexport default { extends: [base] };\n' };
+  const resource = '@one/rulesets/rules';
+  const on = await (await open(['one'])).push(module);
+  expect(on.documents).toContainEqual(expect.objectContaining({ path, resource, outcome: 'published' }));
+  const off = await (await open([])).push(module);
+  const refused = {
+    path,
+    resource,
+    outcome: 'rejected',
+    detail: expect.stringContaining('rulesets.functions') as string,
+  };
+  expect(off.documents).toContainEqual(expect.objectContaining(refused));
+});
+
 test('where they are off, the ruleset is refused', async () => {
   const { push } = await open([]);
   const { documents } = await push({});
