@@ -183,7 +183,10 @@ export async function crawl(port: number, base: string): Promise<Set<string>> {
     '/sitemap.xml',
     '/feed.json',
     '/.well-known/api-catalog',
-    ...['/apis.json', '/@acme/catalog.json', '/@acme/catalog-info.yaml', '/@none/catalog.json'],
+    '/apis.json',
+    '/@acme/catalog.json',
+    '/@acme/catalog-info.yaml',
+    '/@none/catalog.json',
     ...['checkpoint', 'key', 'key.pem', 'key.proof'].map((name) => `/log/${name}`),
   ]);
   const { body: checkpoint } = await ask(port, { target: `${base}/log/checkpoint`, headers: [] });
