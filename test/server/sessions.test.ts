@@ -39,6 +39,7 @@ test('a session reads what its user may', async () => {
   expect(answer.headers.get('cache-control')).toBe('private, no-store');
   expect((await get('/@other/apis/secret', [asAda])).status).toBe(404);
   expect((await get('/@acme', [asAda])).status).toBe(200);
+  expect((await get('/@acme/apis/secret/embed', [asAda])).status).toBe(200);
   expect((await get('/@acme/rulesets', [asAda])).body.toString()).toBe('{"items":[],"next":null}');
 });
 

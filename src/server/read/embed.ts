@@ -11,9 +11,8 @@ import { beingMade, retryAfter } from './being-made.ts';
 import type { ReadRequest } from './read-request.ts';
 
 /**
- * Sends the reference of a version, or of one operation, for frames of other sites. Only what
- * everybody may read is embedded, so the version must have been granted to an anonymous reader.
- * Throws `not_found` if there is no such operation.
+ * Sends the reference of a version, or of one operation, for frames of other sites: the same to all
+ * who may read it. Throws `not_found` if there is no such operation.
  */
 export async function sendEmbed(
   read: ReadRequest,
@@ -32,7 +31,7 @@ export async function sendEmbed(
   const headers = {
     ...statusHeaders(version),
     ...pageSharing(config, {
-      isPublic: true,
+      isPublic: resource.visibility === 'public',
       framedBy: ["'self'", ...embedOrigins(config, resource.org)],
       keys: [resourceKey(resource)],
     }),

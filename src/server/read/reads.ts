@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { anonymous, type Principal } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -95,10 +94,8 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
     await send.listing(read, address.org, address.kind === 'type' ? address.type : null);
     return;
   }
-  // Pages of other sites show what everybody may read, whoever looks at them.
-  const reader = address.view === 'embed' ? anonymous : read.principal;
-  const granted = await grantRead(read.context.registry, reader, address.coordinate);
-  if (granted === null) return answerAbsent(read, reader, address);
+  const granted = await grantRead(read.context.registry, read.principal, address.coordinate);
+  if (granted === null) return answerAbsent(read, address);
   try {
     if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
   } catch (error) {
@@ -110,10 +107,11 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
 }
 
 /** Of what does not exist, its organization's members see why its document was rejected, on a page. */
-async function answerAbsent(read: ReadRequest, reader: Principal, address: ResourceAddress): Promise<void> {
+async function answerAbsent(read: ReadRequest, address: ResourceAddress): Promise<void> {
   const isLatest = address.selector.kind === 'latest';
   const isPage = address.view === 'page' || (address.view === 'document' && wantsPage(read, address));
-  const rejected = isLatest && isPage ? await findRejected(read.context.registry, reader, address.coordinate) : null;
+  const rejected =
+    isLatest && isPage ? await findRejected(read.context.registry, read.principal, address.coordinate) : null;
   if (rejected === null) throw new RegistryError('not_found', nothingHere);
   if (!answerMethod(read, 'private')) await sendUnpublished(read, rejected);
 }

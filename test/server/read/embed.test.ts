@@ -42,6 +42,14 @@ const get = (target: string, ...headers: [string, string][]): Promise<Answer> =>
 const ancestorsOf = ({ headers }: Answer) =>
   /frame-ancestors ([^;]*)/.exec(headers.get('content-security-policy')!)![1];
 
+/** All that an answer says, but its date and the numbers of the request. */
+const answerOf = ({ status, headers, body }: Answer): string =>
+  JSON.stringify([
+    status,
+    [...headers].filter(([name]) => !/^(?:date|x-request-id)$/.test(name)),
+    body.toString().replace(/urn:uuid:[^"]+/, ''),
+  ]);
+
 describe('an embed', () => {
   test('is the reference, framed only by the configured origins, and its links leave the frame', async () => {
     const answer = await get(`${pay}@1.1.0/embed`);
@@ -72,12 +80,36 @@ describe('an embed', () => {
     expect((await get(`${pay}/embed?theme=%22%3E`)).status).toBe(400);
   });
 
-  test('shows nobody what is private, whoever asks: it is as absent as what was never there', async () => {
-    const authorized: [string, string] = ['Authorization', `Bearer ${served.values['acme']}`];
-    const secret = await get('/@acme/apis/secret/embed', authorized);
-    expect(secret.status).toBe(404);
-    expect((await get('/@acme/apis/secret/index.html', authorized)).status).toBe(200);
-    expect((await get('/@acme/apis/absent/embed', authorized)).status).toBe(404);
+  test('of a private API is for those who may read it, in frames of the same origins, and no cache keeps it', async () => {
+    const answer = await get('/@acme/apis/secret/embed', ['Authorization', `Bearer ${served.values['acme']}`]);
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString()).toContain('id="operation/listPets"');
+    expect(ancestorsOf(answer)).toBe("'self' https://docs.test");
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+    expect(answer.headers.get('vary')).toContain('Authorization, Cookie');
+    expect(answer.headers.has('surrogate-key')).toBe(false);
+  });
+
+  test('of a private API is as absent as what was never there to all others', async () => {
+    for (const key of [null, 'other', 'narrow'])
+      for (const tail of ['/embed', '@1.0.0/embed', '@1/embed', '@1.0.3/embed', '/embed?theme=x']) {
+        const headers: [string, string][] = key === null ? [] : [['Authorization', `Bearer ${served.values[key]}`]];
+        const [secret, absent] = await Promise.all(
+          ['secret', 'absent'].map((slug) => get(`/@acme/apis/${slug}${tail}`, ...headers)),
+        );
+        expect(secret!.status).toBe(404);
+        expect(answerOf(secret!)).toBe(answerOf(absent!));
+      }
+  });
+
+  test('of a public API has the same bytes for everybody, and shared caches keep it', async () => {
+    const [nobody, member] = await Promise.all([
+      get(`${pay}/embed`),
+      get(`${pay}/embed`, ['Authorization', `Bearer ${served.values['acme']}`]),
+    ]);
+    expect(answerOf(member)).toBe(answerOf(nobody));
+    expect(nobody.headers.get('cache-control')).toMatch(/^public, /);
+    expect(nobody.headers.get('vary')).not.toContain('Cookie');
   });
 
   test('follows a range, keeping what was asked for', async () => {
