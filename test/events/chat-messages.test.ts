@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { createRequire } from 'node:module';
+import type * as AdaptiveCards from 'adaptivecards';
+import { CloudEvent } from 'cloudevents';
+import { describe, expect, test, vi } from 'vitest';
 import { payloadOf } from '../../src/events/chat-messages.ts';
 import { eventTypes, type Event } from '../../src/model/event.ts';
 import type { WebhookFormat } from '../../src/model/webhook.ts';
@@ -23,6 +26,15 @@ const counts = { breaking: 2, unknown: 0, risky: 0, safe: 1, docs: 0 };
 const published = eventOf('dev.stele.version.published', {
   changes: { from: '1.0.0', why: 'the highest release below it', verdict: 'breaking', counts },
 });
+/** What the messages of some types show. */
+const everything = {
+  status: { state: 'yanked', reason: 'x' },
+  version: '1.0.0',
+  previous: null,
+  because: 'breaking',
+  coordinate: '@acme/apis/pay',
+  detail: 'x',
+};
 const title = '@acme/apis/pay@2.0.0 was published';
 const detail = 'Breaking changes compared with 1.0.0, the highest release below it: 2 breaking, 1 safe.';
 
@@ -94,3 +106,33 @@ test.each([...eventTypes, 'test'] as const)(
     });
   },
 );
+
+describe('for the programs of those who publish the formats', () => {
+  const all = [...eventTypes.map((type) => eventOf(`dev.stele.${type}`, everything)), published];
+
+  test('each event is a CloudEvent for its SDK, which checks the schema of the specification', () => {
+    for (const event of all) expect(new CloudEvent(sent('cloudevents', event) as object).validate()).toBe(true);
+    expect(() => new CloudEvent({ ...published, source: '' }).validate()).toThrow('invalid payload');
+  });
+
+  test('each message of Teams is an Adaptive Card without a fault for its parser', () => {
+    // The package is for browsers.
+    vi.stubGlobal('window', globalThis);
+    const { AdaptiveCard, SerializationContext, Versions } = createRequire(import.meta.url)(
+      'adaptivecards/dist/adaptivecards.js',
+    ) as typeof AdaptiveCards;
+    vi.unstubAllGlobals();
+    const faultsOf = (content: object) => {
+      const context = new SerializationContext(Versions.v1_4);
+      const card = new AdaptiveCard();
+      card.parse(content, context);
+      const parsed = Array.from({ length: context.eventCount }, (_, index) => context.getEventAt(index).message);
+      return [...parsed, ...card.validateProperties().validationEvents.map(({ message }) => message)];
+    };
+    for (const event of all) {
+      const { attachments } = sent('teams', event) as { attachments: [{ content: object }] };
+      expect(faultsOf(attachments[0].content)).toEqual([]);
+    }
+    expect(faultsOf({ type: 'AdaptiveCard', version: '1.4', body: [{ type: 'Nothing' }] })).toHaveLength(1);
+  });
+});
