@@ -117,6 +117,26 @@ test('what the person may not read when the mail is sent is not in it', async ()
   expect(server.mails.map(({ headers }) => headers.get('subject'))).toEqual(['@acme/apis/open@1.0.0 was published']);
 });
 
+test('a watch on a hidden organization is answered exactly as one on an absent organization', async () => {
+  const { registry } = await open();
+  await publishVersion(registry, '@hidden/apis/plan', '1.0.0', { visibility: 'private' });
+  await using api = await openApi(registry);
+  const key = await api.makeKey({ org: null, person: actor });
+  const told = async (organization: string) => {
+    const body = { organization, resources: ['apis/plan'], events: ['version.published'], rhythm: 'once' };
+    const { status, headers, text, json } = await api.call('POST', '/v1/me/watches', { key, body });
+    const fields = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit'].includes(name));
+    const bytes = text.replace(organization, '').replace(String(json['id']), '').replace(String(json['createdAt']), '');
+    return { status, fields, bytes };
+  };
+  const hidden = await told('hidden');
+  expect(hidden.status).toBe(201);
+  expect(hidden).toEqual(await told('absent'));
+  await publishVersion(registry, '@hidden/apis/plan', '1.1.0', { visibility: 'private' });
+  await deliver(registry);
+  expect(server.mails).toEqual([]);
+});
+
 test('rights of a sign-in that is too long ago do not count', async () => {
   const { registry } = await open();
   await signIn(registry, new Date(Date.now() - 31 * 24 * 3_600_000));
