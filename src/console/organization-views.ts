@@ -10,6 +10,7 @@ import { keysPage } from './keys/key-views.ts';
 import { performList, nextOf, type ListPage } from './list-page.ts';
 import { perform, here, may, mayPublish, nobodys, type ConsoleRequest } from './console-request.ts';
 import { namesOf, whoCell } from './people/who.ts';
+import { healthPage } from './health-page.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
@@ -167,6 +168,7 @@ export const organizationPages: readonly Page[] = [
   ...webhookPages,
   audit,
   deleted,
+  healthPage,
   ...settingsPages,
 ];
 
@@ -175,6 +177,7 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
   const ofPerson: [string, string, boolean][] = [['Your keys', '/keys', true]];
   const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],
+    ['Health', '/health', may({ ...request, type: null }, 'read')],
     ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],
     ['Members', '/members', isAdmin(request)],

@@ -13,6 +13,8 @@ export interface Cell {
   time?: string;
   /** Smaller text under it. */
   more?: string;
+  /** What a tag says when somebody points at it. */
+  title?: string;
 }
 
 /** A link to another page, or a button that does something at once (`post`). */
@@ -44,6 +46,8 @@ export interface Section {
   actions?: Action[];
   /** The next page of the list. */
   next?: string | null;
+  /** A line over values from 0 to 100, such as one for each week. */
+  chart?: { label: string; points: readonly number[] };
   /** Preformatted lines, such as a snippet to copy. */
   snippet?: string;
 }

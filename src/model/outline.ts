@@ -13,6 +13,8 @@ export interface OutlineOperation {
   /** Names of its parameters, those of its path included. */
   parameters: string[];
   deprecated: boolean;
+  /** Its `x-sunset`. Absent: none is stated. */
+  sunset?: string;
   /**
    * Digest of the operation as written in the document, with its path's parameters. Shows whether
    * it changed.

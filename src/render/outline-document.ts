@@ -82,12 +82,14 @@ function outlineOperation(
 ): OutlineOperation {
   const { item, value } = operation;
   const { parameters } = item;
+  const sunset = textOf(value['x-sunset']);
   return {
     ...outlineNames(operation),
     summary: summaryOf(operation, summaryLength),
     tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
     parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
     deprecated: value['deprecated'] === true,
+    ...(sunset !== '' && { sunset: shorten(sunset, titleLength) }),
     digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
   };
 }

@@ -33,6 +33,16 @@ test('an administrator sets the default ruleset, and the pages of APIs show it',
   expect((await admin.get('/console/acme/audit')).text).toMatch(/change ruleset.*organization/s);
 });
 
+test('how everything is doing is a page for who may read the organization', async () => {
+  const { text, status } = await admin.get('/console/acme/health');
+  expect(status).toBe(200);
+  expect(text.replaceAll(/<[^>]*>|\s+/g, ' ')).toMatch(/Health.*Score.*Resources.*@acme\/apis\/pay.*nobody/);
+  expect(text).toMatch(/title="0: findings of severity error/);
+  expect((await admin.get('/console/acme/health?rule=no-such')).text).toContain('No latest version fails this rule.');
+  const narrow = await server.signIn({ name: 'ned', scopes: ['read'], resources: ['apis/*'] });
+  expect((await narrow.get('/console/acme/health')).status).toBe(403);
+});
+
 test('the page of an API names the ruleset that checks it, and the default only to who may read the organization', async () => {
   const narrow = await server.signIn({ name: 'nia', scopes: ['read'], resources: ['apis/*'] });
   const [pay, order] = ['/console/acme/apis/pay', '/console/acme/schemas/order'];

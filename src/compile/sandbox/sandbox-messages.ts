@@ -116,6 +116,7 @@ const outline = record<Outline>({
       tags: list(text),
       parameters: list(text),
       deprecated: flag,
+      sunset: optional(text),
       digest,
     }),
   ),

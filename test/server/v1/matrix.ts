@@ -161,6 +161,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
         .replace('{consumer}', 'shop')
+        .replace('{organization}', 'acme')
         .replace('{key}', keyId)
         .replace('{watch}', '0123456789abcdefghij')
         .replace('{rights}', '0123456789abcdefghij')
