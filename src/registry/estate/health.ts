@@ -1,5 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { resourceTypes } from '../../model/address.ts';
+import { isRegistryError } from '../../model/errors.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isOffered, nameOf, type Lifecycle, type Resource, type Version } from '../../model/resource.ts';
 import { outlineOf } from '../derived.ts';
@@ -71,7 +72,8 @@ export async function readHealth(
   const items: ResourceHealth[] = [];
   for (const resource of seen) {
     signal?.throwIfAborted();
-    const health = await healthOf(registry, principal, resource, behind.get(nameOf(resource)) ?? 0);
+    // It may be deleted or withdrawn meanwhile.
+    const health = await healthOf(registry, principal, resource, behind.get(nameOf(resource)) ?? 0).catch(goneAsNull);
     if (health !== null) items.push(health);
   }
   items.sort((a, b) => a.score - b.score || (a.resource < b.resource ? -1 : 1));
@@ -121,6 +123,11 @@ async function healthOf(
     counts,
     score: scoreOf(counts),
   };
+}
+
+function goneAsNull(error: unknown): null {
+  if (isRegistryError(error, 'gone')) return null;
+  throw error;
 }
 
 function stated({ owner, lifecycle }: Pick<Resource, 'owner' | 'lifecycle'>): Counts {
