@@ -283,6 +283,9 @@ test('the organization, the limits and the description', async () => {
   const { data: changes } = await client.GET('/v1/changes', { params: { query: { limit: 5 } } });
   expect(changes!.items).toHaveLength(5);
   expect((await client.GET('/v1/owners')).data!.items).toEqual([]);
+  const ofAcme = { params: { path: { organization: 'acme' } } };
+  const { data: health } = await client.GET('/v1/organizations/{organization}/health', ofAcme);
+  expect(health).toMatchObject({ organization: 'acme', truncated: false });
   expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
   const open = clientWith(null);
   expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');
