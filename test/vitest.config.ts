@@ -19,8 +19,8 @@ const alone = [
 export default defineConfig({
   test: {
     reporters: ['default', createSummary({ strict: process.env.CI === 'true' })],
-    // More than the two cores, because a third of the time and more a file waits: for git, for a server, or for a clock.
-    maxWorkers: 6,
+    // More than the two cores, because half of the time a file waits: for git, for a server, or for a clock.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/setup.ts'],
     // These end what hangs. They are so long because a machine that is busy with something else takes ten times as long.

@@ -33,9 +33,15 @@ export interface CurrentSettings extends Gate {
 export async function readOrganization(registry: Registry, org: string): Promise<CurrentSettings> {
   const stored = await registry.refs.read<OrganizationSettings>(organizationRef(org));
   const defaults = await defaultsOf(registry, org);
-  const { ruleset = null, visibility = 'private', validation = 'strict' } = defaults;
   const configured = Object.keys(configuredDefaults(registry, org));
-  return { ruleset, visibility, validation, ...gateFrom(defaults), configured, generation: stored?.generation ?? 0 };
+  const { ruleset = null } = defaults;
+  return { ruleset, ...settingsFrom(defaults), configured, generation: stored?.generation ?? 0 };
+}
+
+/** What counts where nothing is said is what a resource has by itself. */
+function settingsFrom(defaults: OrganizationDefaults): Gate & Pick<CurrentSettings, 'visibility' | 'validation'> {
+  const { visibility = 'private', validation = 'strict' } = defaults;
+  return { visibility, validation, ...gateFrom(defaults) };
 }
 
 /**
@@ -63,9 +69,9 @@ export async function changeOrganization(
   await registry.refs.update<OrganizationSettings>(organizationRef(org), (current) => {
     guard({ generation: current?.generation ?? 0 });
     const old: OrganizationSettings = current?.value ?? { ruleset: null };
+    const before = settingsFrom(old.defaults ?? {});
     const defaults = Object.entries(given).filter(
-      ([name, value]) =>
-        !Object.hasOwn(configured, name) && value !== old.defaults?.[name as keyof OrganizationDefaults],
+      ([name, value]) => !Object.hasOwn(configured, name) && value !== before[name as keyof OrganizationDefaults],
     );
     const isNewRuleset = ruleset !== undefined && ruleset !== old.ruleset;
     if (!isNewRuleset && defaults.length === 0) return null;
