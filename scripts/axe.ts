@@ -140,7 +140,7 @@ async function look(browser: OpenChromium, urls: readonly string[]): Promise<voi
 async function examine(page: Page, url: string, theme: string): Promise<void> {
   do await page.goto(url);
   while ((await page.content()).includes('data-reload'));
-  if (url.endsWith('/try')) await page.locator('.opblock').first().waitFor();
+  if (url.endsWith('/try')) await page.locator('.index a').first().waitFor();
   await page.evaluate(`for (const each of document.querySelectorAll('details:not([name])')) each.open = true`);
   const findings = await allFindings(page);
   const wider = await page.evaluate<number>(
