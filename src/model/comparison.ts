@@ -97,7 +97,7 @@ export interface VersionChanges {
   digest: Digest;
 }
 
-/** What is told of the comparison of a version with the one before it. */
+/** How a version compares with the one before it, as lists and events say it. */
 export interface ToldChanges extends Omit<VersionChanges, 'digest'> {
   /** Why it is compared with `from`: `the highest release below it`. Absent in old stored events. */
   why?: string;

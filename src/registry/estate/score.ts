@@ -26,7 +26,7 @@ export function scoreOf(counts: Counts): number {
   return Math.round((100 * counted.reduce((sum, part) => sum + part.weight * worth(part), 0)) / whole);
 }
 
-/** The mean of scores, or null of none. */
+/** The mean of the scores. Null if there are none. */
 export function meanOf(scores: readonly number[]): number | null {
   return scores.length === 0 ? null : Math.round(scores.reduce((sum, score) => sum + score, 0) / scores.length);
 }
