@@ -17,7 +17,7 @@ type DocumentSettings = SettingsDefaults & Pick<SettingsResource, 'name' | 'desc
 /**
  * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
  * connection. `release`: pattern of the tags to publish instead of the branch, where nothing else
- * says what to publish.
+ * says what to publish. `codeOwner`: whom CODEOWNERS names, where nobody else is named.
  */
 export function applySettings(
   repository: Repository,
@@ -27,6 +27,7 @@ export function applySettings(
   { path: file, settings }: SettingsFile,
   resource: Resource | null,
   release: string | null = null,
+  codeOwner: string | null = null,
 ): Planned {
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
@@ -42,7 +43,7 @@ export function applySettings(
     ruleset: given.ruleset ?? null,
     validation: given.validation ?? repository.validation,
     ...gateSettingsOf(given),
-    ...ownershipOf(given),
+    ...ownershipOf(given.owner || resource?.owner || codeOwner === null ? given : { ...given, owner: codeOwner }),
     ...view,
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',

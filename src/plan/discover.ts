@@ -8,6 +8,7 @@ import type { Remote } from '../source/source.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
+import { codeOwnersOf } from './code-owners.ts';
 import { detectDocuments, type DetectedDocument } from './detect-documents.ts';
 import { createSearched, isWithin } from './document-names.ts';
 import { lockedFiles, readLocks, type Lock } from './locked-files.ts';
@@ -95,6 +96,8 @@ export async function planDocuments(
   const chosenAndListed = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, chosenAndListed, listed, addProblem);
   const releaseOf = repository.versions === 'tags' ? await openReleases(registry, repository, signal) : noRelease;
+  const filesRead = chosenAndListed.map((each) => listed.get(each.path)?.file ?? each.path);
+  const codeOwners = await codeOwnersOf(registry, repository, snapshot, [...new Set(filesRead)], signal);
   const documents: Planned[] = [];
   for (const document of chosenAndListed) {
     const coordinate = coordinates.get(document.path);
@@ -110,6 +113,7 @@ export async function planDocuments(
         file,
         resource,
         await releaseOf({ path: entry?.file ?? document.path }, coordinate),
+        codeOwners.get(entry?.file ?? document.path) ?? null,
       ),
     );
     const isOurs = resource?.connection?.repository === repository.url;

@@ -135,3 +135,14 @@ test('a missing overlay, and a view without a slug, are told at their places', a
   await sync({ 'stele.yaml': 'resources: [{ path: a.yaml, audience: public }]', 'apis/pay.yaml': api('1.0.0') });
   expect(await registry.refs.read('resources/acme/apis/a')).toBeNull();
 });
+
+test('CODEOWNERS names the owner where nobody else is named', async () => {
+  const { sync, find } = open();
+  const files = { CODEOWNERS: '*.yaml @acme/pay', 'apis/pay.yaml': api('1.0.0') };
+  await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay }]' });
+  expect((await find('pay')).owner).toBe('@acme/pay');
+  await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay, owner: payments }]' });
+  expect((await find('pay')).owner).toBe('payments');
+  await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay }]' });
+  expect((await find('pay')).owner).toBe('payments');
+});
