@@ -47,9 +47,12 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
     {
       name: '/org',
       label: 'Organization',
-      kind: 'line',
+      kind: organizations.length > 0 ? 'select' : 'line',
       isRequired: true,
-      options: organizations.map((value) => ({ value, text: value })),
+      options: [
+        ...(organizations.includes(request.org) ? [] : [{ value: '', text: 'choose one' }]),
+        ...organizations.map((value) => ({ value, text: value })),
+      ],
       initial: request.org,
       maxLength: 63,
     },
@@ -111,6 +114,7 @@ export async function submitStart(request: ConsoleRequest, typed: Typed): Promis
 function readDraft({ context }: ConsoleRequest, typed: Typed): Draft {
   const [org, type, slug] = ['/org', '/type', '/slug'].map((name) => typed[name]?.[0]?.trim() ?? '');
   const text = typed['/document']?.[0] ?? '';
+  if (org === '') throw invalid('/org', 'Choose the organization.');
   if (!isSlug(org!)) throw invalid('/org', notSlug('The organization', org!));
   if (type !== '' && !isResourceType(type!)) throw invalid('/type', 'Choose what it is.');
   if (slug !== '' && !isSlug(slug!)) throw invalid('/slug', notSlug('The name', slug!));

@@ -49,7 +49,8 @@ export async function checkOf(
   const annotations = [...annotationsOf(report), ...breaksIn(changes, document, report)];
   const breaking = changes.comparison?.counts.breaking ?? 0;
   const findings = { annotations, ...(breaking > 0 && { breaking }) };
-  const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
+  const breaks =
+    breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')} since ${changes.before!.version.label}`;
   if (result.outcome === 'rejected') {
     const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
     const advice = adviceIn(report);

@@ -104,6 +104,7 @@ test('a file is compared with what is at a URL, without sending the key to stran
     keys.push(request.headers.authorization);
     const isThere = request.url === '/old.yaml' || request.url === '/@acme/apis/pay@1';
     response.statusCode = isThere ? 200 : 404;
+    if (request.url!.startsWith('/@')) response.setHeader('Content-Location', '/@acme/apis/pay@1.4.0');
     response.end(isThere ? 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n' : '');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -117,6 +118,8 @@ test('a file is compared with what is at a URL, without sending the key to stran
     });
     expect(await diff(`${url}/gone.yaml`, 'apis/good.yaml')).toMatchObject({ code: 2, stdout: '' });
     expect(keys).toEqual([undefined, 'Bearer stele_secret', undefined]);
+    const text = await runHere(['diff', '@acme/apis/pay@1', 'apis/good.yaml', '--registry', url], { cwd: folder });
+    expect(text.stdout).toContain('From @acme/apis/pay@1.4.0, the highest of @acme/apis/pay@1, to apis/good.yaml:');
   } finally {
     server.close();
     server.closeAllConnections();

@@ -88,7 +88,7 @@ describe('the first run', () => {
   });
 
   test.each([
-    [{ '/org': 'No' }, 'The organization must be'],
+    [{ '/org': '' }, 'Choose the organization.'],
     [{ '/slug': 'Pay Ments' }, '&quot;pay-ments&quot; would do'],
     [{ '/document': ' ' }, 'Paste a document'],
     [{ '/slug': 'pay' }, 'exists already'],

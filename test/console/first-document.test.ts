@@ -7,12 +7,16 @@ import { openConsole, type Person } from './harness.ts';
 
 const schema = '{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Order", "type": "object"}';
 
-test('a link to a new document names its organization', async () => {
-  await using server = await openConsole();
+test('a new document is of an organization that exists, and a link to it names one', async () => {
+  await using server = await openConsole(createTestRegistry({ ...unlimited, organizations: { acme: {}, other: {} } }));
+  const offered = async ({ get }: Pick<Person, 'get'>, path: string) =>
+    /name="\/org".*?<\/select>/s.exec((await get(path)).text)?.[0].match(/value="[^"]*"(?: selected)?/g);
   const operator = await server.operate();
-  expect((await operator.get('/console/new?org=acme')).text).toMatch(/name="\/org"[^>]*value="acme"/);
+  expect(await offered(operator, '/console/new?org=acme')).toContain('value="acme" selected');
+  expect(await offered(operator, '/console/new')).toEqual(['value=""', 'value="acme"', 'value="other"']);
   const key = await server.signIn();
-  expect((await key.get('/console/new?org=other')).text).toMatch(/name="\/org"[^>]*value="acme"/);
+  // A key is of one.
+  expect(await offered(key, '/console/new?org=other')).toEqual(['value="acme" selected']);
 });
 
 test('a document is of the kind that it says, unless another is chosen', async () => {

@@ -45,7 +45,10 @@ test('a revert says what becomes latest again, and what that breaks', async () =
   await push(api('1.0.0', paths('a')));
   await push(api('1.0.0', paths('a', 'refunds')));
   const { own, whole, text } = await propose({ 'pay.yaml': api('1.0.0', paths('a')) });
-  expect(own).toMatchObject({ state: 'success', title: 'Latest becomes 1.0.0 again, 1 breaking change' });
+  expect(own).toMatchObject({
+    state: 'success',
+    title: 'Latest becomes 1.0.0 again, 1 breaking change since 1.0.0+3edf8db',
+  });
   expect(own.summary).toMatch(/Latest becomes 1\.0\.0 again; it was 1\.0\.0\+[0-9a-f]{7}\./);
   expect(whole.title).toBe('1 checked, 1 breaking change');
   expect(text).toContain('### Stele: 1 checked, 1 breaking change');
@@ -65,7 +68,7 @@ test('breaking changes that nothing blocks are in the titles and at their lines'
   const { push, propose } = await openWithComments();
   await push(api('1.0.0', paths('a', 'b')));
   const { own, whole, notes } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
-  expect(own).toMatchObject({ state: 'success', title: 'Would be published as 1.1.0, 1 breaking change' });
+  expect(own).toMatchObject({ state: 'success', title: 'Would be published as 1.1.0, 1 breaking change since 1.0.0' });
   expect(own.summary).toContain('1.1.0 becomes the latest version.');
   expect(whole.title).toBe('1 checked, 1 breaking change');
   expect(notes).toMatchObject([{ path: 'pay.yaml', severity: 'warning', message: 'GET /b was removed.' }]);
@@ -87,7 +90,7 @@ test('a break that is refused says which version fits', async () => {
   const author = { actor: 'operator:test', origin: null };
   await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { compatibility: 'semver' }, author);
   const { own } = await propose({ 'pay.yaml': api('1.1.0', paths('a')) });
-  expect(own).toMatchObject({ state: 'failure', title: '1 breaking change' });
+  expect(own).toMatchObject({ state: 'failure', title: '1 breaking change since 1.0.0' });
   expect(own.summary).toContain('Publish it as 2.0.0 instead of 1.1.0');
 });
 

@@ -233,12 +233,15 @@ test('a check refuses what compatibility refuses at publishing, and says what br
     return (await check(scene, head))['stele @acme/apis/pay'];
   };
   const refused = await checkOf('1.1.0');
-  expect(refused).toMatchObject({ state: 'failure', title: '1 breaking change' });
+  expect(refused).toMatchObject({ state: 'failure', title: '1 breaking change since 1.0.0' });
   for (const part of ['Publish it as 2.0.0 instead of 1.1.0', '**Breaking: 1**', 'GET /b was removed.'])
     expect(refused!.summary).toContain(part);
   const compare = vi.spyOn(registry.compiler, 'compare');
   const allowed = await checkOf('2.0.0');
-  expect(allowed).toMatchObject({ state: 'success', title: 'Would be published as 2.0.0, 1 breaking change' });
+  expect(allowed).toMatchObject({
+    state: 'success',
+    title: 'Would be published as 2.0.0, 1 breaking change since 1.0.0',
+  });
   expect(allowed!.summary).toContain('**Breaking: 1**');
   // The comparison is the one that publishing stores, and another one finds the lines of breaking changes.
   expect(compare).toHaveBeenCalledTimes(2);

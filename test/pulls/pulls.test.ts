@@ -62,7 +62,7 @@ describe('pull requests', () => {
     expect(running).toMatchObject({ name: 'stele', state: 'running', commit: head });
     expect(told.map(({ name, state, title, commit }) => [name, state, title, commit])).toEqual([
       ['stele @acme/apis/bad', 'failure', '1 problem', head],
-      ['stele @acme/apis/pay', 'success', 'Would be published as 1.1.0, 1 breaking change', head],
+      ['stele @acme/apis/pay', 'success', 'Would be published as 1.1.0, 1 breaking change since 1.0.0', head],
       ['stele', 'failure', '1 of 2 would be rejected, 1 breaking change', head],
     ]);
     expect(told[0]!.annotations).toMatchObject([{ path: 'bad.yaml', line: 1, severity: 'error' }]);

@@ -5,7 +5,7 @@ import type { Comparer } from '../../compile/sandboxes.ts';
 import type { Compiler, Published } from '../../compile/compile.ts';
 import type { Config } from '../../config.ts';
 import { changeRulesIn } from '../../config/organization-config.ts';
-import { parseCoordinate } from '../../model/address.ts';
+import { formatCoordinate, parseCoordinate } from '../../model/address.ts';
 import {
   enumVerdicts,
   isAtLeast,
@@ -21,7 +21,7 @@ import { openFolder } from '../../source/folder.ts';
 import { isRevision } from '../../source/path.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { adviseRepository } from './advise-repository.ts';
-import { diffFormats, formatDiff, type DiffFormat } from './diff-formats.ts';
+import { diffFormats, formatDiff, type ComparedNames, type DiffFormat } from './diff-formats.ts';
 import { formatReport, print, printJson, withProgress } from '../output.ts';
 import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
 
@@ -43,11 +43,10 @@ export function diffCommand(): Command {
     .argument('<after>', 'the same')
     .option('--registry <url>', 'read coordinates from this registry, with the key in STELE_KEY')
     .addOption(
-      new Option('--fail-on <verdict>', 'exit with 1 if a change has this verdict or a worse one').choices([
-        'breaking',
-        'unknown',
-        'risky',
-      ]),
+      new Option(
+        '--fail-on <verdict>',
+        'exit with 1 if a change has this verdict or a worse one; without it, changes exit with 0',
+      ).choices(['breaking', 'unknown', 'risky']),
     )
     .addOption(
       new Option('--enums <verdict>', 'the verdict where a response gains a value of an enum').choices(enumVerdicts),
@@ -55,17 +54,22 @@ export function diffCommand(): Command {
     .addOption(new Option('--format <format>', 'output format').choices(diffFormats).default('text'))
     .action(async (before: string, after: string, _options: unknown, command: Command) => {
       const { failOn, format, json } = command.optsWithGlobals<DiffOptions>();
-      const { comparison, text } = await compare(command, before, after);
+      const { comparison, names } = await compare(command, before, after);
       if (json === true) printJson(comparison);
-      else print(formatDiff(comparison, format, { before, after }, text));
+      else print(formatDiff(comparison, format, names));
       if (failOn !== undefined && isAtLeast(comparison.verdict, failOn)) process.exitCode = 1;
     });
 }
 
 interface Compared {
   comparison: Comparison;
-  /** The file of the new document. Empty: it is a published version. */
-  text: string;
+  names: ComparedNames;
+}
+
+/** A document, and how it was named; a coordinate without a version is named with it, and why it is that one. */
+interface NamedDocument {
+  document: Published;
+  name: string;
 }
 
 async function compare(command: Command, before: string, after: string): Promise<Compared> {
@@ -76,15 +80,21 @@ async function compare(command: Command, before: string, after: string): Promise
     const org = (named && parseCoordinate(named)?.coordinate.org) ?? null;
     const judged = { before: null, at: new Date().toISOString() };
     const rules = { ...(org === null ? usualRules : changeRulesIn(config, org, judged)), ...(enums && { enums }) };
-    const documentNamed = (name: string): Promise<Published> => {
+    const documentNamed = async (name: string): Promise<NamedDocument> => {
       const isHere = isCoordinate(name) && remote === undefined;
       if (isHere) return publishedDocument(registry!, name);
-      return openDocument(name, limits, remote).then((opened) => compileOpened(compiler, limits, name, opened));
+      const { label, ...opened } = await openDocument(name, limits, remote);
+      const document = await compileOpened(compiler, limits, name, opened);
+      return { document, name: label === null ? name : withVersion(name, label) };
     };
     const one = await documentNamed(before);
     const other = await documentNamed(after);
-    const comparison = await withProgress('Comparing', () => compiler.compare(one, other, limits, rules));
-    return { comparison, text: Buffer.from(other.source?.bytes ?? []).toString() };
+    const comparison = await withProgress('Comparing', () =>
+      compiler.compare(one.document, other.document, limits, rules),
+    );
+    // A published version has no file here.
+    const text = Buffer.from(other.document.source?.bytes ?? []).toString();
+    return { comparison, names: { before: one.name, after: other.name, file: after, text } };
   };
   if (remote !== undefined || ![before, after].some(isCoordinate))
     return withCompiler(command, (compiler, config) => run(compiler, config, null));
@@ -117,20 +127,32 @@ export async function compileOpened(
   return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
 }
 
-/** A file, also one of a commit, or what is at a URL, or the version of a coordinate in a remote registry. */
+/** A file, also one of a commit, or what is at a URL, or the version of a coordinate in a remote registry, with its label. */
 async function openDocument(
   name: string,
   limits: Config['limits'],
   remote: string | undefined,
-): Promise<OpenedDocument> {
+): Promise<OpenedDocument & { label: string | null }> {
   const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
-  if (url !== null) return { ...(await fetchDocument(url, limits.fileBytes, remote)), isRepository: true };
-  if (existsSync(name) || !isRevision(name)) return openFolder(name, limits);
+  if (url !== null) {
+    const { address, ...fetched } = await fetchDocument(url, limits.fileBytes, remote);
+    const served = isCoordinate(name) ? parseCoordinate(address.slice(address.indexOf('@'))) : null;
+    const label = served?.selector.kind === 'version' ? served.selector.version : null;
+    return { ...fetched, isRepository: true, label };
+  }
+  if (existsSync(name) || !isRevision(name)) return { ...(await openFolder(name, limits)), label: null };
   const { openRevision } = await import('../../source/revision.ts');
-  return { ...(await openRevision(name, limits, process.cwd())), isRepository: true };
+  return { ...(await openRevision(name, limits, process.cwd())), isRepository: true, label: null };
 }
 
-async function publishedDocument(registry: Registry, name: string): Promise<Published> {
+function withVersion(name: string, label: string): string {
+  const { coordinate, selector } = requireCoordinate(name);
+  const whole = `${formatCoordinate(coordinate)}@${label}`;
+  if (selector.kind === 'latest') return `${whole}, the latest version,`;
+  return selector.kind === 'digest' || selector.version === label ? name : `${whole}, the highest of ${name},`;
+}
+
+async function publishedDocument(registry: Registry, name: string): Promise<NamedDocument> {
   const { coordinate, selector } = requireCoordinate(name);
   const { findResource } = await import('../../registry/find-resource.ts');
   const { readPublished } = await import('../../registry/derived.ts');
@@ -138,5 +160,5 @@ async function publishedDocument(registry: Registry, name: string): Promise<Publ
   const version = resource && selectVersion(resource, selector)?.version;
   if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder.`);
   if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
-  return readPublished(registry, version);
+  return { document: await readPublished(registry, version), name: withVersion(name, version.label) };
 }

@@ -1,4 +1,5 @@
 import { isAtLeast, mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
+import { code } from '../../sync/checks.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
 import { formatJson } from '../output.ts';
 import { codeFrame } from '../../site/code-frame.ts';
@@ -8,28 +9,31 @@ import { formatFindings, toolFormats } from './finding-formats.ts';
 export const diffFormats = ['text', 'json', ...toolFormats] as const;
 export type DiffFormat = (typeof diffFormats)[number];
 
-/**
- * Formats a comparison: each change with its lines, JSON, Markdown, or findings for tools. `names`: of
- * the two documents; `text`: that of the new one's file.
- */
-export function formatDiff(
-  comparison: Comparison,
-  format: DiffFormat,
-  names: { before: string; after: string },
-  text = '',
-): string {
-  if (format === 'json') return formatJson(comparison, 2);
-  if (format === 'markdown') return `**${comparisonTitle(comparison)}**\n\n${comparisonMarkdown(comparison, Infinity)}`;
-  if (format === 'text') return formatText(comparison, names.after, text);
-  return formatFindings(format, findingsInComparison(comparison, names.after), names.after);
+/** The two documents in words (the same: who asks knows which); and of the new one its file (default: `after`) with its text. */
+export interface ComparedNames {
+  before: string;
+  after: string;
+  file?: string;
+  text?: string;
 }
 
-function formatText(comparison: Comparison, file: string, text: string): string {
+/** Formats a comparison: each change with its lines, JSON, Markdown, or findings for tools. */
+export function formatDiff(comparison: Comparison, format: DiffFormat, names: ComparedNames): string {
+  const { before, after, file = after } = names;
+  if (format === 'json') return formatJson(comparison, 2);
+  if (format === 'markdown')
+    return `**${comparisonTitle(comparison)}**, from ${code(before)} to ${code(after)}.\n\n${comparisonMarkdown(comparison, Infinity)}`;
+  if (format === 'text') return formatText(comparison, names);
+  return formatFindings(format, findingsInComparison(comparison, file), file);
+}
+
+function formatText(comparison: Comparison, { before, after, file = after, text = '' }: ComparedNames): string {
   const { changes, reason, truncated } = comparison;
   const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
+  const compared = before === after ? [] : [`From ${before} to ${after}:`];
   const lines = text.replace(/\n$/, '').split('\n');
   const shown = mergeAlike(changes).flatMap((change) => [formatChange(change), ...placeOf(change, file, lines)]);
-  return [...shown, ...rest, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
+  return [...shown, ...rest, ...compared, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
 }
 
 /** Where a change is, with its lines if it may break somebody. */
@@ -39,8 +43,8 @@ function placeOf({ place, verdict }: Change, file: string, lines: readonly strin
   return [`  ${file}:${place.line}:${place.column}`, ...(frame === '' ? [] : [frame])];
 }
 
-function formatChange({ verdict, code, message, operations, reach }: Change): string {
+function formatChange({ verdict, code: name, message, operations, reach }: Change): string {
   const more = reach > 1 ? ` and ${reach - 1} more` : '';
   const where = operations.length > 0 ? ` [${operations[0]}${more}]` : '';
-  return `${verdict.padEnd(8)}  ${message}${where} (${code})`;
+  return `${verdict.padEnd(8)}  ${message}${where} (${name})`;
 }

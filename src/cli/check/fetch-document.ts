@@ -21,14 +21,14 @@ export function urlIn(registry: string, coordinate: string): string {
 }
 
 /**
- * Downloads a document: a snapshot of that one file. The key in STELE_KEY is sent to the origin of
+ * Downloads a document: a snapshot of that one file, and the address that it was served from. The key in STELE_KEY is sent to the origin of
  * `registry` only. Throws `malformed` for an invalid URL, `not_found`, `too_large`, or `unreachable`.
  */
 export async function fetchDocument(
   text: string,
   limit: number,
   registry: string | undefined,
-): Promise<{ snapshot: Snapshot; entry: string }> {
+): Promise<{ snapshot: Snapshot; entry: string; address: string }> {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new RegistryError('malformed', `${JSON.stringify(text)} is not the URL of a document.`);
@@ -52,7 +52,8 @@ export async function fetchDocument(
   const bytes = await readBody(response, limit, text);
   const isJson = /^\s*[{[]/.test(bytes.toString('utf8', 0, 1024));
   const entry = isJson ? 'document.json' : 'document.yaml';
-  return { snapshot: createUpload(entry, bytes), entry };
+  const address = response.headers.get('content-location') ?? response.url;
+  return { snapshot: createUpload(entry, bytes), entry, address };
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */
