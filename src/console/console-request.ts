@@ -63,8 +63,9 @@ export async function perform<T = Record<string, unknown>>(
   const { operations, session, org, http, response } = request;
   const operation = operations.find(operationId(request, name));
   const names = operation.parameters.flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []));
+  const params: ConsoleRequest['params'] = { ...request.params, organization: org };
   const path = Object.fromEntries(
-    names.map((each) => [each, request.params[each] ?? request.query.get(each) ?? request.params['slug'] ?? '']),
+    names.map((each) => [each, params[each] ?? request.query.get(each) ?? request.params['slug'] ?? '']),
   );
   const asker = {
     principal: session.principal,

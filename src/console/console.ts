@@ -14,6 +14,7 @@ import { documentBodyBytes, plainBodyBytes } from '../server/v1/body-limits.ts';
 import { createRateLimit } from '../server/rate/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import type { Form } from './forms.ts';
+import { replayForm } from './health-page.ts';
 import { keyForms } from './keys/key-forms.ts';
 import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
 import { organizationPages } from './organization-views.ts';
@@ -60,6 +61,7 @@ const forms: readonly Form[] = [
   ...appearanceForms,
   ...settingsForms,
   ...memberForms,
+  replayForm,
 ];
 const pages: readonly Page[] = [
   ...organizationPages,

@@ -1,6 +1,7 @@
 import type { EstateHealth } from '../registry/estate/health.ts';
 import type { ScorePart } from '../registry/estate/score.ts';
-import { perform, here, type ConsoleRequest } from './console-request.ts';
+import { perform, here, may, type ConsoleRequest } from './console-request.ts';
+import type { Form } from './forms.ts';
 import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 
 type Health = EstateHealth & { formula: { description: string; parts: readonly ScorePart[] } };
@@ -8,39 +9,79 @@ type Health = EstateHealth & { formula: { description: string; parts: readonly S
 /** The most rules that a row names. */
 const maxRules = 3;
 
+/** What the list can be narrowed to, for people. */
+const concerns: [string, string][] = [
+  ['', 'all'],
+  ['blocked', 'its ruleset would reject it now'],
+  ['deprecated-in-use', 'deprecated operations, and consumers'],
+  ['undated', 'deprecated without a sunset'],
+  ['uncompared', 'versions without a list of changes'],
+  ['behind', 'consumers behind'],
+  ['owner', 'nobody is the owner'],
+  ['lifecycle', 'no lifecycle'],
+];
+
+/** Asks for a replay of everything. */
+export const replayForm: Form = {
+  path: '/health/replay',
+  operation: 'replayEverything',
+  title: 'Check everything again',
+  lead: [
+    'Checks the latest version of everything against its ruleset as it is now. It runs in the background, also once a day by itself.',
+  ],
+  submit: 'Check everything',
+  after: '/health',
+  done: 'It will begin in a moment. Reload this page to see what it found.',
+};
+
 /** How all resources of the organization are doing. */
 export const healthPage: Page = {
   path: '/health',
   async show(request) {
     const rule = request.query.get('rule')?.trim() ?? '';
+    const asked = request.query.get('concern');
+    const [concern] = concerns.find(([name]) => name === asked) ?? concerns[0]!;
     const { org } = request;
-    const inOrganization = { ...request, params: { ...request.params, organization: org } };
-    const query = rule === '' ? {} : { rule };
-    const { body } = await perform<Health>(inOrganization, 'getHealth', { query });
-    const { score, trend, items, formula, truncated } = body;
+    const query = { ...(rule !== '' && { rule }), ...(concern !== '' && { concern }) };
+    const { body } = await perform<Health>(request, 'getHealth', { query });
+    const { score, trend, items, formula, truncated, replay } = body;
     const points = trend.flatMap((week) => (week.score === null ? [] : [week.score]));
     return {
       eyebrow: `@${org}`,
       title: 'Health',
       lead: 'How the latest version of each API, schema and ruleset is doing. The worst come first.',
+      actions: may({ ...request, type: null }, 'publish')
+        ? [{ text: replayForm.submit, href: here(request, replayForm.path), post: true }]
+        : [],
       sections: [
         {
           title: 'Score',
           lead: `${formula.description} ${formula.parts.map(({ weight, says }) => `${weight}: ${says}`).join('; ')}.`,
-          facts: [{ name: 'All resources', value: scoreCell(score, null) }],
+          facts: [
+            { name: 'All resources', value: scoreCell(score, null) },
+            { name: 'Checked again', value: replayCell(replay) },
+          ],
           ...(points.length > 1 && { chart: { label: `The last weeks: ${points.join(', ')}`, points } }),
         },
         {
           title: 'Resources',
           ...(truncated && { lead: 'Only the first 1,000 were looked at.' }),
-          filters: [{ name: 'rule', label: 'Fails the rule', value: rule, hint: 'operation-summary' }],
-          columns: ['Resource', 'Owner', 'Fails', 'Deprecated without a sunset', 'Consumers behind', 'Latest', 'Score'],
+          filters: [
+            { name: 'rule', label: 'Fails the rule', value: rule, hint: 'operation-summary' },
+            { name: 'concern', label: 'Concern', value: concern, options: concerns },
+          ],
+          columns: ['Resource', 'Owner', 'Fails', 'Deprecated operations', 'Consumers behind', 'Latest', 'Score'],
           rows: items.map((item) => rowOf(request, item, formula.parts)),
-          empty: rule === '' ? 'Nothing is published yet.' : 'No latest version fails this rule.',
+          empty:
+            rule !== ''
+              ? 'No latest version fails this rule.'
+              : concern === ''
+                ? 'Nothing is published yet.'
+                : 'Nothing has this concern.',
         },
         {
           title: 'For spreadsheets',
-          snippet: `curl -H "Authorization: Bearer $STELE_KEY" "${request.site.url ?? ''}/v1/organizations/${org}/health?format=csv"`,
+          snippet: `curl -H "Authorization: Bearer $STELE_KEY" "${request.site.url ?? ''}/v1/organizations/${org}/health?${new URLSearchParams({ ...query, format: 'csv' })}"`,
         },
       ],
     };
@@ -48,7 +89,7 @@ export const healthPage: Page = {
 };
 
 function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: readonly ScorePart[]): Row {
-  const { resource, name, owner, rules, undated, counts, version, publishedAt, score } = item;
+  const { resource, name, owner, rules, deprecated, undated, counts, version, publishedAt, score } = item;
   const [, type = '', slug = ''] = resource.split('/');
   const failed = rules.filter(({ severity }) => severity !== 'info');
   const named = failed.slice(0, maxRules).map(({ rule, count }) => `${rule} (${count})`);
@@ -56,15 +97,29 @@ function rowOf(request: ConsoleRequest, item: Health['items'][number], parts: re
   const cells: Cell[] = [
     { text: name, more: resource, href: here(request, `/${type}/${slug}`) },
     owner === null ? { text: 'nobody', tag: 'warn' } : { text: owner },
-    { text: `${named.join(', ') || 'nothing'}${left > 0 ? ` and ${left} more` : ''}` },
-    { text: undated.length === 0 ? '' : String(undated.length), ...(undated[0] !== undefined && { more: undated[0] }) },
-    { text: String(counts.behind ?? 0) },
+    {
+      text: `${named.join(', ') || 'nothing'}${left > 0 ? ` and ${left} more` : ''}`,
+      ...(item.blocking > 0 && { more: 'would be rejected now' }),
+    },
+    {
+      text: deprecated.length === 0 ? '' : String(deprecated.length),
+      ...(undated[0] !== undefined && { more: `${undated.length} without a sunset, such as ${undated[0]}` }),
+    },
+    { text: `${counts.behind ?? 0} of ${item.consumers}` },
     { ...timeCell(publishedAt), more: version },
     {
       ...scoreCell(score, parts.map(({ name: part, says }) => `${counts[part] ?? 'not counted'}: ${says}`).join('\n')),
     },
   ];
   return { cells };
+}
+
+/** When everything was checked again, or that it will be. */
+function replayCell({ requestedAt, startedAt, endedAt }: Health['replay']): Cell {
+  if (requestedAt !== null && requestedAt > (startedAt ?? '')) return { text: 'waits', tag: '' };
+  if (startedAt !== null && endedAt === null)
+    return { text: 'runs', tag: '', more: `since ${timeCell(startedAt).text}` };
+  return timeCell(endedAt);
 }
 
 function scoreCell(score: number | null, title: string | null): Cell {

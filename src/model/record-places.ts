@@ -54,6 +54,8 @@ const places: Readonly<Record<string, Place>> = {
   // Programs that ask a person for a key (`registry/keys/devices.ts`).
   devices: daysFor(2),
   consumers: daysFor(consumerDays),
+  // Made again each day (`registry/estate/replay-estate.ts`).
+  estate: daysFor(8),
   leases: daysFor(2),
   mirrors: daysFor(400),
   imports: daysFor(400),

@@ -172,6 +172,9 @@ test('a replay of a ruleset in the data folder, and of one that could not be pub
     code: 1,
     stderr: expect.stringContaining('extends itself') as string,
   });
+  expect((await run('replay', 'base.yaml', '@acme/rulesets/base', '--format', 'csv')).stdout).toMatch(
+    /^version,ruleset,then,/,
+  );
   expect((await run('replay', 'nowhere.yaml', '@acme/rulesets/base')).code).toBe(2);
   expect((await run('replay', 'own.yaml', '@acme/rulesets/none')).code).toBe(2);
 });

@@ -39,8 +39,14 @@ test('how everything is doing is a page for who may read the organization', asyn
   expect(text.replaceAll(/<[^>]*>|\s+/g, ' ')).toMatch(/Health.*Score.*Resources.*@acme\/apis\/pay.*nobody/);
   expect(text).toMatch(/title="0: findings of severity error/);
   expect((await admin.get('/console/acme/health?rule=no-such')).text).toContain('No latest version fails this rule.');
+  expect((await admin.get('/console/acme/health?concern=owner')).text).toContain('@acme/apis/pay');
+  expect((await admin.get('/console/acme/health?concern=behind')).text).toContain('Nothing has this concern.');
+  expect(text).toContain('action="/console/acme/health/replay"');
+  expect((await admin.send('/console/acme/health/replay', {})).status).toBe(303);
+  expect((await admin.get('/console/acme/health')).text).toContain('waits');
   const narrow = await server.signIn({ name: 'ned', scopes: ['read'], resources: ['apis/*'] });
   expect((await narrow.get('/console/acme/health')).status).toBe(403);
+  expect((await narrow.send('/console/acme/health/replay', {})).status).toBe(403);
 });
 
 test('the page of an API names the ruleset that checks it, and the default only to who may read the organization', async () => {

@@ -1,8 +1,9 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { describeBlocking, formatProblem, isBlocking, type Problem } from '../../model/problem.ts';
+import { csvText } from '../../model/text/csv.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
 import { openFolder } from '../../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
@@ -12,6 +13,7 @@ import { readDocument } from '../remote-registry.ts';
 
 interface ReplayOptions extends CommonOptions {
   registry?: string;
+  format: 'text' | 'csv';
 }
 
 type Result = Pick<ReplayPage, 'items' | 'totals'>;
@@ -23,8 +25,9 @@ export function replayCommand(): Command {
     .argument('<candidate>', 'the file of the ruleset, or the coordinate of a published version')
     .argument('<ruleset>', '@org/rulesets/slug')
     .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY')
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'csv']).default('text'))
     .action(async (candidate: string, name: string, _options: unknown, command: Command) => {
-      const { registry, json } = command.optsWithGlobals<ReplayOptions>();
+      const { registry, json, format } = command.optsWithGlobals<ReplayOptions>();
       const { coordinate, selector } = requireCoordinate(name);
       if (coordinate.type !== 'rulesets' || selector.kind !== 'latest')
         throw new RegistryError(
@@ -47,7 +50,10 @@ export function replayCommand(): Command {
       });
       if (result.totals.newlyBlocked > 0) process.exitCode = 1;
       if (json === true) printJson(result);
-      else printReplay(result);
+      else if (format === 'csv') {
+        const { replayRows } = await import('../../registry/gate/replay.ts');
+        print(csvText(replayRows(result.items)).trimEnd());
+      } else printReplay(result);
     });
 }
 

@@ -10,6 +10,7 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../../open.ts';
 import { createPulls } from '../../pulls/pulls.ts';
 import { openFollower } from '../../sites/registry/open-follower.ts';
+import { openReplays } from '../../registry/estate/open-replays.ts';
 import { openExpiry } from '../../registry/maintenance/expire.ts';
 import { openFolders } from '../../registry/maintenance/open-folders.ts';
 import { openCollector } from '../../registry/maintenance/collect-by-timer.ts';
@@ -150,10 +151,13 @@ async function openBackground(
   const expiry = openExpiry(registry);
   const follower = openFollower(registry);
   const collector = openCollector(registry);
+  const replays = openReplays(registry);
   const publicLog = await keepLog(registry);
   const reconciler = await openReconciler(registry, queue);
   return {
-    close: () => reconciler.close(),
+    async close() {
+      await Promise.all([reconciler.close(), replays.close()]);
+    },
     async end() {
       await deliveries.close();
       await purger?.close();

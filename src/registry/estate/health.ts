@@ -1,14 +1,17 @@
 import type { Principal } from '../../model/access.ts';
 import { resourceTypes } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import type { Severity } from '../../model/problem.ts';
+import { operationName } from '../../model/outline.ts';
+import { blockingIn, type Report } from '../../model/problem.ts';
 import { isOffered, nameOf, type Lifecycle, type Resource, type Version } from '../../model/resource.ts';
 import { outlineOf } from '../derived.ts';
-import { mayReadFindings } from '../gate/show-report.ts';
+import { mayReadFindings, mayReadRulesets } from '../gate/show-report.ts';
 import { listUsingConsumers } from '../graph/consumers.ts';
 import { grantRead, grantVersion, readReport } from '../read.ts';
 import { readableResources } from '../readable.ts';
 import type { Registry } from '../registry.ts';
+import { replayState, type ReplayState } from './open-replays.ts';
+import { estateRef, rulesIn, type EstateReplay, type Rechecked, type RuleCount } from './replay-estate.ts';
 import { meanOf, scoreOf, type Counts } from './score.ts';
 
 /** How a resource is doing: its latest version, as a principal may read it. */
@@ -20,10 +23,20 @@ export interface ResourceHealth {
   /** Label of the latest version. */
   version: string;
   publishedAt: string;
-  /** What its report says: the rules that it fails. */
-  rules: { rule: string; severity: Severity; count: number }[];
-  /** Names of operations that are deprecated without a sunset, at most 50. */
+  /** The rules that it fails: those of its ruleset as it was when it was published, or at `recheckedAt`. */
+  rules: Omit<RuleCount, 'ofRuleset'>[];
+  /** When its ruleset was replayed. Null: it is as when the version was published. */
+  recheckedAt: string | null;
+  /** How many of its findings would reject it now. */
+  blocking: number;
+  /** Operations that are deprecated, at most 50. */
+  deprecated: { operation: string; sunset: string | null }[];
+  /** Names of those without a sunset, at most 50. */
   undated: string[];
+  /** Consumers that pinned any version. Which operations they call is not known. */
+  consumers: number;
+  /** Versions after the first without a list of what changed. */
+  uncompared: number;
   counts: Counts;
   score: number;
 }
@@ -40,19 +53,31 @@ export interface WeekScore {
 export interface EstateHealth {
   score: number | null;
   trend: WeekScore[];
+  replay: ReplayState;
   items: ResourceHealth[];
   /** Whether there are more resources than were looked at. */
   truncated: boolean;
 }
 
+/** What may be wrong with a resource: lists of those with which it is. */
+export const concerns: Readonly<Record<string, (item: ResourceHealth) => boolean>> = {
+  blocked: ({ blocking }) => blocking > 0,
+  'deprecated-in-use': ({ deprecated, consumers }) => deprecated.length > 0 && consumers > 0,
+  undated: ({ undated }) => undated.length > 0,
+  uncompared: ({ uncompared }) => uncompared > 0,
+  behind: ({ counts }) => counts.behind! > 0,
+  owner: ({ owner }) => owner === null,
+  lifecycle: ({ lifecycle }) => lifecycle === null,
+};
+
 const maxResources = 1000;
-const maxUndated = 50;
+const maxOperations = 50;
 const weeks = 12;
 const day = 86_400_000;
 
 /**
- * Reads how the resources of an organization are doing, from what was stored when their latest versions were published.
- * The worst first. Writes nothing. `signal`: nobody waits any more.
+ * Reads how the resources of an organization are doing, from what was stored when their latest versions were published, and
+ * from the replay of their rulesets where that says more. The worst first. Writes nothing. `signal`: nobody waits any more.
  */
 export async function readHealth(
   registry: Registry,
@@ -66,25 +91,38 @@ export async function readHealth(
       if (value.latest !== null && resources.length <= maxResources) resources.push(value);
   const truncated = resources.length > maxResources;
   const seen = resources.slice(0, maxResources);
-  const behind = new Map<string, number>();
-  for (const { used, user } of await listUsingConsumers(registry, principal, seen, () => false))
-    if (user.behind > 0) behind.set(nameOf(used), (behind.get(nameOf(used)) ?? 0) + 1);
+  const users = new Map<string, { all: number; behind: number }>();
+  for (const { used, user } of await listUsingConsumers(registry, principal, seen, () => false)) {
+    const { all, behind } = users.get(nameOf(used)) ?? noUsers;
+    users.set(nameOf(used), { all: all + 1, behind: behind + (user.behind > 0 ? 1 : 0) });
+  }
+  const replayed = (await registry.refs.read<EstateReplay>(estateRef(org, 'replay')))?.value.items ?? {};
   const items: ResourceHealth[] = [];
   for (const resource of seen) {
     signal?.throwIfAborted();
     // It may be deleted or withdrawn meanwhile.
-    const health = await healthOf(registry, principal, resource, behind.get(nameOf(resource)) ?? 0).catch(goneAsNull);
+    const name = nameOf(resource);
+    const known = { users: users.get(name) ?? noUsers, replayed: replayed[name] };
+    const health = await healthOf(registry, principal, resource, known).catch(goneAsNull);
     if (health !== null) items.push(health);
   }
   items.sort((a, b) => a.score - b.score || (a.resource < b.resource ? -1 : 1));
-  return { score: meanOf(items.map(({ score }) => score)), trend: trendOf(seen, registry.now()), items, truncated };
+  return {
+    score: meanOf(items.map(({ score }) => score)),
+    trend: trendOf(seen, registry.now()),
+    replay: await replayState(registry, org),
+    items,
+    truncated,
+  };
 }
+
+const noUsers = { all: 0, behind: 0 };
 
 async function healthOf(
   registry: Registry,
   principal: Principal,
   { org, type, slug }: Resource,
-  behind: number,
+  { users, replayed }: { users: typeof noUsers; replayed: Rechecked | undefined },
 ): Promise<ResourceHealth | null> {
   const granted = await grantRead(registry, principal, { org, type, slug });
   const latest = granted && grantVersion(granted, { kind: 'latest' })?.granted;
@@ -92,23 +130,17 @@ async function healthOf(
   const { resource, version } = latest;
   const { owner = null, lifecycle = null, name } = resource;
   const report = await readReport(registry, latest);
-  const isTold = await mayReadFindings(registry, principal, report);
-  const problems = report.problems.filter(
-    ({ ofRuleset, rule }) => isTold || (!ofRuleset && !rule.startsWith('exemption-')),
-  );
-  const rules = [...Map.groupBy(problems, ({ rule, severity }) => `${severity} ${rule}`).values()].map((alike) => {
-    const { rule, severity } = alike[0]!;
-    return { rule, severity, count: alike.length };
-  });
-  rules.sort((a, b) => b.count - a.count || (a.rule < b.rule ? -1 : 1));
+  const again = replayed?.manifest === version.manifest ? replayed : null;
+  const findings = again?.findings ?? { ...report.counts, blocking: blockingIn(report) };
   const outline = type === 'apis' ? await outlineOf(registry, latest) : null;
-  const undated = (outline?.operations ?? []).filter((each) => each.deprecated && each.sunset === undefined);
+  const deprecated = (outline?.operations ?? []).filter((each) => each.deprecated);
+  const undated = deprecated.filter(({ sunset }) => sunset === undefined);
   const counts: Counts = {
-    errors: report.counts.error,
-    warnings: report.counts.warning,
+    errors: findings.error,
+    warnings: findings.warning,
     ...stated(resource),
     ...(outline && { undated: undated.length }),
-    behind,
+    behind: users.behind,
     age: ageOf(version, registry.now()),
   };
   return {
@@ -118,11 +150,33 @@ async function healthOf(
     lifecycle,
     version: version.label,
     publishedAt: version.publishedAt,
-    rules,
-    undated: undated.slice(0, maxUndated).map(({ method, path }) => `${method} ${path}`),
+    rules: await rulesFor(registry, principal, report, again),
+    recheckedAt: again?.at ?? null,
+    blocking: findings.blocking,
+    deprecated: deprecated
+      .slice(0, maxOperations)
+      .map((each) => ({ operation: operationName(each), sunset: each.sunset ?? null })),
+    undated: undated.slice(0, maxOperations).map(operationName),
+    consumers: users.all,
+    uncompared: resource.versions.slice(1).filter((each) => isOffered(each) && !each.changes).length,
     counts,
     score: scoreOf(counts),
   };
+}
+
+/** The rules that a version fails, as the principal may read them. */
+async function rulesFor(
+  registry: Registry,
+  principal: Principal,
+  report: Report,
+  again: Rechecked | null,
+): Promise<ResourceHealth['rules']> {
+  const isTold = again
+    ? await mayReadRulesets(registry, principal, again.rulesets)
+    : await mayReadFindings(registry, principal, report);
+  return (again?.rules ?? rulesIn(report))
+    .filter(({ ofRuleset, rule }) => isTold || (!ofRuleset && !rule.startsWith('exemption-')))
+    .map(({ rule, severity, count }) => ({ rule, severity, count }));
 }
 
 function goneAsNull(error: unknown): null {

@@ -62,7 +62,16 @@ export async function knownFindings(
 
 /** The exemptions that a version was published with. */
 export async function exemptionsOf(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Exemption[]> {
+  return exemptionsIn(await storedReport(registry, version));
+}
+
+export function exemptionsIn({ gate }: Pick<Report, 'gate'>): Exemption[] {
+  return gate?.exemptions ?? [];
+}
+
+/** The report of a version, as it was published. */
+export async function storedReport(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Report> {
   const { config } = await readManifestOf(registry, version);
   const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
-  return (await readJson<Report>(registry, report, version.manifest)).gate?.exemptions ?? [];
+  return readJson<Report>(registry, report, version.manifest);
 }

@@ -173,13 +173,26 @@ async function replayOne(
   };
 }
 
+/** What a candidate means for each document, as rows of a table with a heading. */
+export function replayRows(items: readonly Replayed[]): (string | number)[][] {
+  const head = ['version', 'ruleset', 'then', 'errors', 'warnings', 'errors then', 'warnings then', 'added', 'removed'];
+  const rows = items.map(({ version, ruleset, current, proposed, added, removed, problems, ...item }) => {
+    const then = item.newlyBlocked ? 'blocked' : proposed.blocking > 0 ? 'still blocked' : 'passes';
+    const rules = [...new Set(problems.map(({ rule }) => rule))].join(' ');
+    const findings = [current?.error ?? '', current?.warning ?? '', proposed.error, proposed.warning, added, removed];
+    // Without its first character a coordinate is no formula.
+    return [version.slice(1), ruleset.slice(1), then, ...findings, rules];
+  });
+  return [[...head, 'new rules'], ...rows];
+}
+
 /** A finding that becomes an error is a new one. */
 function keyOf(problem: Problem): string {
   return problem.severity + findingKey(problem);
 }
 
 /** With a ratchet, the ruleset's findings never block: the latest version has them all. */
-function findingsIn(report: Report, ratchet: boolean): Findings {
+export function findingsIn(report: Report, ratchet: boolean): Findings {
   const documentErrors = report.problems.filter(
     ({ severity, ofRuleset }) => severity === 'error' && ofRuleset !== true,
   );

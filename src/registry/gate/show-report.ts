@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import type { Gate, Report } from '../../model/problem.ts';
+import type { Report } from '../../model/problem.ts';
 import { readReport, type GrantedVersion } from '../read.ts';
 import type { Registry } from '../registry.ts';
 import { findReadable } from '../readable.ts';
@@ -14,8 +14,16 @@ export async function mayReadFindings(
   principal: Principal,
   { gate }: Pick<Report, 'gate'>,
 ): Promise<boolean> {
-  if (gate === undefined) return true;
-  for (const name of namesIn(gate)) {
+  return gate === undefined || mayReadRulesets(registry, principal, namesIn(gate));
+}
+
+/** Whether a principal may read each of these rulesets, by coordinate. */
+export async function mayReadRulesets(
+  registry: Pick<Registry, 'refs' | 'log'>,
+  principal: Principal,
+  names: readonly string[],
+): Promise<boolean> {
+  for (const name of names) {
     const named = parseCoordinate(name);
     if (named === null || (await findReadable(registry, principal, named.coordinate)) === null) return false;
   }
@@ -23,7 +31,7 @@ export async function mayReadFindings(
 }
 
 /** The rulesets whose rules made the findings. */
-function namesIn({ ruleset, extended = {} }: Gate): string[] {
+export function namesIn({ ruleset, extended = {} }: { ruleset: { name: string }; extended?: object }): string[] {
   return [ruleset.name, ...Object.keys(extended)];
 }
 

@@ -19,7 +19,7 @@ import type { SiteHandler } from '../../sites/v1/site-routes.ts';
 import { resourceSyncs } from './sync-routes.ts';
 import { compareOne } from './documents/compare-route.ts';
 import { replayRuleset } from './documents/replay-route.ts';
-import { getHealth } from './health-route.ts';
+import { getHealth, replayEverything } from './health-route.ts';
 import * as versions from './version-routes.ts';
 import * as webhooks from './webhook-routes.ts';
 
@@ -92,6 +92,7 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['getOrganization', { about: 'organization', answer: organization.getOrganization }],
   ['updateOrganization', { about: 'organization', answer: organization.updateOrganization }],
   ['getHealth', { about: 'organization', answer: getHealth }],
+  ['replayEverything', { about: 'organization', answer: replayEverything }],
   ['listMembers', { about: 'organization', answer: organization.listPeople }],
   ['listConsumers', { about: 'organization', answer: consumers.listAll }],
   ['reportConsumer', { about: 'organization', answer: consumers.reportOne }],

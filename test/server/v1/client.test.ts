@@ -286,6 +286,8 @@ test('the organization, the limits and the description', async () => {
   const ofAcme = { params: { path: { organization: 'acme' } } };
   const { data: health } = await client.GET('/v1/organizations/{organization}/health', ofAcme);
   expect(health).toMatchObject({ organization: 'acme', truncated: false });
+  const asked = await client.POST('/v1/organizations/{organization}/health/replay', ofAcme);
+  expect(asked.data).toMatchObject({ startedAt: null });
   expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
   const open = clientWith(null);
   expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formula, scoreOf } from '../../../src/registry/estate/score.ts';
 import { trendOf } from '../../../src/registry/estate/health.ts';
 import type { Resource } from '../../../src/model/resource.ts';
-import { cellOf } from '../../../src/server/v1/health-route.ts';
+import { cellOf } from '../../../src/model/text/csv.ts';
 import { documentOf, openApi } from './api.ts';
 
 test('the worst come first, a rule narrows the list, and the CSV runs nothing', async () => {
@@ -29,7 +29,9 @@ test('the worst come first, a rule narrows the list, and the CSV runs nothing', 
   const csv = await api.call('GET', '/v1/organizations/acme/health?format=csv');
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const lines = csv.text.split('\r\n');
-  expect(lines[0]).toBe('resource,name,version,published,owner,lifecycle,score,errors,warnings,undated,behind,age');
+  expect(lines[0]).toBe(
+    'resource,name,version,published,owner,lifecycle,score,errors,warnings,undated,behind,age,blocking,deprecated,consumers,uncompared,operations',
+  );
   expect(lines[1]).toContain('acme/apis/old,"\'=HYPERLINK(""http://evil.test"")",1.0.0,');
   const reader = await api.makeKey({ scopes: ['read'], resources: ['apis/pay'] });
   expect((await api.call('GET', '/v1/organizations/acme/health', { key: reader })).status).toBe(403);

@@ -1,10 +1,12 @@
 import { RegistryError } from '../../../model/errors.ts';
 import { readCandidate } from '../../../registry/gate/candidate.ts';
 import { findRuleset } from '../../../registry/gate/ruleset-gate.ts';
-import { replay, type Candidate, type ReplayPage } from '../../../registry/gate/replay.ts';
+import { replay, replayRows, type Candidate, type ReplayPage } from '../../../registry/gate/replay.ts';
 import { openValue, sealValue } from '../../../registry/seal.ts';
 import { formatCoordinate } from '../../../model/address.ts';
+import { csvText } from '../../../model/text/csv.ts';
 import { bodyOf, type ResourceCall, type ResourceHandler } from '../call.ts';
+import { csvType } from '../health-route.ts';
 import { uploadIn } from './uploaded-document.ts';
 
 /** Milliseconds after which an answer is due, so that proxies do not give up. */
@@ -23,6 +25,11 @@ export const replayRuleset: ResourceHandler = async (call) => {
   const turn = { isAwaited: true, signal: closed };
   const { items, totals, position } = await replay(registry, principal, candidate, start, isEnough, turn);
   const next = position && toCursor(call, candidate, { position, totals });
+  if (query['format'] === 'csv') {
+    const more = new URLSearchParams({ format: 'csv', limit: String(query['limit']), cursor: next ?? '' });
+    const headers = next === null ? {} : { Link: `<?${more}>; rel="next"` };
+    return { status: 200, headers, text: { mediaType: csvType, text: csvText(replayRows(items)) } };
+  }
   return { status: 200, body: { digest: candidate.ruleset.digest, items, totals, next } };
 };
 

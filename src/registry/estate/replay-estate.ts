@@ -1,0 +1,150 @@
+import type { GivenRuleset } from '../../compile/compile.ts';
+import { resourceTypes } from '../../model/address.ts';
+import type { Digest } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import type { Gate, Problem, Report } from '../../model/problem.ts';
+import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
+import { exemptionsIn, relint, storedReport } from '../gate/relint.ts';
+import { findingsIn, type Findings } from '../gate/replay.ts';
+import { namesIn } from '../gate/show-report.ts';
+import { gateOf, resolveRuleset, rulesetName } from '../gate/ruleset-gate.ts';
+import type { Registry } from '../registry.ts';
+
+/** How often a report names a rule. */
+export interface RuleCount extends Pick<Problem, 'rule' | 'severity' | 'ofRuleset'> {
+  count: number;
+}
+
+/** What the ruleset of a resource, as it is now, finds in its latest version. */
+export interface Rechecked {
+  /** That version. */
+  manifest: Digest;
+  /** What decided it: the rulesets, the compiler and, with exemptions, the day. */
+  by: string;
+  at: string;
+  /** The rulesets whose rules made the findings, by coordinate. */
+  rulesets: string[];
+  findings: Findings;
+  rules: RuleCount[];
+}
+
+/** A replay of everything of an organization: the record `estate/<org>/replay`. */
+export interface EstateReplay {
+  startedAt: string;
+  /** Null: it runs, or its process ended. The next one goes on with what it has. */
+  endedAt: string | null;
+  /** By the coordinate of the resource: those for which the report of the publication does not say it. */
+  items: Record<string, Rechecked>;
+}
+
+/** Someone asked for a replay: the record `estate/<org>/request`. */
+export interface ReplayRequest {
+  at: string;
+}
+
+export function estateRef(org: string, what: 'replay' | 'request'): string {
+  return `estate/${org}/${what}`;
+}
+
+/** Milliseconds between two times that a replay keeps what it has. */
+export const beat = 60_000;
+
+/** The most rules of one document that are kept. */
+const maxRules = 100;
+
+/**
+ * Checks the latest versions of everything of an organization against their rulesets as they are now, one document
+ * after the other and as the organization's own work. What neither a publication nor the replay before has said is checked, and nothing else.
+ * Publishes nothing.
+ */
+export async function replayEstate(registry: Registry, org: string, signal?: AbortSignal): Promise<void> {
+  const startedAt = registry.now().toISOString();
+  const before = (await registry.refs.readFresh<EstateReplay>(estateRef(org, 'replay')))?.value.items ?? {};
+  const items: EstateReplay['items'] = {};
+  let keptAt = registry.monotonic();
+  const keep = async (endedAt: string | null): Promise<void> => {
+    const value: EstateReplay = { startedAt, endedAt, items: endedAt === null ? { ...before, ...items } : items };
+    const change = { actor: 'replay', origin: null, action: 'replay' };
+    await registry.refs.update<EstateReplay>(estateRef(org, 'replay'), () => ({ value, change }));
+    keptAt = registry.monotonic();
+  };
+  await keep(null);
+  for (const type of resourceTypes)
+    for await (const name of registry.refs.list(`resources/${org}/${type}/`)) {
+      signal?.throwIfAborted();
+      const resource = (await registry.refs.read<Resource>(name))?.value;
+      const version = resource && selectVersion(resource, { kind: 'latest' })?.version;
+      if (!version || resource.deletedAt !== null) continue;
+      const item = await recheck(registry, resource, version, before[nameOf(resource)], signal);
+      if (item !== null) items[nameOf(resource)] = item;
+      if (registry.monotonic() - keptAt > beat) await keep(null);
+    }
+  await keep(registry.now().toISOString());
+}
+
+/** Null: the report of its publication says it, or it has no ruleset. */
+async function recheck(
+  registry: Registry,
+  resource: Resource,
+  version: Version,
+  before: Rechecked | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Rechecked | null> {
+  const attached = await rulesetName(registry, resource);
+  if (attached === null) return null;
+  const at = registry.now().toISOString();
+  const { manifest } = version;
+  const ruleset = await resolveRuleset(registry, resource.org, attached).catch(refusedAsNull);
+  if (!ruleset) return { manifest, by: '', at, ...missing(attached) };
+  const report = await storedReport(registry, version);
+  const exemptions = exemptionsIn(report);
+  const today = at.slice(0, 10);
+  if (exemptions.length === 0 && report.gate && digestsOf(report.gate) === digestsIn(ruleset)) return null;
+  const { blockOn, ratchet } = await gateOf(registry, resource);
+  const by = [digestsIn(ruleset), registry.compiler.id, blockOn, ratchet, exemptions.length > 0 && today].join(' ');
+  if (before?.manifest === manifest && before.by === by) return before;
+  try {
+    const gate = { blockOn, exemptions, today, known: null };
+    const now = await relint(registry, resource, version, ruleset, gate, { org: resource.org, signal });
+    const rulesets = namesIn({ ruleset, ...(ruleset.extended && { extended: ruleset.extended }) });
+    return { manifest, by, at, rulesets, findings: findingsIn(now, ratchet), rules: rulesIn(now).slice(0, maxRules) };
+  } catch (error) {
+    // Such as a sandbox that was lost. The others are checked all the same, and this one with the next replay.
+    if (!isRegistryError(error) || signal?.aborted) throw error;
+    registry.log('warn', 'not replayed', { resource: nameOf(resource), code: error.code });
+    return null;
+  }
+}
+
+/** Nothing can be published while the ruleset is missing. */
+function missing(name: string): Pick<Rechecked, 'rulesets' | 'findings' | 'rules'> {
+  return {
+    rulesets: [name],
+    findings: { error: 1, warning: 0, info: 0, blocking: 1 },
+    rules: [{ rule: 'ruleset-missing', severity: 'error', ofRuleset: true, count: 1 }],
+  };
+}
+
+/** The rules that a report names, the most frequent first. */
+export function rulesIn({ problems }: Pick<Report, 'problems'>): RuleCount[] {
+  const alike = Map.groupBy(problems, ({ rule, severity, ofRuleset }) => `${severity} ${rule} ${ofRuleset}`);
+  const counted = [...alike.values()].map((each): RuleCount => {
+    const { rule, severity, ofRuleset } = each[0]!;
+    return { rule, severity, ...(ofRuleset && { ofRuleset }), count: each.length };
+  });
+  return counted.sort((a, b) => b.count - a.count || (a.rule < b.rule ? -1 : 1));
+}
+
+function digestsOf({ ruleset, extended = {} }: Gate): string {
+  return [ruleset.digest, ...Object.values(extended).sort()].join(' ');
+}
+
+function digestsIn({ digest, extended = {} }: GivenRuleset): string {
+  const bases = Object.values(extended).map((base) => base.digest);
+  return [digest, ...bases.sort()].join(' ');
+}
+
+function refusedAsNull(error: unknown): null {
+  if (isRegistryError(error, 'refused')) return null;
+  throw error;
+}
