@@ -9,6 +9,7 @@ import type { Run, RunDocument } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
+import type { View } from '../model/view.ts';
 import { openFolder } from '../source/folder.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
@@ -118,15 +119,16 @@ export interface Upload {
   report: Report;
 }
 
-/** Reads a file and the files that it refers to, under their paths in the repository. */
+/** Reads a file and the files that it refers to, under their paths in the repository. `view`: with its overlays. */
 export async function readDocument(
   compiler: Compiler,
   { limits }: Config,
   file: string,
   { type }: Pick<Coordinate, 'type'>,
+  view?: View,
 ): Promise<Upload> {
   const { snapshot, entry, isRepository } = await openFolder(file, limits);
-  const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
+  const input = { type, entry, ...(view && { view }), validation: 'lenient', ruleset: null, limits } as const;
   const { files, report } = await withProgress(`Reading ${entry}`, () =>
     compiler.compile(input, withoutRegistry(snapshot)),
   );

@@ -8,6 +8,7 @@ import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
 import { adviceIn, countText, type Report } from '../model/problem.ts';
 import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
+import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
@@ -35,6 +36,7 @@ export async function checkOf(
   document: Planned,
   result: PublishResult | { refusal: string },
   commit: string,
+  snapshot: Snapshot,
 ): Promise<Check> {
   const name = formatCoordinate(document.coordinate);
   const about = { commit, name: checkName(name), url: pageOf(registry, name) };
@@ -45,7 +47,7 @@ export async function checkOf(
     return { ...about, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
   }
   const { report } = result;
-  const changes = await changesOf(registry, view, document, result);
+  const changes = await changesOf(registry, view, document, result, snapshot);
   const annotations = [...annotationsOf(report), ...breaksIn(changes, document, report)];
   const breaking = changes.comparison?.counts.breaking ?? 0;
   const findings = { annotations, ...(breaking > 0 && { breaking }) };
@@ -151,11 +153,14 @@ interface Changes {
 async function changesOf(
   registry: Registry,
   view: Registry,
-  { coordinate, path }: Planned,
+  planned: Planned,
   result: PublishResult,
+  snapshot: Snapshot,
 ): Promise<Changes> {
+  const { coordinate } = planned;
+  const path = fileOf(planned);
   const nothing = { before: null, comparison: null };
-  const { artifact, files } = result.compiled;
+  const { artifact } = result.compiled;
   if (!artifact) return { ...nothing, text: '' };
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' })?.version;
@@ -173,10 +178,12 @@ async function changesOf(
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
   const after = { ...publishedAs(artifact), ...('version' in result && { at: timeOfVersion(result.version) }) };
   let comparison = stored ?? (await tryCompareWith(registry, resource, before, after, {}));
-  const bytes = files.find((file) => file.path === path)?.bytes;
   // Finding the lines means reading the file again, and most documents need none.
-  if (comparison.counts.breaking > 0 && bytes)
-    comparison = await tryCompareWith(registry, resource, before, { ...after, source: { path, bytes } }, {});
+  const [file] = comparison.counts.breaking > 0 ? await snapshot.read([path]) : [];
+  if (file?.found) {
+    const source = { path, bytes: file.bytes };
+    comparison = await tryCompareWith(registry, resource, before, { ...after, source }, {});
+  }
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}, ${why}.`;
   const text = joined([title, comparisonMarkdown(comparison, maxNames)]);
   return { before: { resource, version: before }, comparison, text };

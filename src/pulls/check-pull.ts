@@ -106,7 +106,7 @@ export async function checkPull(
     if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
     const result = await publishInto(view, false);
     isGateChanged ||= isRuleset;
-    const check = await checkOf(asIs, view, document, result, head);
+    const check = await checkOf(asIs, view, document, result, head, snapshot);
     // Only the first checks are reported one by one, so only they need annotations and previews.
     checks.push(checks.length < maxInFull ? check : { ...check, annotations: [] });
     if ('version' in result && result.outcome === 'published' && room > 0) {

@@ -35,7 +35,7 @@ export async function discoverRepository(
 }
 
 /** A document that a sync would publish, as `POST /v1/check` takes it, without its bytes. */
-export type Candidate = Pick<Planned, 'path' | 'coordinate' | 'onConflict' | 'exemptions'> & {
+export type Candidate = Pick<Planned, 'path' | 'coordinate' | 'onConflict' | 'exemptions' | 'view'> & {
   /** What a new resource is made with. */
   settings: Pick<Planned, 'ruleset' | 'validation'> & GateSettings;
   /** As for a `PublishRequest`. */
@@ -50,18 +50,17 @@ export async function candidatesIn(registry: Registry, org: string, snapshot: Sn
   const repository = { ...unknown, org, url: '', branch: null, credential: null, discover: '' };
   const { documents, isRefused, settings } = await planDocuments(registry, repository, snapshot);
   if (isRefused) throw new RegistryError('refused', settings.report.problems.map(formatProblem).join('\n'));
-  // A view is checked by a sync or a pull request: what is sent here is one file.
-  const plain = documents.filter(({ view }) => view === undefined);
-  return Promise.all(plain.map((planned) => candidateOf(registry, snapshot, planned)));
+  return Promise.all(documents.map((planned) => candidateOf(registry, snapshot, planned)));
 }
 
 async function candidateOf(registry: Registry, snapshot: Snapshot, planned: Planned): Promise<Candidate> {
-  const { path, coordinate, onConflict, exemptions, ruleset, validation } = planned;
+  const { path, coordinate, onConflict, exemptions, ruleset, validation, view } = planned;
   const stated = await statedVersion(registry, snapshot, planned);
   return {
     path,
     coordinate,
     onConflict,
+    ...(view && { view }),
     settings: { ruleset, validation, ...gateSettingsOf(planned) },
     ...(exemptions && { exemptions }),
     ...(stated !== undefined && { stated }),

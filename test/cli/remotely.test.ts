@@ -78,3 +78,38 @@ test('replay over HTTP sends a ruleset with the files that it extends', async ()
     await rm(folder, { recursive: true });
   }
 });
+
+test('check over HTTP sends each view of a file, with its overlays', async () => {
+  const checked = { outcome: 'published', version: '@acme/apis/x@1.0.0', isNew: true, detail: null };
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const answer: [number, object] = [200, { ...checked, report }];
+  await using stub = await openStub([answer, answer, answer]);
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    const settings =
+      'resources:\n  - { path: pay.yaml, slug: pay }\n  - { path: pay.yaml, slug: pay-public, audience: public, overlays: [look.yaml] }\n';
+    await writeFile(join(folder, 'stele.yaml'), settings);
+    await writeFile(join(folder, 'pay.yaml'), 'openapi: 3.1.0\ninfo: { title: Pay, version: 1.0.0 }\npaths: {}\n');
+    await writeFile(
+      join(folder, 'look.yaml'),
+      'overlay: 1.0.0\ninfo: { title: Look, version: 1.0.0 }\nactions: [{ target: $.info, update: { title: P } }]\n',
+    );
+    const check = (...files: string[]) =>
+      runHere(['check', ...files, '--registry', stub.url], { cwd: folder, env: { STELE_KEY: 'k' } });
+    const { stderr } = await check();
+    expect(stderr).toContain('pay.yaml#pay-public would be published');
+    const sent = stub.asked.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    expect(sent).toMatchObject([
+      { coordinate: '@acme/apis/pay', path: 'pay.yaml' },
+      {
+        coordinate: '@acme/apis/pay-public',
+        path: 'pay.yaml',
+        view: { overlays: ['look.yaml'], audience: 'public' },
+        files: { 'look.yaml': expect.stringContaining('title: P') as string },
+      },
+    ]);
+    expect(sent[0]).not.toHaveProperty('view');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -7,6 +7,7 @@ import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { getsText, impactTitle, type ImpactOnUser } from '../../model/graph/impact.ts';
 import type { Report } from '../../model/problem.ts';
+import { fileOf } from '../../model/view.ts';
 import type { PublishResult } from '../../registry/publish.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
@@ -114,31 +115,34 @@ async function checkFiles(
   const { candidatesIn } = await import('../../sync/discover-repository.ts');
   const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
   const all = await candidatesIn(registry, org, snapshot);
-  const chosen = files.length === 0 ? all : files.map((file) => candidateFor(all, root, file, as));
+  const chosen = files.length === 0 ? all : files.flatMap((file) => candidatesFor(all, root, file, as));
   const checked: (Checked & { upload: Upload })[] = [];
-  for (const { path, coordinate: planned, ...settled } of chosen) {
+  for (const { path, coordinate: planned, view: fileView, ...settled } of chosen) {
     const coordinate = as ?? planned;
     const name = formatCoordinate(coordinate);
-    const upload = await readDocument(registry.compiler, registry.config, join(root, path), coordinate);
+    const file = join(root, fileOf({ path, view: fileView }));
+    const view = fileView && { overlays: fileView.overlays, audience: fileView.audience };
+    const upload = await readDocument(registry.compiler, registry.config, file, coordinate, view);
     const about = { path, coordinate: name, upload };
     if (upload.body === null) {
       const { report } = upload;
       checked.push({ ...about, outcome: 'rejected', version: null, isNew: false, detail: null, report });
       continue;
     }
-    const body = { coordinate: name, ...upload.body, ...settled, ...(impact && { impact }) };
+    const body = { coordinate: name, ...upload.body, ...settled, ...(view && { view }), ...(impact && { impact }) };
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
     checked.push({ ...about, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) });
   }
   return checked;
 }
 
-/** What a sync would publish from a file. Throws `refused` if that is nothing and no resource is named. */
-function candidateFor(all: readonly Candidate[], root: string, file: string, as: Coordinate | null): Candidate {
+/** What a sync would publish from a file, views too. Throws `refused` if that is nothing and no resource is named. */
+function candidatesFor(all: readonly Candidate[], root: string, file: string, as: Coordinate | null): Candidate[] {
   const path = relative(root, resolve(realpathSync('.'), file)).replaceAll('\\', '/');
-  const candidate = all.find((each) => each.path === path);
-  if (candidate !== undefined) return candidate;
-  if (as !== null) return { path, coordinate: as, onConflict: 'revise', settings: { ruleset: null, validation: null } };
+  const candidates = all.filter((each) => (as === null ? fileOf(each) : each.path) === path);
+  if (candidates.length > 0) return candidates;
+  if (as !== null)
+    return [{ path, coordinate: as, onConflict: 'revise', settings: { ruleset: null, validation: null } }];
   const advice = '"stele discover ." says why; --as checks it as a resource.';
   throw new RegistryError('refused', `${file} would not be published. ${advice}`);
 }
@@ -158,7 +162,8 @@ function formatChecked(checked: readonly (Checked & { upload: Upload })[], forma
 function findingsIn({ path, outcome, detail, report }: Checked): Finding[] {
   const findings = findingsInReport(report);
   if (outcome !== 'conflict') return findings;
-  const conflict = { level: 'error', rule: 'conflict', message: detail ?? '', file: path, pointer: '' } as const;
+  const [file = path] = path.split('#');
+  const conflict = { level: 'error', rule: 'conflict', message: detail ?? '', file, pointer: '' } as const;
   return [...findings, { ...conflict, place: null, url: null, accepted: null }];
 }
 

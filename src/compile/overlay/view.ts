@@ -37,7 +37,7 @@ export async function compileView(
   const files = [...(await load([entry])), ...(view.overlays.length > 0 ? await load(view.overlays) : [])];
   const parsed = files.map((file) =>
     'bytes' in file
-      ? parseFile(file.path, file.bytes, limits)
+      ? parseQuietly(file.path, file.bytes, limits)
       : { ok: false as const, problems: [{ ...file.problem, severity: 'error' as const }] },
   );
   const faults = parsed.flatMap((one) => (one.ok ? [] : one.problems));
@@ -61,7 +61,8 @@ export async function compileView(
   const removed = new Set<string>();
   if (view.audience !== null) {
     const bundled = await plain.bundle(input, loadOf(document));
-    if (!isObject(bundled.bundle)) return refused([...bundled.problems.map(placeIn(original!)), ...problems]);
+    if (!isObject(bundled.bundle))
+      return refused([...bundled.problems.map(placeIn(original!)).map(quietly), ...problems]);
     for (const name of keepAudience(bundled.bundle, view.audience)) removed.add(name);
     document = bundled.bundle;
   }
@@ -74,6 +75,18 @@ export async function compileView(
     artifact: artifact && { ...artifact, ...(names.length > 0 && { removed: names }) },
     report: withProblems({ ...report, problems: report.problems.map(placeIn(original!)) }, noted),
   };
+}
+
+/** Parses a file. What is wrong with it may stand in what a view leaves out, so nothing of it is quoted. */
+function parseQuietly(...given: Parameters<typeof parseFile>): ReturnType<typeof parseFile> {
+  const parsed = parseFile(...given);
+  return parsed.ok ? parsed : { ...parsed, problems: parsed.problems.map(quietly) };
+}
+
+/** The problem without its words and its pointer, for who may read the view and not its file. */
+function quietly({ rule, severity, file, line, column }: Problem): Problem {
+  const message = `The file fails the check ${rule}. "stele lint" says why: of what a view may leave out nothing is quoted.`;
+  return { rule, severity, file, line, column, pointer: '', message };
 }
 
 /** A number and no names: whoever may read the result need not know what it leaves out. */

@@ -165,3 +165,20 @@ test('problems of the result are shown at their place in the file', async () => 
   const { problems } = await publishedAs({ 'api.yaml': text }, audience);
   expect(problems.filter((one) => one.startsWith('error')).join()).toMatch(/api\.yaml:8/);
 });
+
+test('a part that the view leaves out is not quoted where it cannot be read', async () => {
+  const [head, tail] = [
+    'openapi: 3.1.0\ninfo: { title: Pay, version: 1.0.0 }\npaths:\n',
+    '    get: { x-internal: true }\n',
+  ];
+  const broken = { 'api.yaml': `${head}  /topsecret: { get: "topsecret\n  /topsecret:\n${tail}` };
+  const unread = { 'api.yaml': `${head}${tail.replace('get', '  /topsecret')}`, 'o.json': '{"topsecret": topsecret}' };
+  for (const [files, view] of [
+    [broken, audience],
+    [unread, { overlays: ['o.json'], audience: null }],
+  ] as [Record<string, string>, View][]) {
+    const { problems } = await publishedAs(files, view);
+    expect(problems.join()).toMatch(/The file fails the check/);
+    expect(problems.join()).not.toContain('topsecret');
+  }
+});

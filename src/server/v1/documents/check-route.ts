@@ -7,6 +7,7 @@ import type { GateSettings } from '../../../model/gate.ts';
 import type { Exemption, Validation } from '../../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../../model/graph/impact.ts';
 import type { Resource } from '../../../model/resource.ts';
+import type { View } from '../../../model/view.ts';
 import { showReport } from '../../../registry/gate/show-report.ts';
 import { impactOf } from '../../../registry/graph/impact.ts';
 import { nextVersionOf, publish } from '../../../registry/publish.ts';
@@ -26,6 +27,7 @@ interface DocumentToCheck {
   exemptions?: Exemption[];
   /** What a new resource is made with. */
   settings?: GateSettings & { ruleset?: string | null; validation?: Validation | null };
+  view?: View;
   /** Whether to say whom it breaks. */
   impact?: boolean;
 }
@@ -44,6 +46,7 @@ export async function checkDocument(
     version = null,
     stated,
     onConflict,
+    view,
     impact = false,
   } = body.value as DocumentToCheck;
   const coordinate = coordinateIn(name);
@@ -58,6 +61,7 @@ export async function checkDocument(
       coordinate,
       ...uploadIn({ registry, body, principal }),
       version,
+      ...(view && { view }),
       ...(stated !== undefined && { stated }),
       onConflict,
       ...accepted,
