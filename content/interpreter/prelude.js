@@ -188,7 +188,7 @@
       }
     };
 
-  return {
+  const api = {
     define: (path, file) => call(set, files, text(path), file),
     namesOf: guarded((path) => {
       const module = requireFrom('')(path);
@@ -309,5 +309,13 @@
     }),
     // What the rule found, after all promises.
     finish: guarded(() => running),
+    // Redocly's part, which is loaded where a ruleset has plugins.
+    extend: (path, core, { default: make }) => {
+      call(set, loaded, path, { exports: core });
+      const more = make({ readTable, valueOf, describe, cut });
+      for (const name of keys(more)) api[name] = guarded(more[name]);
+      return '{}';
+    },
   };
+  return api;
 });

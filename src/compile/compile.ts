@@ -45,7 +45,10 @@ export const modulesMember = 'x-stele-modules';
 /** The member of a ruleset that names its functions, each with its file: `a/b.js`, or `a/b.js#name` in a ruleset that is a module. */
 export const functionsMember = 'x-stele-functions';
 
-/** Whether a ruleset, or one that it extends, has functions of its own. */
+/** The member of a ruleset in Redocly's form that names its plugins: what each has, and its file. */
+export const pluginsMember = 'x-stele-plugins';
+
+/** Whether a ruleset, or one that it extends, has code of its own. */
 export function hasCode({ json, extended = {} }: Pick<GivenRuleset, 'json' | 'extended'>): boolean {
   return [json, ...Object.values(extended).map((base) => base.json)].some((text) =>
     text.includes(`"${modulesMember}"`),

@@ -5,6 +5,7 @@ import variant from '@jitl/quickjs-singlefile-mjs-release-sync';
 import { QuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { isObject, parseJson } from '../../model/json.ts';
 import { isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
+import { corePath, pluginsPath, readRedocly, redoclyPath } from './redocly-files.ts';
 import { toScript, type Erase, type Modules } from './modules.ts';
 
 /** Node has it; the types of this project, which have none of a browser, do not. */
@@ -19,8 +20,10 @@ export interface Program {
   takeFunction(name: string, path: string): Outcome;
   /** Reads a ruleset that is a module: `{ ruleset, functions }`. Its functions get the names `path#function`. */
   takeRuleset(path: string, taken: Iterable<string>): Outcome;
-  /** Calls a function of the prelude with JSON. */
-  call(name: 'setDocument' | 'run', input: unknown): Outcome;
+  /** Loads the Redocly plugins of a module: a list of what each has (`dataOf` in `content/interpreter/redocly/plugins.js`). */
+  takePlugins(path: string): Outcome;
+  /** Calls a function inside with JSON. Those for plugins are there once some were taken. */
+  call(name: 'setDocument' | 'run' | 'setTree' | 'walk' | 'atWork', input: unknown): Outcome;
   /** What the last `run` found, after its promises: `{ findings, failure, waiting }`. */
   finish(): Outcome;
 }
@@ -41,21 +44,24 @@ const stackBytes = 256 * 1024;
 /**
  * The most interrupts of one call, and of all calls for one document. The interpreter interrupts after
  * a fixed count of jumps and calls, or of steps of a regular expression, so that the limit is the same
- * on every machine: about a second, and three.
+ * on every machine: about a second, and six. A walk through a document for all rules of its plugins
+ * is one call: with the largest documents it takes 2700.
  */
 const maxSteps = 1500;
-const maxStepsInAll = 4000;
+const maxStepsOfWalk = 4000;
+const maxStepsInAll = 6000;
 
 const here = dirname(fileURLToPath(import.meta.url));
 const content = join(here, '../../../content/interpreter');
 
-/** What modules can import besides files, by name: the files here, which stand for packages of Spectral. */
+/** What modules can import besides files, by name: the files here, which stand for packages of Spectral and Redocly. */
 const parts: Readonly<Record<string, string>> = {
   '@stoplight/spectral-core': 'stele:spectral-core',
   '@stoplight/spectral-functions': 'stele:spectral-functions',
   '@stoplight/spectral-formats': 'stele:spectral-formats',
   '@stoplight/spectral-rulesets': 'stele:spectral-rulesets',
   '@stoplight/spectral-owasp-ruleset': 'stele:spectral-owasp',
+  '@redocly/openapi-core': corePath,
 };
 const inside = ['names', 'schema', 'spectral-functions'];
 
@@ -70,9 +76,10 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
   const prelude = readFileSync(join(content, 'prelude.js'), 'utf8');
   const files = new Map<string, string>();
   for (const name of readdirSync(content))
-    if (name !== 'prelude.js')
+    if (name.endsWith('.js') && name !== 'prelude.js')
       files.set(`stele:${name.replace(/\.js$/, '')}`, readFileSync(join(content, name), 'utf8'));
-  const schema = packageFolder('@cfworker/json-schema');
+  const redocly = readRedocly(join(content, 'redocly'), packageFolder('@redocly/openapi-core/lib'));
+  const schema = packageFolder('@cfworker/json-schema/dist/commonjs');
   const validator: [string, string][] = [];
   for (const name of readdirSync(schema).filter((each) => each.endsWith('.js'))) {
     const path = `stele:@cfworker/json-schema/${name}`;
@@ -106,9 +113,9 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         return isInterrupted;
       });
 
-      function attempt<T>(work: () => T | Failure): T | Failure {
+      function attempt<T>(work: () => T | Failure, max = maxSteps): T | Failure {
         if (broken !== null) return broken;
-        left = maxSteps;
+        left = max;
         isInterrupted = false;
         try {
           return work();
@@ -164,13 +171,16 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         (path) => {
           const script = scripts.get(path);
           if (script?.isModule) return script.code;
+          const inner = redocly.get(path);
+          if (inner !== undefined) return inner;
           const names = ask('namesOf', text(path));
           if ('failure' in names) missing ??= names.failure;
           if ('failure' in names) return '';
           return bridgeTo(path, Array.isArray(names.value) ? names.value.map(String) : []);
         },
         (base, name) => {
-          if (scripts.has(name) || files.has(name)) return name;
+          if (scripts.has(name) || files.has(name) || redocly.has(name)) return name;
+          if (redocly.has(base)) return redoclyPath(base, name);
           const resolved = ask('resolve', text(base), text(name));
           if (!('failure' in resolved)) return String(resolved.value);
           const frames = [{ path: base, line: lineOf(modules[base] ?? '', name) }];
@@ -208,18 +218,45 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         return isFailure(outcome) ? { failure: outcome } : outcome;
       };
 
+      const settle = (): Failure | null => {
+        const jobs = runtime.executePendingJobs();
+        return jobs.error ? failureOf(jobs.error) : null;
+      };
+      let hasRedocly = false;
+      function loadRedocly(): Failure | null {
+        if (hasRedocly) return null;
+        hasRedocly = true;
+        const core = load(corePath);
+        if (isFailure(core)) return core;
+        const runner = load(pluginsPath);
+        if (isFailure(runner)) return runner;
+        const extended = ask('extend', text(corePath), core, runner);
+        return 'failure' in extended ? extended.failure : null;
+      }
+
       return {
+        takePlugins(path) {
+          const failure = attempt(loadRedocly);
+          if (failure !== null) return { failure };
+          return withModule(path, (module) => {
+            const made = ask('instantiate', text(path), module);
+            if ('failure' in made) return made;
+            const jobs = settle();
+            return jobs === null ? ask('pluginsOf', text(path)) : { failure: jobs };
+          });
+        },
         takeFunction: (name, path) => withModule(path, (module) => ask('take', text(name), module)),
         takeRuleset: (path, taken) =>
           withModule(path, (module) => ask('ruleset', text(path), text(JSON.stringify([...taken])), module)),
         call(name, input) {
-          const outcome = attempt(() => ask(name, text(JSON.stringify(input))));
+          const max = name === 'walk' ? maxStepsOfWalk : maxSteps;
+          const outcome = attempt(() => ask(name, text(JSON.stringify(input))), max);
           return isFailure(outcome) ? { failure: outcome } : outcome;
         },
         finish() {
           const outcome = attempt((): Outcome => {
-            const jobs = runtime.executePendingJobs();
-            return jobs.error ? { failure: failureOf(jobs.error) } : ask('finish');
+            const jobs = settle();
+            return jobs === null ? ask('finish') : { failure: jobs };
           });
           return isFailure(outcome) ? { failure: outcome } : outcome;
         },
@@ -253,11 +290,11 @@ function lineOf(text: string, part: string): number {
   return at < 0 ? 1 : text.slice(0, at).split('\n').length;
 }
 
-/** The folder of a package's CommonJS files. */
+/** A folder of a package. */
 function packageFolder(name: string): string {
   for (let folder = here; ; folder = dirname(folder)) {
-    const path = join(folder, 'node_modules', name, 'dist/commonjs');
+    const path = join(folder, 'node_modules', name);
     if (existsSync(path)) return path;
-    if (folder === dirname(folder)) throw new Error(`The package ${name} is not installed.`);
+    if (folder === dirname(folder)) throw new Error(`${name} is not installed.`);
   }
 }

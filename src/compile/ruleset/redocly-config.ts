@@ -2,6 +2,8 @@ import { isObject } from '../../model/json.ts';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { sayAssertions } from './say-assertions.ts';
+import { modulesMember } from '../compile.ts';
+import { assertionsOf, customAssertions, pluginsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
@@ -57,8 +59,11 @@ export function flattenRedocly(
   ruleset: Readonly<Record<string, unknown>>,
   find: FindRuleset,
   within: readonly object[] = [],
-): Record<string, unknown> {
+  inherited: unknown = null,
+): { ruleset: Record<string, unknown>; plugins: Plugin[] } {
   const presets: string[] = [];
+  const modules = ruleset[modulesMember] ?? inherited;
+  const plugins = pluginsOf(ruleset, modules);
   const merged: Record<string, Record<string, unknown>> = {};
   const add = (part: Readonly<Record<string, unknown>>) => {
     for (const block of ruleBlocks) {
@@ -70,39 +75,62 @@ export function flattenRedocly(
     const base = typeof target === 'string' ? find(target) : target;
     if (base === null) presets.push(String(target));
     else if (!within.includes(base) && within.length < maxLevels) {
-      const flat = flattenRedocly(base, find, [...within, ruleset]);
-      presets.push(...(flat['extends'] as string[]));
-      add(flat);
+      const flat = flattenRedocly(base, find, [...within, ruleset], modules);
+      presets.push(...(flat.ruleset['extends'] as string[]));
+      add(flat.ruleset);
+      plugins.push(...flat.plugins.filter(({ id }) => plugins.every((other) => other.id !== id)));
     }
   }
   add(ruleset);
-  return { ...ruleset, ...merged, extends: presets };
+  return { ruleset: { ...ruleset, ...merged, extends: presets }, plugins };
 }
 
 /**
  * Creates a Redocly configuration from a ruleset by allow-list: built-in rulesets, severities and
- * options of built-in rules, and assertions. Nothing else is passed on, so that a ruleset cannot
- * load code, files or URLs.
+ * options of built-in rules, and assertions, and those of its plugins. Nothing else is passed on, so
+ * that a ruleset cannot load code, files or URLs.
  */
-export async function configOf(ruleset: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Promise<Config> {
-  const presets = Array.isArray(ruleset['extends'])
-    ? ruleset['extends'].filter((name) => builtIn.presets.has(name))
-    : [];
-  const blocks = ruleBlocks.flatMap((block) => {
-    const rules = ruleset[block];
-    return isObject(rules) ? [[block, allowedRules(rules, builtIn)] as const] : [];
-  });
-  return sayAssertions(await createConfig({ extends: presets, ...Object.fromEntries(blocks) }, ownFolder));
+export async function configOf(
+  ruleset: Readonly<Record<string, unknown>>,
+  { presets, rules }: BuiltIn,
+  plugins: readonly Plugin[] = [],
+): Promise<Config> {
+  const names: BuiltIn = {
+    presets: new Set([...presets, ...plugins.flatMap(presetsOf)]),
+    rules: new Set([...rules, ...plugins.flatMap(rulesOf)]),
+  };
+  const custom = new Set(plugins.flatMap(assertionsOf));
+  const stubs = plugins.map(({ id, assertions, configs }) => ({
+    id,
+    configs: Object.fromEntries(Object.entries(configs).map(([name, part]) => [name, allowed(part, names, custom)])),
+    assertions: Object.fromEntries(assertions.map((name) => [name, () => []])),
+  }));
+  return sayAssertions(await createConfig(allowed(ruleset, names, custom), { ...ownFolder, plugins: stubs }));
 }
 
-function allowedRules(rules: Record<string, unknown>, builtIn: BuiltIn): Record<string, never> {
-  const allowed = Object.entries(rules).filter(
-    ([name, setting]) =>
-      (typeof setting === 'string' || isObject(setting)) &&
-      (builtIn.rules.has(name) || name.startsWith('rule/')) &&
-      !holdsReference(setting),
-  );
-  return Object.fromEntries(allowed) as Record<string, never>;
+/** The part of a configuration that is passed on. */
+function allowed(
+  part: Readonly<Record<string, unknown>>,
+  { presets, rules }: BuiltIn,
+  custom: ReadonlySet<string>,
+): { extends: string[] } & Record<string, never> {
+  const bases: unknown[] = Array.isArray(part['extends']) ? part['extends'] : [];
+  const blocks = ruleBlocks.flatMap((block) => {
+    const written = part[block];
+    if (!isObject(written)) return [];
+    const kept = Object.entries(written).filter(
+      ([name, setting]) =>
+        (typeof setting === 'string' || isObject(setting)) &&
+        (rules.has(name) || name.startsWith('rule/')) &&
+        !holdsReference(setting) &&
+        customAssertions(setting).every((assertion) => custom.has(assertion)),
+    );
+    return [[block, Object.fromEntries(kept)] as const];
+  });
+  return {
+    extends: bases.filter((name): name is string => typeof name === 'string' && presets.has(name)),
+    ...(Object.fromEntries(blocks) as Record<string, never>),
+  } as { extends: string[] } & Record<string, never>;
 }
 
 /** Whether the value contains a `$ref`, which Redocly would follow. */

@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { LoadedFile } from '../collect.ts';
-import { functionsMember, modulesMember } from '../compile.ts';
+import { functionsMember, modulesMember, pluginsMember } from '../compile.ts';
 import type { Failure, Outcome } from '../interpreter/failure.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { importedPaths, isCode, toScript, type Modules } from '../interpreter/modules.ts';
@@ -10,6 +10,7 @@ import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { decodeText } from '../text/text.ts';
 import { joinPointer } from '../text/pointer.ts';
+import { toPlugin } from './redocly-plugins.ts';
 import { containedRulesets } from './ruleset-files.ts';
 import { coreFunctions } from './spectral/functions.ts';
 
@@ -36,7 +37,8 @@ export async function readCode(
     if (file.path === entry && isParsed(file)) for (const [path, text] of writtenModules(file)) modules.set(path, text);
   }
   const references = [...files.values()].filter(isParsed).flatMap((file) => functionsOf(file));
-  const wanted = new Set(references.flatMap(({ paths }) => paths));
+  const plugins = [...files.values()].filter(isParsed).flatMap((file) => pluginReferences(file));
+  const wanted = new Set([...references.flatMap(({ paths }) => paths), ...plugins.flatMap(({ path }) => path ?? [])]);
   await follow([...texts.keys(), ...wanted]);
 
   async function follow(paths: string[]): Promise<void> {
@@ -68,6 +70,7 @@ export async function readCode(
   const isUsed =
     modules.size > 0 ||
     references.length > 0 ||
+    plugins.length > 0 ||
     [...files.values()].some((file) => isParsed(file) && namedIn(file).length > 0);
   const program = isUsed ? await interpreter.open(all, 0) : null;
   for (const file of files.values()) {
@@ -95,11 +98,12 @@ export async function readCode(
         if ('failure' in taken)
           problems.push(failureAt(at, pointer, `The function ${JSON.stringify(name)}`, taken.failure, modules));
       }
-      if (Object.keys(named).length > 0 && isObject(file.value))
-        made.set(file.path, {
-          ...file,
-          value: { ...file.value, [functionsMember]: { ...objectOf(file.value[functionsMember]), ...named } },
-        });
+      const more: Record<string, unknown> = {};
+      if (Object.keys(named).length > 0)
+        more[functionsMember] = { ...objectOf(objectOf(file.value)[functionsMember]), ...named };
+      const own = plugins.filter((one) => one.file === file);
+      if (own.length > 0) more[pluginsMember] = takePlugins(program, own);
+      if (Object.keys(more).length > 0) made.set(file.path, { ...file, value: { ...objectOf(file.value), ...more } });
     } else if (isCode(file.path) && file.text !== null) {
       const taken = program.takeRuleset(file.path, Object.keys(coreFunctions));
       const text = file.text;
@@ -119,6 +123,63 @@ export async function readCode(
     }
   }
   return { modules: all, problems, files: made };
+
+  function takePlugins(running: Program, named: readonly PluginReference[]): object[] {
+    const ids = new Set<string>();
+    return named.flatMap(({ file, name, pointer, path }) => {
+      const report = (message: string) => {
+        problems.push(problemAt(file, pointer, 'ruleset-function', message));
+        return [];
+      };
+      const quoted = JSON.stringify(name.slice(0, 200));
+      if (path === null || !(modules.has(path) || /^\.{0,2}\//.test(name) || isCode(name)))
+        return report(
+          `The plugin ${quoted} is a package, and only files of the same repository are read. Bundle it into one, and name that: npx esbuild ${name} --bundle --format=esm --platform=neutral --external:@redocly/openapi-core --outfile=plugin.mjs`,
+        );
+      if (!modules.has(path))
+        return report(`The plugin ${quoted} is not there: ${path}. Put it at that path of the same repository.`);
+      const taken = running.takePlugins(path);
+      if ('failure' in taken) {
+        problems.push(failureAt(file, pointer, `The plugin ${quoted}`, taken.failure, modules));
+        return [];
+      }
+      return (Array.isArray(taken.value) ? taken.value : []).flatMap((one: unknown) => {
+        const plugin = isObject(one) ? toPlugin(one, path, null) : null;
+        if (plugin === null) return report(`The plugin ${quoted} has an id that is empty, or has a slash or spaces.`);
+        if (ids.has(plugin.id)) return report(`Two plugins have the id ${JSON.stringify(plugin.id)}. Rename one.`);
+        ids.add(plugin.id);
+        const { modules: _, ...data } = plugin;
+        return [data];
+      });
+    });
+  }
+}
+
+interface PluginReference {
+  file: ParsedFile;
+  name: string;
+  pointer: string;
+  path: string | null;
+}
+
+/** The plugins that a file of a ruleset in Redocly's form names, each with the path of its file. */
+function pluginReferences(file: ParsedFile): PluginReference[] {
+  const { plugins } = objectOf(file.value);
+  const named = objectOf(file.value)[pluginsMember];
+  // A ruleset that was published names the paths.
+  if (Array.isArray(named))
+    return [...new Set(named.map((one: unknown) => String(objectOf(one)['path'])))].map((path) => ({
+      file,
+      name: path,
+      pointer: joinPointer('', pluginsMember),
+      path,
+    }));
+  return (Array.isArray(plugins) ? plugins : []).flatMap((name: unknown, at) => {
+    if (typeof name !== 'string') return [];
+    const target = /^https?:/i.test(name) ? null : resolveReference(file.path, name);
+    const path = target?.ok && target.fragment === null ? target.path : null;
+    return [{ file, name, pointer: joinPointer('/plugins', at), path }];
+  });
 }
 
 /** Prepares a function by its reference, under this name. */
@@ -204,7 +265,7 @@ const kinds: Readonly<Record<Failure['kind'], { rule: string; said: string | nul
   exception: { rule: 'ruleset-function', said: null },
   steps: {
     rule: 'function-steps',
-    said: 'took too many steps and was stopped. Make it simpler, or its "given" more specific.',
+    said: 'took too many steps and was stopped. Make it simpler, or have it look at less of the document.',
   },
   memory: { rule: 'function-memory', said: 'needed too much memory and was stopped.' },
   stack: { rule: 'function-stack', said: 'called itself too deeply and was stopped.' },

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import { stripVTControlCharacters } from 'node:util';
-import { lintDocument } from '@redocly/openapi-core';
+import { detectSpec, lintDocument } from '@redocly/openapi-core';
 import { leftOutOf } from '../../render/ruleset/left-out.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { modulesMember } from '../compile.ts';
@@ -9,6 +9,8 @@ import { modulesOf } from './ruleset-code.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
+import { noteIgnored, presetsOf, takePluginRules } from './redocly-plugins.ts';
+import { runPlugins, type PluginFinding } from './run-plugins.ts';
 import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
@@ -44,15 +46,11 @@ export async function lintWithRuleset(
     const base = bases.get(coordinate);
     return isObject(base) ? base : null;
   };
+  const programs = await openPrograms([ruleset, ...bases.values()], interpreter, date);
   const problems =
     rulesetForm(ruleset, '', find) === 'redocly'
-      ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name)
-      : lintWithSpectral(given, {
-          ruleset,
-          name,
-          find,
-          programs: await openPrograms([ruleset, ...bases.values()], interpreter, date),
-        });
+      ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name, programs)
+      : lintWithSpectral(given, { ruleset, name, find, programs });
   const leftOut = leftOutOf(ruleset);
   if (leftOut.length === 0) return problems;
   const message = `The ruleset ${name} is partial. Not checked: ${leftOut.join(', ')}.`;
@@ -77,8 +75,9 @@ async function openPrograms(
 
 async function lintWithRedocly(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  ruleset: Record<string, unknown>,
+  { ruleset, plugins }: ReturnType<typeof flattenRedocly>,
   name: string,
+  programs: ReadonlyMap<unknown, Program>,
 ): Promise<Problem[]> {
   const { value } = entry;
   if (!isObject(value) || !('openapi' in value || 'swagger' in value)) {
@@ -88,37 +87,42 @@ async function lintWithRedocly(
   const builtInRules = await builtIn;
   const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
   // Rules that are not there must not count as passed.
+  const presets = new Set<unknown>([...builtInRules.presets, ...plugins.flatMap(presetsOf)]);
   const missing = extended
-    .filter((base) => !builtInRules.presets.has(base as string))
+    .filter((base) => !presets.has(base))
     .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = passOverFitting(await configOf(ruleset, builtInRules));
+  const config = passOverFitting(await configOf(ruleset, builtInRules, plugins));
   const tree = createTree({ files });
-  const results = await lintDocument({
-    document: tree.documentOf(entry.path),
-    config,
-    externalRefResolver: tree.resolver,
-  }).catch((error: unknown) => {
-    // A rule may throw on unexpected options or documents. The error becomes a problem.
-    if (error instanceof Error) return error;
-    throw error;
-  });
+  const document = tree.documentOf(entry.path);
+  const version = detectSpec(document.parsed);
+  const custom = takePluginRules(config, plugins, version);
+  const taken = plugins.length > 0 ? noteIgnored(config) : new Set<string>();
+  const results = await lintDocument({ document, config, externalRefResolver: tree.resolver }).catch(
+    (error: unknown) => {
+      // A rule may throw on unexpected options or documents. The error becomes a problem.
+      if (error instanceof Error) return error;
+      throw error;
+    },
+  );
   if (results instanceof Error) {
     const message = `The ruleset ${name} cannot be applied to this document: ${results.message}`;
     return [problemAt(entry, '', 'ruleset-failed', message)];
   }
-  const findings = results.filter(({ ignored }) => ignored !== true);
-  return [...missing, ...findings.map((finding) => toProblem(finding, files, entry))];
+  const run = { entry, name, document, tree, version, programs, ignored: taken };
+  const own = await runPlugins(custom, plugins, run);
+  const findings: Finding[] = [...results.filter(({ ignored }) => ignored !== true), ...own.findings];
+  return [...missing, ...own.problems, ...findings.map((finding) => toProblem(finding, files, entry))];
 }
 
-type Finding = Awaited<ReturnType<typeof lintDocument>>[number];
+type Finding = Awaited<ReturnType<typeof lintDocument>>[number] | PluginFinding;
 
 function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFile): Problem {
   const { ruleId, severity, suggest, reference, location } = finding;
   const [place] = location;
   const hints = suggest.length > 0 ? ` Did you mean: ${suggest.slice(0, 5).join(', ')}?` : '';
-  // Only links by the author of the ruleset. Redocly's own rules link to its website.
-  const link = reference === undefined || !ruleId.startsWith('rule/') ? '' : ` See ${reference}.`;
+  // Only links by the author of the ruleset: of rules with a slash. Redocly's own rules link to its website.
+  const link = reference === undefined || !ruleId.includes('/') ? '' : ` See ${reference}.`;
   const message = stripVTControlCharacters(finding.message) + hints + link;
   const level = severity === 'error' ? 'error' : 'warning';
   if (place === undefined) return problemAt(entry, '', ruleId, message, { severity: level });

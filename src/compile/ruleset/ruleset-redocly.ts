@@ -1,10 +1,20 @@
 import { isObject } from '../../model/json.ts';
 import { regexFromString } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
-import { problemAt } from '../kind.ts';
+import { isParsed, problemAt, type CollectedCode } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type BuiltIn } from './redocly-config.ts';
+import { modulesMember, pluginsMember } from '../compile.ts';
+import {
+  assertionNames,
+  flattenRedocly,
+  nodeTypes,
+  otherMembers,
+  readBuiltIn,
+  ruleBlocks,
+  type BuiltIn,
+} from './redocly-config.ts';
+import { assertionsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import type { FindRuleset } from './spectral/effective-rules.ts';
 import { tryRules } from './ruleset-trial.ts';
@@ -15,13 +25,8 @@ const builtIn = readBuiltIn();
 /** Members that a Redocly ruleset must not have, and what to do instead. */
 const refused: readonly [members: RegExp, why: string][] = [
   [
-    /^plugins$/,
-    'loads code, which is never run. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".',
-  ],
-  [/decorators$|Decorators$/, 'changes documents, but a ruleset can only check them. Make the change in the document.'],
-  [
-    /preprocessors$|Preprocessors$/,
-    'changes documents, but a ruleset can only check them. Make the change in the document.',
+    /(?:decorators|preprocessors)$/i,
+    'changes documents, but a registry publishes what was written. Make the change in the document, or in an overlay.',
   ],
   [
     /^resolve$/,
@@ -50,26 +55,33 @@ export async function checkRedoclyRuleset(
   ruleset: Record<string, unknown>,
   broken: ReadonlySet<string>,
   find: FindRuleset = () => null,
+  code: CollectedCode | null = null,
 ): Promise<Problem[]> {
-  const builtInRules = await builtIn;
+  const plugins = pluginsFor(ruleset, code);
+  const fromRedocly = await builtIn;
+  const builtInRules: BuiltIn = {
+    presets: new Set([...fromRedocly.presets, ...plugins.flatMap(presetsOf)]),
+    rules: new Set([...fromRedocly.rules, ...plugins.flatMap(rulesOf)]),
+  };
   const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
   const count = blocks.reduce((sum, [, rules]) => sum + (isObject(rules) ? countRules(rules) : 0), 0);
   if (count > maxRules) {
     const message = `The ruleset has ${count} rules; the limit is ${maxRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
-  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
+  const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key, code !== null));
+  problems.push(...plugins.flatMap((plugin) => checkPlugin(entry, ruleset, plugin)));
   problems.push(...checkApis(entry, ruleset['apis']));
   problems.push(...checkExtends(entry, ruleset['extends'], builtInRules, find));
   for (const [block, rules] of blocks) {
     for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
-      problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, builtInRules));
+      problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, builtInRules, plugins));
   }
   const isRefused = problems.some(({ severity }) => severity === 'error');
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
     problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset has no rules. Add "rules" or "extends".'));
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
-  return isWhole ? [...problems, ...(await tryRules(entry, ruleset, builtInRules))] : problems;
+  return isWhole ? [...problems, ...(await tryRules(entry, ruleset, fromRedocly, plugins))] : problems;
 }
 
 function countRules(rules: Record<string, unknown>): number {
@@ -77,9 +89,31 @@ function countRules(rules: Record<string, unknown>): number {
   return wheres.reduce<number>((sum, where) => sum + 1 + (Array.isArray(where) ? where.length : 0), 0);
 }
 
-function checkMember(entry: ParsedFile, key: string): Problem[] {
+/** The plugins of a ruleset, and of the files that it is made of. */
+function pluginsFor(ruleset: Record<string, unknown>, code: CollectedCode | null): Plugin[] {
+  if (code === null) return [];
+  const values = [...code.files.values()].filter(isParsed).map(({ value }) => value);
+  const all = [ruleset, ...values.filter(isObject)].flatMap((value) => flattenRedocly(value, () => null).plugins);
+  return all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at);
+}
+
+/** Says what of a plugin has no effect. */
+function checkPlugin(entry: ParsedFile, ruleset: Record<string, unknown>, { id, others, path }: Plugin): Problem[] {
+  if (others.length === 0 || !('plugins' in ruleset)) return [];
+  const message = `The plugin ${JSON.stringify(id)} (${path}) also has ${others.join(', ')}, which have no effect: a ruleset only checks documents.`;
+  return [problemAt(entry, '/plugins', 'ruleset-ignored', message, { severity: 'info', on: 'key' })];
+}
+
+const codeMembers: readonly string[] = ['plugins', pluginsMember, modulesMember];
+
+function checkMember(entry: ParsedFile, key: string, runsCode: boolean): Problem[] {
   const at = joinPointer('', key);
   const name = JSON.stringify(key);
+  if (codeMembers.includes(key) && runsCode) return [];
+  if (codeMembers.includes(key)) {
+    const message = `${name} loads code, which is not run here. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".`;
+    return [problemAt(entry, at, 'ruleset-refused', message, { on: 'key' })];
+  }
   const why = refused.find(([members]) => members.test(key))?.[1];
   if (why !== undefined) return [problemAt(entry, at, 'ruleset-refused', `${name} ${why}`, { on: 'key' })];
   if (ownMembers.has(key) || key.startsWith('x-') || ruleBlocks.includes(key)) return [];
@@ -123,9 +157,16 @@ function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn, f
   });
 }
 
-function checkRule(entry: ParsedFile, pointer: string, name: string, setting: unknown, presets: BuiltIn): Problem[] {
+function checkRule(
+  entry: ParsedFile,
+  pointer: string,
+  name: string,
+  setting: unknown,
+  presets: BuiltIn,
+  plugins: readonly Plugin[],
+): Problem[] {
   const about = (rule: string, message: string) => [problemAt(entry, pointer, rule, message, { on: 'key' })];
-  if (name.startsWith('rule/')) return isObject(setting) ? checkAssertionRule(entry, pointer, setting) : [];
+  if (name.startsWith('rule/')) return isObject(setting) ? checkAssertionRule(entry, pointer, setting, plugins) : [];
   if (presets.rules.has(name)) return [];
   const quoted = JSON.stringify(name);
   if (name.startsWith('assert/'))
@@ -133,23 +174,42 @@ function checkRule(entry: ParsedFile, pointer: string, name: string, setting: un
   if (name.includes('/'))
     return about(
       'ruleset-refused',
-      `${quoted} is a rule of a plugin, and plugins are never run. Write its checks as assertions: a rule "rule/<name>".`,
+      `${quoted} is a rule of ${sayPlugin(name, plugins)} Write its checks as assertions: a rule "rule/<name>".`,
     );
   const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, presets.rules);
   return about('ruleset-rule', `Redocly has no rule ${quoted} and would silently ignore it.${hint}`);
 }
 
-function checkAssertionRule(entry: ParsedFile, pointer: string, rule: Record<string, unknown>): Problem[] {
+/** Whose a name with a slash is, as the end of a sentence. */
+function sayPlugin(name: string, plugins: readonly Plugin[]): string {
+  const id = name.split('/')[0]!;
+  if (plugins.some((plugin) => plugin.id === id)) return `the plugin ${JSON.stringify(id)}, which does not have it.`;
+  return plugins.length > 0
+    ? 'a plugin that is not among "plugins".'
+    : 'a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it.';
+}
+
+function checkAssertionRule(
+  entry: ParsedFile,
+  pointer: string,
+  rule: Record<string, unknown>,
+  plugins: readonly Plugin[],
+): Problem[] {
   const where = Array.isArray(rule['where']) ? rule['where'] : [];
   return [
-    ...checkAssertions(entry, pointer, rule),
+    ...checkAssertions(entry, pointer, rule, plugins),
     ...where.flatMap((part: unknown, at) =>
-      isObject(part) ? checkAssertions(entry, joinPointer(pointer, 'where', at), part) : [],
+      isObject(part) ? checkAssertions(entry, joinPointer(pointer, 'where', at), part, plugins) : [],
     ),
   ];
 }
 
-function checkAssertions(entry: ParsedFile, pointer: string, part: Record<string, unknown>): Problem[] {
+function checkAssertions(
+  entry: ParsedFile,
+  pointer: string,
+  part: Record<string, unknown>,
+  plugins: readonly Plugin[],
+): Problem[] {
   const problems: Problem[] = [];
   const subject = isObject(part['subject']) ? part['subject'] : {};
   const type = subject['type'];
@@ -158,9 +218,10 @@ function checkAssertions(entry: ParsedFile, pointer: string, part: Record<string
     problems.push(problemAt(entry, joinPointer(pointer, 'subject', 'type'), 'ruleset-rule', message));
   }
   const assertions = isObject(part['assertions']) ? part['assertions'] : {};
+  const custom = new Set(plugins.flatMap(assertionsOf));
   for (const name of Object.keys(assertions)) {
-    if (assertionNames.has(name) || !name.includes('/')) continue;
-    const message = `${JSON.stringify(name)} is an assertion of a plugin, and plugins are never run. Use one of ${[...assertionNames].join(', ')}.`;
+    if (assertionNames.has(name) || !name.includes('/') || custom.has(name)) continue;
+    const message = `${JSON.stringify(name)} is an assertion of ${sayPlugin(name, plugins)} Use one of ${[...assertionNames].join(', ')}.`;
     problems.push(
       problemAt(entry, joinPointer(pointer, 'assertions', name), 'ruleset-refused', message, { on: 'key' }),
     );

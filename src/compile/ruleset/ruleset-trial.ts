@@ -1,10 +1,11 @@
 import { isObject } from '../../model/json.ts';
-import { lintDocument } from '@redocly/openapi-core';
+import { detectSpec, lintDocument } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { configOf, ruleBlocks, type BuiltIn } from './redocly-config.ts';
+import { takePluginRules, type Plugin } from './redocly-plugins.ts';
 import { createTree } from '../openapi/redocly.ts';
 
 /** Documents with a node of every common type, so that every rule applies to something. */
@@ -36,17 +37,18 @@ export async function tryRules(
   entry: ParsedFile,
   ruleset: Readonly<Record<string, unknown>>,
   builtIn: BuiltIn,
+  plugins: readonly Plugin[],
 ): Promise<Problem[]> {
   const rules = ruleBlocks.flatMap((block) => {
     const members = ruleset[block];
     return isObject(members) ? Object.entries(members).map(([name, setting]): Rule => [block, name, setting]) : [];
   });
-  if ((await failureOf(atRoot(ruleset), builtIn)) === null) return [];
+  if ((await failureOf(atRoot(ruleset), builtIn, plugins)) === null) return [];
   const problems: Problem[] = [];
   // Bisects: most halves have no failing rule.
   async function search(part: readonly Rule[]): Promise<void> {
     if (part.length === 0 || problems.length >= namedFailures) return;
-    const failure = await failureOf(atRoot(rulesetOf(part)), builtIn);
+    const failure = await failureOf(atRoot(rulesetOf(part)), builtIn, plugins);
     if (failure === null) return;
     const [block, name] = part[0]!;
     if (part.length === 1) {
@@ -95,12 +97,17 @@ function variants(name: string, setting: unknown): [string, unknown][] {
   return [[name, setting], ...tried];
 }
 
-async function failureOf(ruleset: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Promise<string | null> {
+async function failureOf(
+  ruleset: Readonly<Record<string, unknown>>,
+  builtIn: BuiltIn,
+  plugins: readonly Plugin[],
+): Promise<string | null> {
   try {
-    const config = await configOf(ruleset, builtIn);
+    const config = await configOf(ruleset, builtIn, plugins);
     for (const value of samples) {
       const text = JSON.stringify(value);
       const file: ParsedFile = { path: 'a.json', text, format: 'json', value, locate: () => ({ line: 1, column: 1 }) };
+      takePluginRules(config, plugins, detectSpec(value));
       const tree = createTree({ files: new Map([[file.path, file]]) });
       await lintDocument({ document: tree.documentOf(file.path), config, externalRefResolver: tree.resolver });
     }

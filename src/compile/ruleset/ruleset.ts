@@ -5,7 +5,7 @@ import type { Problem } from '../../model/problem.ts';
 import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { kindOf } from '../detect.ts';
-import { problemAt, type CompileKind } from '../kind.ts';
+import { problemAt, type CompileKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { checkRedoclyRuleset } from './ruleset-redocly.ts';
@@ -55,7 +55,7 @@ export const compileRuleset: CompileKind = async ({ entry, files, input, code = 
   let problems: Problem[] = [];
   let bundle = inlined?.ruleset ?? null;
   for (const file of [entry, ...(inlined?.used ?? [])]) {
-    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null), code !== null);
+    const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null), code);
     problems.push(...(file === entry ? checked : checked.map((one) => asExtended(one))));
   }
   const contained = [...containedRulesets(entry).take(maxBases + 1)];
@@ -64,7 +64,7 @@ export const compileRuleset: CompileKind = async ({ entry, files, input, code = 
       problemAt(entry, '/extends', 'limit-rules', `The ruleset contains more than ${maxBases} others. Split it.`),
     );
   for (const { file, pointer } of contained.slice(0, maxBases))
-    for (const problem of await checkFile(file, form, () => null, code !== null))
+    for (const problem of await checkFile(file, form, () => null, code))
       problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
   if (bundle !== null && bundle[partialMember] === true)
     ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
@@ -88,7 +88,7 @@ async function checkFile(
   file: ParsedFile,
   form: RulesetForm,
   find: FindRuleset,
-  runsCode: boolean,
+  code: KindInput['code'] = null,
 ): Promise<Problem[]> {
   const { value } = file;
   if (!isObject(value))
@@ -106,8 +106,11 @@ async function checkFile(
   const faults = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
   const problems = [...(form === 'spectral' ? faults.map(asSpectralDoes) : faults), ...findReferences(file, form)];
   const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
-  const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
-  return [...problems, ...(await check(file, value, broken, find, runsCode))];
+  const checked =
+    form === 'spectral'
+      ? await checkSpectralRuleset(file, value, broken, find, code !== null)
+      : await checkRedoclyRuleset(file, value, broken, find, code);
+  return [...problems, ...checked];
 }
 
 const spectralMembers = [

@@ -103,7 +103,7 @@ describe("Redocly's form", () => {
       `r.yaml:2:3 error ruleset-rule: Redocly has no rule "operation-sumary" and would silently ignore it. Did you mean "operation-summary"?`,
       `r.yaml:3:3 error ruleset-rule: Redocly has no rule "spec" and would silently ignore it. Did you mean "struct"?`,
       `r.yaml:4:3 error ruleset-rule: Redocly has no rule "no-such-thing-at-all" and would silently ignore it.`,
-      'r.yaml:5:3 error ruleset-refused: "my/rule" is a rule of a plugin, and plugins are never run. Write its checks as assertions: a rule "rule/<name>".',
+      'r.yaml:5:3 error ruleset-refused: "my/rule" is a rule of a plugin, and plugins are not run here unless "plugins" names their files and the operator allows it. Write its checks as assertions: a rule "rule/<name>".',
       'r.yaml:6:3 error ruleset-rule: "assert/x" is from Redocly before 1.0. Rename it to "rule/<name>".',
     ]);
   });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
+import { BaseResolver, createConfig, lintDocument, makeDocumentFromString, type Plugin } from '@redocly/openapi-core';
+import { parse } from 'yaml';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { digestOf } from '../../../src/model/digest.ts';
@@ -201,6 +203,120 @@ export default {
     expect((await publish({ '.spectral.mjs': source }, {})).lines).toEqual([
       expect.stringMatching(/ruleset-refused: .*rulesets\.functions/),
     ]);
+  });
+});
+
+describe('plugins of a Redocly ruleset', () => {
+  const plugin = `const described = ({ max }) => ({
+  Operation: {
+    enter: ({ description }, ctx) => {
+      if (!description || description.length > max) ctx.report({ message: ctx.key + ctx.specVersion + ctx.type.name, location: ctx.location.child('description') });
+    },
+    leave: (_, { report, location, parentLocations }) => report({ message: 'end ' + Object.keys(parentLocations), location: location.key(), suggest: ['x'] }),
+  },
+});
+const nested = () => ({
+  Operation: {
+    skip: (_, key) => key === 'delete',
+    Response: (_, { report, key }, parents) => report({ message: key + parents.Operation.operationId }),
+    Schema: ({ properties = {} }, { report, resolve }) => {
+      for (const value of Object.values(properties)) {
+        const { node, location } = resolve(value);
+        if (node?.type === 'string') report({ message: 'text at ' + location.pointer, location });
+      }
+    },
+  },
+  any: ({ name }, { type, report, parent }) => { if (type.name === 'Tag') report({ message: name + Array.isArray(parent) }); },
+  ref: ({ $ref }, { report, rawLocation }, to) => report({ message: $ref + to.location?.pointer, location: rawLocation }),
+});
+const words = (value, { min }, ctx) => (value.split(' ').length < min ? [{ message: 'few words', location: ctx.baseLocation }] : []);
+export default () => ({
+  id: 'my',
+  rules: { oas3: { described, nested, unused: () => ({ Root: () => { throw 1; } }) } },
+  assertions: { words },
+  decorators: { oas3: { change: () => ({}) } },
+  configs: { all: { rules: { 'my/described': 'error', 'my/nested': 'warn', 'info-license': 'warn' } } },
+});
+`;
+  const config = `plugins: [plugins/my.js]
+extends: [my/all]
+rules:
+  my/described: {severity: warn, max: 3}
+  rule/words: {subject: {type: Info, property: title}, assertions: {my/words: {min: 2}}}
+`;
+  const text = { type: 'string' };
+  const response = {
+    description: 'ok',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    tags: [{ name: 'a' }],
+    paths: {
+      '/a': {
+        get: { operationId: 'g', description: 'long', responses: { 200: response } },
+        delete: { operationId: 'd', responses: { 200: response } },
+      },
+    },
+    components: { schemas: { A: { properties: { b: { $ref: '#/components/schemas/B' }, c: text } }, B: text } },
+  };
+  const check = async (json: string, given: object = { code }) => {
+    const ruleset = { digest: digestOf(json), name: 'style', json };
+    const input = inputOf('api.json', { ruleset, reportOnly: true, ...given });
+    return (await compiler.compile(input, memoryLoad({ 'api.json': JSON.stringify(document) }))).report.problems;
+  };
+
+  it("find what Redocly's own linter finds, node for node", async () => {
+    const { json, lines } = await publish({ 'redocly.yaml': config, 'plugins/my.js': plugin });
+    expect(lines).toEqual([expect.stringMatching(/info ruleset-ignored: The plugin "my" .* also has decorators/)]);
+    const loaded = (await import(`data:text/javascript,${encodeURIComponent(plugin)}`)) as { default: () => Plugin };
+    const { extends: bases, rules } = parse(config) as { extends: string[]; rules: object };
+    const theirs = await lintDocument({
+      document: makeDocumentFromString(JSON.stringify(document), 'api.json'),
+      config: await createConfig({ extends: bases, rules, plugins: [loaded.default()] } as object),
+      externalRefResolver: new BaseResolver(),
+    });
+    const expected = theirs.map(({ ruleId, severity, location: [place], message }) =>
+      [ruleId, severity === 'warn' ? 'warning' : severity, place!.pointer!.replace(/^#\/?/, '/'), message].join(' '),
+    );
+    const found = (await check(json!)).map(({ rule, severity, pointer, message }) =>
+      [rule, severity, pointer, message.replace(' Did you mean: x?', '')].join(' '),
+    );
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.sort()).toEqual([...new Set(expected)].sort());
+    // What was published can be published again.
+    expect((await publish({ 'again.json': json! })).json).not.toBeNull();
+    expect(await check(json!, {})).toContainEqual(
+      expect.objectContaining({ rule: 'ruleset-function', message: expect.stringMatching(/not run here/) as string }),
+    );
+  });
+
+  it.each([
+    [
+      'an exception',
+      "({ Root: () => { throw new TypeError('no'); } })",
+      /"p\/r".* failed: TypeError: no\. At p\.cjs:1\./,
+    ],
+    ['an endless loop', '({ Root: () => { for (;;); } })', /function-steps: The rule "p\/r"/],
+    ['a visitor that is none', '({ Root: { enter: 5 } })', /"p\/r".* should be function/],
+  ])('%s is a finding of the ruleset, and others go on', async (_, visitor, expected) => {
+    const source = `module.exports = { id: 'p', rules: { oas3: { r: () => ${visitor}, other: () => ({ Root: (_, { report }) => report({ message: 'other' }) }) } } };`;
+    const ruleset = 'plugins: [./p.cjs]\nrules: {p/r: warn, p/other: warn}\n';
+    const { json } = await publish({ 'redocly.yaml': ruleset, 'p.cjs': source });
+    const found = (await check(json!)).map(formatProblem).sort();
+    expect(found).toEqual([expect.stringMatching(expected), expect.stringContaining('p/other: other')]);
+  });
+
+  it.each([
+    ['plugins: [some-package]', /is a package.*esbuild some-package/],
+    ['plugins: [./no.js]', /is not there: no\.js/],
+    ['plugins: [./p.js]\nrules: {p/none: error}', /"p\/none" is a rule of the plugin "p", which does not have it/],
+    ['plugins: [./p.js]\ndecorators: {p/d: on}', /"decorators" changes documents.*overlay/],
+  ])('%s is refused', async (ruleset, expected) => {
+    const { json, lines } = await publish({ 'redocly.yaml': ruleset, 'p.js': "export default { id: 'p' };" });
+    expect(json).toBeNull();
+    expect(lines.join('\n')).toMatch(expected);
   });
 });
 

@@ -2,6 +2,7 @@ import { isObject } from '../../../model/json.ts';
 import { maxFindings } from '../../kind.ts';
 import { toFailure, type Failure as CodeFailure, type Outcome } from '../../interpreter/failure.ts';
 import type { Program } from '../../interpreter/interpreter.ts';
+import { createTable } from '../../interpreter/table.ts';
 import { takeFunction } from '../ruleset-code.ts';
 import type { EffectiveRule, OwnFunction } from './effective-rules.ts';
 import { keysOf, type Graph } from './graph.ts';
@@ -133,43 +134,19 @@ function pathOf({ node: { value, place }, property }: Target): (string | number)
   return value === undefined && property !== place.key ? [...keys, property] : keys;
 }
 
-/**
- * A document as a list of its objects and arrays, in which `[3]` stands for the one at 3, so that
- * shared parts are written once and cycles end.
- */
 function tableOf(graph: Graph) {
-  const places = new Map<object, number>();
-  const order: object[] = [];
+  const { refer, nodes } = createTable();
   let written: { nodes: unknown[]; root: unknown } | null = null;
-  const enter = (value: unknown): unknown => {
-    if (value === undefined) return [];
-    if (typeof value !== 'object' || value === null) return value;
-    let at = places.get(value);
-    if (at === undefined) {
-      at = order.push(value) - 1;
-      places.set(value, at);
-    }
-    return [at];
-  };
   const table = () => {
     if (written !== null) return written;
-    const root = enter(graph.resolved(graph.root.value));
-    const nodes: unknown[] = [];
-    for (let at = 0; at < order.length; at++) {
-      const value = order[at]!;
-      nodes.push(
-        Array.isArray(value)
-          ? value.map(enter)
-          : Object.fromEntries(Object.entries(value).map(([key, child]) => [key, enter(child)])),
-      );
-    }
-    return (written = { nodes, root });
+    const root = refer(graph.resolved(graph.root.value));
+    return (written = { nodes: nodes(), root });
   };
   return {
     table,
     refer: (value: unknown) => {
       table();
-      return enter(graph.resolved(value));
+      return refer(graph.resolved(value));
     },
   };
 }

@@ -1,0 +1,138 @@
+import { isObject } from '../../model/json.ts';
+import type { Config, detectSpec } from '@redocly/openapi-core';
+import { pluginsMember } from '../compile.ts';
+
+/** A plugin of a ruleset in Redocly's form, as it is when it was loaded. */
+export interface Plugin {
+  id: string;
+  /** Its file, among `modules`. */
+  path: string;
+  /** Names of its rules, without its id. */
+  rules: Readonly<Record<'oas2' | 'oas3', readonly string[]>>;
+  assertions: readonly string[];
+  configs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** What else it has, which is not used here. */
+  others: readonly string[];
+  /** The code of the ruleset that it belongs to. */
+  modules: unknown;
+}
+
+/** Reads the plugins that a ruleset names. Authors can write the member too. */
+export function pluginsOf(ruleset: Readonly<Record<string, unknown>>, modules: unknown): Plugin[] {
+  const written = ruleset[pluginsMember];
+  return (Array.isArray(written) ? written : []).flatMap((one: unknown) => {
+    const plugin = isObject(one) ? toPlugin(one, String(one['path']), modules) : null;
+    return plugin === null ? [] : [plugin];
+  });
+}
+
+/** Reads what an interpreter says of a plugin. Null: its id cannot be one. */
+export function toPlugin(value: Record<string, unknown>, path: string, modules: unknown): Plugin | null {
+  const { id, rules, assertions, configs, others } = value;
+  if (typeof id !== 'string' || !/^[^/\s]{1,100}$/.test(id)) return null;
+  const { oas2, oas3 } = isObject(rules) ? rules : {};
+  const parts = Object.entries(isObject(configs) ? configs : {}).filter(
+    (one): one is [string, Record<string, unknown>] => isObject(one[1]),
+  );
+  return {
+    id,
+    path,
+    rules: { oas2: texts(oas2), oas3: texts(oas3) },
+    assertions: texts(assertions),
+    configs: Object.fromEntries(parts),
+    others: texts(others),
+    modules,
+  };
+}
+
+function texts(value: unknown): string[] {
+  return (Array.isArray(value) ? value : []).filter((one) => typeof one === 'string');
+}
+
+const named = (id: string, names: Iterable<string>) => [...names].map((name) => `${id}/${name}`);
+
+/** The rules of a plugin as a configuration names them. */
+export function rulesOf({ id, rules }: Plugin): string[] {
+  return named(id, new Set([...rules.oas2, ...rules.oas3]));
+}
+
+/** The assertions of a plugin as a rule names them. */
+export function assertionsOf({ id, assertions }: Plugin): string[] {
+  return named(id, assertions);
+}
+
+/** The configurations of a plugin as `extends` names them. */
+export function presetsOf({ id, configs }: Plugin): string[] {
+  return named(id, Object.keys(configs));
+}
+
+/** The assertions of plugins that a rule makes, also in its `where`. */
+export function customAssertions(rule: unknown): string[] {
+  if (!isObject(rule)) return [];
+  const parts = [rule, ...(Array.isArray(rule['where']) ? (rule['where'] as unknown[]) : [])];
+  return parts.flatMap((part) => {
+    const assertions = isObject(part) ? part['assertions'] : null;
+    return isObject(assertions) ? Object.keys(assertions).filter((name) => name.includes('/')) : [];
+  });
+}
+
+type Version = ReturnType<typeof detectSpec>;
+
+/** What plugins check for a version of OpenAPI: their rules, and rules with assertions of theirs. */
+export interface PluginRules {
+  rules: { plugin: string; name: string; settings: Record<string, unknown> }[];
+  assertions: Record<string, unknown>[];
+}
+
+/** Takes from a configuration what plugins check. The rest is for Redocly itself. */
+export function takePluginRules(config: Config, plugins: readonly Plugin[], version: Version): PluginRules {
+  const written: Record<string, unknown> = config.rules[version];
+  const assertions = (Array.isArray(written['assertions']) ? written['assertions'] : []) as Record<string, unknown>[];
+  const [own, custom] = [true, false].map((isOwn) =>
+    assertions.filter((rule) => (customAssertions(rule).length === 0) === isOwn),
+  ) as [typeof assertions, typeof assertions];
+  if (custom.length > 0) written['assertions'] = own;
+  const rules = plugins.flatMap(({ id, rules: names }) =>
+    names[version === 'oas2' ? 'oas2' : 'oas3'].flatMap((name) => {
+      const settings = config.getRuleSettings(`${id}/${name}`, version) as unknown as Record<string, unknown>;
+      return settings['severity'] === 'off' ? [] : [{ plugin: id, name, settings }];
+    }),
+  );
+  return { rules, assertions: custom };
+}
+
+interface AnyContext {
+  location: { absolutePointer: string; pointer: string };
+  ignoreNextVisitorsOnNode(): void;
+}
+type AnyVisitor = (node: unknown, context: AnyContext) => void;
+type StructRule = (options: object) => { any: AnyVisitor };
+
+/**
+ * Notes the nodes that Redocly's rule `struct` takes from the rules after it: those of plugins too,
+ * which run in a walk of their own. They are noted when the configuration is used.
+ */
+export function noteIgnored(config: Config): ReadonlySet<string> {
+  const ignored = new Set<string>();
+  config.plugins = config.plugins.map((plugin) => {
+    const sets = Object.entries(plugin.rules ?? {}).map(([version, rules]) => {
+      const struct = rules?.['struct'] as unknown as StructRule | undefined;
+      if (struct === undefined) return [version, rules];
+      const noting: StructRule = (options) => {
+        const { any } = struct(options);
+        return {
+          any: (node, context) => {
+            const ignoreNextVisitorsOnNode = () => {
+              ignored.add(`${context.location.absolutePointer}${context.location.pointer}`);
+              context.ignoreNextVisitorsOnNode();
+            };
+            any(node, { ...context, ignoreNextVisitorsOnNode });
+          },
+        };
+      };
+      return [version, { ...rules, struct: noting }];
+    });
+    return { ...plugin, rules: Object.fromEntries(sets) } as unknown as typeof plugin;
+  });
+  return ignored;
+}
