@@ -1,9 +1,10 @@
 /**
  * Publishes hostile rulesets to a real server, and documents against them: each is answered within 12
  * seconds and refused with the name of the rule, or does no harm. Meanwhile `/healthz` answers within
- * 50 ms, and another organization publishes.
+ * 50 ms, and another organization publishes. Then those with code (`hostile-functions.ts`): their median
+ * effect on the publishes of the other organization is at most double what they take alone.
  *
- *   node scripts/hostile-rulesets.ts [--only name]
+ *   node scripts/hostile-rulesets.ts [--only name] [--code]
  *
  * Exit code 1: one of these does not hold. The times mean something only on a machine without other
  * work; `alone` is how long the same publish and `/healthz` take before each attack.
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { argv } from 'zx';
 import { runStele, serveStele } from '../test/e2e/stele.ts';
+import { hostileFunctions } from './hostile-functions.ts';
 
 interface Attack {
   name: string;
@@ -114,7 +116,11 @@ const attacks: Attack[] = [
 const folder = await mkdtemp(join(tmpdir(), 'stele-rulesets-'));
 const config = join(folder, 'config.mjs');
 const common = ['--config', config, '--data', join(folder, 'data')];
-const settings = { organizations: { loud: {}, quiet: {} }, rateLimit: { key: 1_000_000, address: 1_000_000 } };
+const settings = {
+  organizations: { loud: {}, quiet: {} },
+  rulesets: { functions: ['loud'] },
+  rateLimit: { key: 1_000_000, address: 1_000_000 },
+};
 await writeFile(config, `export default ${JSON.stringify(settings)};`);
 const keys = { loud: await createKey('loud'), quiet: await createKey('quiet') };
 const stele = await serveStele(common);
@@ -123,8 +129,9 @@ let isWrong = false;
 try {
   await post(keys.quiet, '/v1/apis', { name: 'small', slug: 'small' });
   for (let warm = 0; warm < 3; warm++) await publishSmall();
-  for (const attack of attacks)
+  for (const attack of argv['code'] ? [] : attacks)
     if (argv['only'] === undefined || attack.name.includes(String(argv['only']))) await run(attack);
+  await runCode();
 } finally {
   await stele.stop('SIGKILL');
   await rm(folder, { recursive: true, force: true });
@@ -152,15 +159,66 @@ async function run({ name, ruleset, document, says }: Attack): Promise<void> {
   if (!isRight) console.log(`      ${text.slice(0, 300)}`);
 }
 
+/** Publishes each ruleset with code, and a document against it. Both are answered by what is wrong, or as usual. */
+async function runCode(): Promise<void> {
+  const chosen = hostileFunctions.filter(
+    ({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])),
+  );
+  const quiet: number[] = [];
+  const loud: number[] = [];
+  const health: number[] = [];
+  for (const [at, { name, ruleset }] of chosen.entries()) {
+    if (at % 20 === 0) quiet.push(...(await beside(() => delay(3000))).publishes);
+    const slug = `code-${at}`;
+    await post(keys.loud, '/v1/rulesets', { name: slug, slug });
+    const attacked = await beside(async () => {
+      const published = await post(keys.loud, `/v1/rulesets/${slug}/document`, { document: ruleset });
+      if (published.status !== 201) return published;
+      await post(keys.loud, '/v1/apis', { name: slug, slug, ruleset: `@loud/rulesets/${slug}` });
+      const info = { title: 'Pets', version: '1.0.0' };
+      return post(keys.loud, `/v1/apis/${slug}/spec`, { document: api({ info }) });
+    });
+    loud.push(...attacked.publishes);
+    health.push(attacked.health);
+    const { status, text, seconds } = attacked.result;
+    const isRight = status === 201 || (status < 500 && /"(?:ruleset|function|limit|sandbox)-/.test(text));
+    const holds = isRight && seconds <= 12;
+    isWrong ||= !holds;
+    const found = /"rule":"([^"]+)"/.exec(text)?.[1] ?? '';
+    console.log(`${holds ? 'ok   ' : 'WRONG'} ${name}: ${status} ${found} after ${seconds.toFixed(1)} s`);
+    if (!isRight) console.log(`      ${text.slice(0, 300)}`);
+  }
+  const [alone, beneath] = [median(quiet), median(loud)];
+  const isQuiet = beneath <= Math.max(50, 2 * alone);
+  isWrong ||= !isQuiet;
+  console.log(
+    `${isQuiet ? 'ok   ' : 'WRONG'} ${chosen.length} rulesets with code; other publish ${beneath.toFixed(0)} ms (alone: ${alone.toFixed(0)} ms), slowest /healthz ${Math.max(...health).toFixed(0)} ms, median of the slowest ${median(health).toFixed(0)} ms`,
+  );
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+interface Beside<T> {
+  result: T;
+  health: number;
+  publish: number;
+  publishes: number[];
+}
+
 /** Does the work, and measures the slowest `/healthz` and the slowest publish of the other organization. */
-async function beside<T>(work: () => Promise<T>): Promise<{ result: T; health: number; publish: number }> {
+async function beside<T>(work: () => Promise<T>): Promise<Beside<T>> {
   const done = new AbortController();
   const slowest = { health: 0, publish: 0 };
+  const publishes: number[] = [];
   const repeat = async (name: keyof typeof slowest, pause: number, ask: () => Promise<unknown>) => {
     while (!done.signal.aborted) {
       const from = performance.now();
       await ask();
-      slowest[name] = Math.max(slowest[name], performance.now() - from);
+      const took = performance.now() - from;
+      slowest[name] = Math.max(slowest[name], took);
+      if (name === 'publish') publishes.push(took);
       await delay(pause);
     }
   };
@@ -170,7 +228,7 @@ async function beside<T>(work: () => Promise<T>): Promise<{ result: T; health: n
   ];
   const result = await work().finally(() => done.abort());
   await Promise.all(others);
-  return { result, ...slowest };
+  return { result, ...slowest, publishes };
 }
 
 async function publishSmall(): Promise<void> {
