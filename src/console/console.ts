@@ -13,6 +13,7 @@ import type { SignedIn } from '../server/server-context.ts';
 import { documentBodyBytes, plainBodyBytes } from '../server/v1/body-limits.ts';
 import { createRateLimit } from '../server/rate/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
+import { approvalForms, approvalPages } from './approvals.ts';
 import type { Form } from './forms.ts';
 import { replayForm } from './health-page.ts';
 import { keyForms } from './keys/key-forms.ts';
@@ -62,11 +63,13 @@ const forms: readonly Form[] = [
   ...settingsForms,
   ...memberForms,
   replayForm,
+  ...approvalForms,
 ];
 const pages: readonly Page[] = [
   ...organizationPages,
   ...repositoryPages,
   ...sitePages,
+  ...approvalPages,
   publishedPage,
   resourcePage,
   runsPage,

@@ -178,6 +178,7 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
   const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],
     ['Health', '/health', may({ ...request, type: null }, 'read')],
+    ['Approvals', '/approvals', mayPublish(request)],
     ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...request, type: null }, 'publish')],
     ['Members', '/members', isAdmin(request)],

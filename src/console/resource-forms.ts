@@ -40,7 +40,7 @@ export const resourceForms: readonly Form[] = [
     title: 'What new versions must pass',
     lead: ['This applies to what is published from now on. Published versions stay.'],
     submit: 'Save',
-    fields: ['/ruleset', '/blockOn', '/ratchet', '/compatibility', '/impact', '/validation'],
+    fields: ['/ruleset', '/blockOn', '/ratchet', '/compatibility', '/impact', '/approval', '/validation'],
     after: path,
     done: 'The checks are saved.',
   },

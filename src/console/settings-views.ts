@@ -34,6 +34,10 @@ const inImpact = {
   warn: 'checks say whom a new version breaks',
   block: 'a version that breaks one that uses it is rejected',
 } as const;
+const inApproval = {
+  none: 'breaking changes need nobody’s approval',
+  required: 'breaking changes and exemptions wait until somebody else approves them',
+} as const;
 
 /** The defaults for all resources of the organization. */
 const settings: Page = {
@@ -44,7 +48,7 @@ const settings: Page = {
     const { body } = await perform<Settings>(request, 'getOrganization');
     const { ruleset, configured } = body;
     const limits = await perform<Limits>(request, 'getLimits');
-    const { blockOn, ratchet, compatibility, impact, fromConfiguration: fixed } = body;
+    const { blockOn, ratchet, compatibility, impact, approval, fromConfiguration: fixed } = body;
     const fact = (name: string, text: string) =>
       fixed.includes(name) ? { text, more: 'set by the configuration of the registry' } : text;
     const rulesetPage = ruleset === null ? null : request.site.links.path(`/${ruleset}`);
@@ -80,6 +84,7 @@ const settings: Page = {
             ['Findings', fact('blockOn', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`)],
             ['Breaks', fact('compatibility', `breaking changes ${inBreaks[compatibility]}`)],
             ['Impact', fact('impact', inImpact[impact])],
+            ['Approval', fact('approval', inApproval[approval])],
             [
               'Specification',
               fact('validation', `violations ${body.validation === 'lenient' ? 'are warnings' : 'reject a document'}`),
@@ -138,7 +143,7 @@ export const settingsForms: readonly Form[] = [
     title: 'Defaults',
     lead: ['They count for every resource that says nothing of its own, from the next version on.'],
     submit: 'Save',
-    fields: ['/visibility', '/blockOn', '/ratchet', '/compatibility', '/impact', '/validation'],
+    fields: ['/visibility', '/blockOn', '/ratchet', '/compatibility', '/impact', '/approval', '/validation'],
     after: '/settings',
     done: 'The defaults are saved.',
   },

@@ -1,3 +1,4 @@
+import type { Digest } from '../model/digest.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
   maxChanges,
@@ -10,6 +11,7 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import { createPathGlob } from '../model/path-glob.ts';
+import { digestOfValue } from '../render/canonical.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';
 
@@ -66,6 +68,7 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     (a, b) =>
       rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
   );
+  const fingerprintOf = walk.rules.fingerprints ? createFingerprints(walk.before.document, walk.after.document) : null;
   let left = maxNames;
   const changes = sorted.slice(0, maxChanges).map(({ fact, operations: reached }): Change => {
     const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(maxOperations, left));
@@ -76,7 +79,13 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     };
     const { verdict, usually, code, message, before, after, direction } = fact;
     const change = { verdict, ...(usually && { usually }), code, message, before, after, pointers, direction };
-    return { ...change, operations: names.map((at) => operations[at]!.name), reach: reached.size };
+    const isBreak = verdict === 'breaking' || verdict === 'unknown';
+    return {
+      ...change,
+      operations: names.map((at) => operations[at]!.name),
+      reach: reached.size,
+      ...(isBreak && fingerprintOf && { fingerprint: fingerprintOf(fact) }),
+    };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };
 }
@@ -104,14 +113,35 @@ function compareTexts(a: Fact, b: Fact): number {
 
 /** The pointer, or that of the nearest place around it which is there. */
 function existing(document: JsonObject, pointer: string | null): string | null {
-  if (pointer === null) return null;
+  return pointer === null ? null : follow(document, pointer).nearest;
+}
+
+/** The value at a pointer, undefined if there is none, and the pointer of the nearest place that there is. */
+function follow(document: JsonObject, pointer: string): { value: unknown; nearest: string } {
   let value: unknown = document;
   let nearest = '';
   for (const key of pointer.split('/').slice(1)) {
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return nearest;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return { value: undefined, nearest };
     value = (value as JsonObject)[name];
     nearest += `/${key}`;
   }
-  return nearest;
+  return { value, nearest };
+}
+
+/** Makes fingerprints of the changes between two documents. */
+function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact) => Digest {
+  const digests = new Map<unknown, Digest>();
+  function valueAt(document: JsonObject, pointer: string | null): Digest | null {
+    const value = pointer === null ? undefined : follow(document, pointer).value;
+    if (value === undefined) return null;
+    const digest = digests.get(value) ?? digestOfValue(value);
+    digests.set(value, digest);
+    return digest;
+  }
+  return ({ code, pointers, direction }) => {
+    const sides = [pointers.before, valueAt(before, pointers.before), pointers.after, valueAt(after, pointers.after)];
+    return digestOfValue([code, direction, ...sides]);
+  };
 }

@@ -4,8 +4,11 @@ import { formatJob, type JobOrigin } from './keys/job.ts';
 
 export type Visibility = 'public' | 'private';
 
-/** What a credential allows. Each scope includes the ones before it; `keys` makes keys that allow no more than itself. */
-export const scopes = ['read', 'publish', 'keys', 'admin'] as const;
+/**
+ * What a credential allows. Each scope includes the ones before it. `approve` lets persons approve changes of others;
+ * `keys` makes keys that allow no more than itself.
+ */
+export const scopes = ['read', 'publish', 'approve', 'keys', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** What a principal holds in one organization: scopes, for all of it or for some of its resources. */

@@ -1,3 +1,4 @@
+import type { Approval } from './versions/approval.ts';
 import type { Kind } from './kinds.ts';
 import type { Format } from './address.ts';
 import type { Dependency } from './graph/dependency.ts';
@@ -34,6 +35,8 @@ export interface Provenance {
   job?: Omit<JobOrigin, 'repository' | 'commit'>;
   /** Whose signature of the commit was verified. Absent: none was. */
   signer?: CommitSigner;
+  /** What was decided about its changes before it was published. Absent: nothing had to be. */
+  approvals?: Approval[];
 }
 
 /** Who signed a commit, as the configuration names the key. */

@@ -20,6 +20,8 @@ export interface ChangeRules {
   rules?: Readonly<Record<string, Verdict>>;
   /** Absent: the removal of what is deprecated breaks as any other. */
   removal?: RemovalRules;
+  /** Whether changes that break, or may, get a fingerprint. */
+  fingerprints?: true;
 }
 
 /** When what is deprecated may be removed. */
@@ -71,6 +73,8 @@ export interface Change {
   reach: number;
   /** Null: it does not concern data. */
   direction: Direction | null;
+  /** Identifies the change by its code, its pointers, and the values there on both sides. Only where it was asked for. */
+  fingerprint?: Digest;
 }
 
 /** The changes between two documents. */

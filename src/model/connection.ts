@@ -100,8 +100,8 @@ export interface DocumentState {
 export interface TagState {
   commit: string;
   label: string | null;
-  /** What rejected it. It is retried when one changes; over a limit, also when a person asks. */
-  refused?: { ruleset: Digest | null; compiler: string; isOverLimits?: true };
+  /** What rejected it. It is retried when one changes; over a limit, also when a person asks. `gate`: of one that is held. */
+  refused?: { ruleset: Digest | null; compiler: string; isOverLimits?: true; gate?: string };
   /** The commit it points to now, if it moved after it was published. Reported once. */
   moved?: string;
 }

@@ -13,6 +13,10 @@ export type Compatibility = (typeof compatibilities)[number];
 export const impactGates = ['none', 'warn', 'block'] as const;
 export type ImpactGate = (typeof impactGates)[number];
 
+/** Whether a breaking change, or an exemption, waits until somebody else has approved it. */
+export const approvalGates = ['none', 'required'] as const;
+export type ApprovalGate = (typeof approvalGates)[number];
+
 /** What decides which documents pass. */
 export interface Gate {
   blockOn: BlockOn;
@@ -20,10 +24,17 @@ export interface Gate {
   ratchet: boolean;
   compatibility: Compatibility;
   impact: ImpactGate;
+  approval: ApprovalGate;
 }
 
 /** The settings where neither the resource nor its organization says anything. */
-const usualGate: Readonly<Gate> = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn' };
+const usualGate: Readonly<Gate> = {
+  blockOn: 'error',
+  ratchet: false,
+  compatibility: 'none',
+  impact: 'warn',
+  approval: 'none',
+};
 
 export const gateKeys = Object.keys(usualGate) as (keyof Gate)[];
 

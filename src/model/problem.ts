@@ -130,8 +130,15 @@ export function adviceIn({ problems }: Report): string | null {
   return problems.find(({ rule }) => rule === 'compatibility' || rule === 'impact')?.message ?? null;
 }
 
+/** What holds a version: it waits for approval, or somebody rejected its changes. Null: nothing does. */
+export function holdIn({ problems }: Report): Problem | null {
+  return problems.find(({ rule }) => rule === 'approval-required' || rule === 'approval-refused') ?? null;
+}
+
 /** Says what to do, how many findings stop a publish, and how many of them the reader does not see. */
 export function describeBlocking(report: Report): string {
+  const held = holdIn(report);
+  if (held !== null) return held.message;
   const count = blockingIn(report);
   const noun = count === report.counts.error ? 'error' : 'finding';
   const counted = `The document has ${countText(count, noun)}${noun === 'error' ? '' : ' that its gate rejects'}.`;

@@ -23,6 +23,8 @@ const places: Readonly<Record<string, Place>> = {
   'site-files': organization,
   repositories: organization,
   webhooks: organization,
+  // What waits for approval, and what was decided about it (`model/versions/approval.ts`).
+  approvals: organization,
   publishers: organization,
   // Raised when a lease is taken over (`sync/lease.ts`).
   fences: organization,

@@ -5,7 +5,7 @@ import { comparedWith, whyCompared } from '../model/versions/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { fittingVersion } from '../model/versions/fitting-version.ts';
 import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
-import { adviceIn, countText, type Report } from '../model/problem.ts';
+import { adviceIn, countText, holdIn, type Report } from '../model/problem.ts';
 import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -54,7 +54,10 @@ export async function checkOf(
   const breaks =
     breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')} since ${changes.before!.version.label}`;
   if (result.outcome === 'rejected') {
-    const rejected = `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
+    const held = holdIn(report);
+    const rejected = held
+      ? `${where}: ${plain(held.message)}`
+      : `${where} would be rejected: ${countText(report.counts.error, 'error')}, ${countText(report.counts.warning, 'warning')}.`;
     const advice = adviceIn(report);
     const users = report.problems.filter(({ rule }) => rule === 'user-broken').map(({ message }) => plain(message));
     const broken = users.length > 0 ? `Breaks ${countText(users.length, 'user')}` : null;

@@ -1,3 +1,4 @@
+import type { Coordinate } from '../model/address.ts';
 import type { Check, CheckState } from '../model/check.ts';
 import { resourceRef } from '../model/resource.ts';
 import type { Repository, Run, RunDocument } from '../model/connection.ts';
@@ -5,7 +6,8 @@ import { findMoves, withMoves } from '../plan/moves.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
-import { takePreview, type Preview } from './preview.ts';
+import { takePreview, type Preview } from '../registry/preview.ts';
+import type { ToHold } from '../registry/approval/hold.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
@@ -13,7 +15,7 @@ import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Merge } from '../source/source.ts';
 import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
-import { rulesetNow } from '../sync/sync-document.ts';
+import { rulesetNow } from '../sync/gate-now.ts';
 import type { SitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';
@@ -35,6 +37,8 @@ export interface Checked {
   checks: Check[];
   /** What would be published, by the name of its check. */
   previews: ReadonlyMap<string, Preview | SitePreview>;
+  /** What waits for approval, or would, once it is merged. */
+  held: readonly { coordinate: Coordinate; held: ToHold }[];
 }
 
 const maxInFull = 100;
@@ -57,7 +61,8 @@ export async function checkPull(
 ): Promise<Checked> {
   const registry = await viewAsReader(inside, repository);
   const previews = new Map<string, Preview | SitePreview>();
-  const only = (check: Check): Checked => ({ checks: [check], previews });
+  const held: { coordinate: Coordinate; held: ToHold }[] = [];
+  const only = (check: Check): Checked => ({ checks: [check], previews, held });
   const remote = await remoteOf(registry, repository);
   const merge = await registry.source.merge(remote, base, { ref, commit: head }, signal);
   if (merge.outcome !== 'merged') return only(notMergeable(merge, head));
@@ -102,9 +107,11 @@ export async function checkPull(
     // embed, too.
     const view = isRuleset || sites.length > 0 ? registry : createOverlay(registry);
     const publishInto = (into: Registry, dryRun: boolean) =>
-      refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun }));
+      refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun, isView: true }));
     if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
     const result = await publishInto(view, false);
+    if ('outcome' in result && result.outcome === 'rejected' && result.held)
+      held.push({ coordinate: document.coordinate, held: result.held });
     isGateChanged ||= isRuleset;
     const check = await checkOf(asIs, view, document, result, head, snapshot);
     // Only the first checks are reported one by one, so only they need annotations and previews.
@@ -125,7 +132,7 @@ export async function checkPull(
     room -= bytesOf(preview.parts);
     if (room > 0) previews.set(check.name, preview);
   }
-  return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews };
+  return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews, held };
 }
 
 function bytesOf(parts: ReadonlyMap<string, Uint8Array>): number {

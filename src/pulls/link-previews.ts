@@ -1,6 +1,6 @@
 import type { Check } from '../model/check.ts';
 import { trimPreviews } from '../store/previews.ts';
-import { storePreview, type Preview } from './preview.ts';
+import { storePreview, type Preview } from '../registry/preview.ts';
 import { storeSitePreview, type SitePreview } from '../sites/registry/site-preview.ts';
 import type { Registry } from '../registry/registry.ts';
 

@@ -1,5 +1,6 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
+import { approvalsRef, parseApprovalsRef } from '../model/versions/approval.ts';
 import { RegistryError } from '../model/errors.ts';
 import { keyRef } from '../model/keys/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
@@ -76,13 +77,14 @@ export async function* readAudit(
     Math.min(position?.own ?? changes.length, changes.length),
     Math.min(position?.keys ?? keys.length, keys.length),
   ];
-  const only = filter.resource && resourceRef({ org, ...filter.resource });
+  const named = filter.resource && { org, ...filter.resource };
+  const only = named && [resourceRef(named), approvalsRef(named)];
   // Times in this form are in the order of their texts.
   const [since, until] = [isoTime(filter.since), isoTime(filter.until)];
   while (a > 0 || b > 0) {
     const isOwn = b === 0 || (a > 0 && changes[a - 1]!.at >= keys[b - 1]!.at);
     const noted = isOwn ? changes[--a]! : keys[--b]!;
-    if (only !== undefined && noted.name !== only) continue;
+    if (only !== undefined && !only.includes(noted.name)) continue;
     if (filter.actor !== undefined && noted.actor !== filter.actor) continue;
     if (until !== null && noted.at >= until) continue;
     if (since !== null && noted.at < since) continue;
@@ -246,6 +248,8 @@ async function changesOfKeys(registry: Registry, org: string): Promise<readonly 
 function subjectOf(name: string): AuditEntry['subject'] | null {
   const coordinate = parseResourceRef(name);
   if (coordinate !== null) return { kind: 'resource', id: formatCoordinate(coordinate) };
+  const held = parseApprovalsRef(name);
+  if (held !== null) return { kind: 'resource', id: formatCoordinate(held) };
   const site = parseSiteRef(name);
   if (site !== null) return { kind: 'site', id: formatSite(site) };
   const organization = parseOrganizationRef(name);

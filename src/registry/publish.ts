@@ -26,21 +26,32 @@ import {
   type ArtifactInput,
   type Built,
 } from './store-artifact.ts';
+import {
+  approvalsFor,
+  hold,
+  judgeChanges,
+  release,
+  sourceOf,
+  toHold,
+  withHold,
+  type Judged,
+  type ToHold,
+} from './approval/hold.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { defaultVisibility } from './gate/organization-defaults.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
-import { checkImpact } from './gate/impact-gate.ts';
+import { compileBare, judge, nextOf } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
-import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
-import { malformedLabel, type Placed } from './place-version.ts';
+import { compileGated, validationOf } from './gate/compile-document.ts';
+import { malformedLabel } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
 
-/** How a publish ended. Only `published` changed anything. */
-export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Digest | null }) & {
+/** How a publish ended. Only `published` changed anything. `held`: what waits for approval. */
+export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Digest | null; held?: ToHold }) & {
   report: Report;
   compiled: Compiled;
   ruleset: Digest | null;
@@ -63,7 +74,10 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
   return inSpan(registry, 'publish', { 'stele.type': given.coordinate.type }, async () => {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const result = await publishOnce(registry, request);
-      if (result !== null) return result;
+      if (result === null) continue;
+      if (result.outcome === 'rejected' && result.held && !request.isView)
+        await hold(registry, request.coordinate, sourceOf(request), result.held);
+      return result;
     }
     const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
     throw new RegistryError('conflict', message, { retryAfter: 1 });
@@ -95,11 +109,20 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
-  const built = isNew ? await buildFor(registry, request, resource, judged, given) : null;
+  const next = isNew ? nextOf(registry, request, existing, draft) : null;
+  const changes = next && (await judgeChanges(registry, request, existing, next, judged));
+  const built = isNew ? await buildFor(registry, request, resource, judged, { given, changes }) : null;
+  if (next !== null && changes !== null && changes.state !== 'approved') {
+    const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
+    const rejected = await reject(registry, request, held, ruleset);
+    return request.dryRun ? rejected : { ...rejected, held: await toHold(registry, request, changes, next, built!) };
+  }
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
     return storeAndAppend(registry, request, { existing, draft, judged, built });
   });
+  if (ended?.outcome === 'published' && changes !== null && !request.dryRun)
+    await release(registry, request.coordinate, changes, ended.version.label);
   return ended && { ...ended, report: judged.report, compiled: judged, ruleset };
 }
 
@@ -124,11 +147,12 @@ async function storeAndAppend(
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));
 
-  const { compatibility, impact } = await gateOf(registry, foreseen.resource);
+  const { compatibility, impact, approval } = await gateOf(registry, foreseen.resource);
   // A document must not refer to anything more private than itself.
   const isAsOpen = (current: Resource | null) =>
     judged.dependencies === undefined || current?.visibility === existing?.visibility;
-  const isJudged = (compatibility !== 'none' || impact === 'block') && !(request.isPast ?? false);
+  const isGated = compatibility !== 'none' || impact === 'block' || approval === 'required';
+  const isJudged = isGated && !(request.isPast ?? false);
   // The verdict holds only for this label and these versions.
   const mayPublish = (current: Resource | null, label: string) =>
     isAsOpen(current) && (!isJudged || (label === foreseen.version.label && isSame(current, existing)));
@@ -154,24 +178,6 @@ async function openTarget(registry: Registry, request: PublishRequest): Promise<
   return existing;
 }
 
-/**
- * A document that its ruleset rejects, compiled without it, with the report that rejects it: it may
- * equal the published version, which a stricter ruleset leaves as it is, and whoever fixes its
- * findings should see its breaking changes too. Null: the document itself is invalid, or nothing is
- * published that it could be compared with.
- */
-async function compileBare(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  { report }: Compiled,
-): Promise<Compiled | null> {
-  const isOverLimits = report.problems.some(({ rule }) => rule.startsWith('sandbox-'));
-  if (existing === null || existing.versions.length === 0 || isOverLimits) return null;
-  const bare = await compileDocument(registry, request, existing, null);
-  return bare.artifact && { ...bare, report };
-}
-
 async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Draft> {
   const { version, title, summary } = compiled.artifact!;
   const { error, warning } = compiled.report.counts;
@@ -187,41 +193,12 @@ async function draftOf(request: PublishRequest, compiled: Compiled): Promise<Dra
   };
 }
 
-/** The document, with the breaking changes in its report that its gate does not allow. */
-async function judge(
-  registry: Registry,
-  request: PublishRequest,
-  existing: Resource | null,
-  { placed, draft }: { placed: Placed; draft: Draft },
-  compiled: Compiled,
-): Promise<Compiled> {
-  if (placed.outcome !== 'published' || (request.isPast ?? false)) return compiled;
-  const report = await checkNext(registry, request, existing, placed.label, compiled);
-  const judged = { ...compiled, report };
-  if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
-  if ((await gateOf(registry, existing)).impact !== 'block') return judged;
-  const notStored = { manifest: draft.content, bytes: 0, changes: null };
-  const next = appendDraft(registry, request, existing, draft, notStored);
-  if (next?.outcome !== 'published') return judged;
-  const { entry, exemptions = [], isAwaited = false, signal } = request;
-  const { resource, version } = next;
-  return {
-    ...compiled,
-    report: await checkImpact(
-      registry,
-      { resource, version, artifact: compiled.artifact },
-      { entry, report, exemptions },
-      { isAwaited, signal },
-    ),
-  };
-}
-
 async function reject(
   registry: Registry,
   request: PublishRequest,
   compiled: Compiled,
   ruleset: Digest | null,
-): Promise<PublishResult> {
+): Promise<Extract<PublishResult, { outcome: 'rejected' }>> {
   const { report } = compiled;
   const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
   return { outcome: 'rejected', report, reportDigest, compiled, ruleset };
@@ -240,14 +217,18 @@ async function buildFor(
   request: PublishRequest,
   resource: Resource,
   compiled: Compiled,
-  ruleset: GivenRuleset | null,
+  { given: ruleset, changes }: { given: GivenRuleset | null; changes: Judged | null },
 ): Promise<Built> {
   const { coordinate, snapshot, job } = request;
   const signer = await signerOf(registry, coordinate.org, snapshot.signature);
+  const approvals = changes === null ? [] : approvalsFor(changes);
   return buildArtifact({
     coordinate,
     entry: request.entry,
-    origin: job ? jobOrigin(job) : { ...snapshot.origin, ...(signer && { signer }) },
+    origin: {
+      ...(job ? jobOrigin(job) : { ...snapshot.origin, ...(signer && { signer }) }),
+      ...(approvals.length > 0 && { approvals }),
+    },
     compiled,
     compiler: registry.compiler.id,
     validation: await validationOf(registry, resource),

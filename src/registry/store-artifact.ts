@@ -25,7 +25,7 @@ import { digestInTurns, digestWithOtherEndings } from '../store/digest-in-turns.
 export interface ArtifactInput {
   coordinate: Coordinate;
   entry: string;
-  origin: Pick<Provenance, 'repository' | 'commit' | 'job' | 'signer'>;
+  origin: Pick<Provenance, 'repository' | 'commit' | 'job' | 'signer' | 'approvals'>;
   compiled: Compiled;
   /** Name and version of the compiler. */
   compiler: string;
@@ -64,7 +64,7 @@ export function buildArtifact({
   const { type } = coordinate;
   const { artifact, report, files, dependencies } = compiled;
   const reportBytes = encodeJson(report);
-  const { repository, commit, job, signer } = origin;
+  const { repository, commit, job, signer, approvals } = origin;
   const config: ArtifactConfig = {
     kind: artifact!.kind,
     specification: artifact!.specification,
@@ -80,6 +80,7 @@ export function buildArtifact({
       ),
       ...(job && { job }),
       ...(signer && { signer }),
+      ...(approvals && { approvals }),
     },
     compiler,
     validation,

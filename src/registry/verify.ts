@@ -112,8 +112,8 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
   if (compiled.artifact === null)
     return { ...result, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
-  const { repository, signer } = config.provenance;
-  const origin = { repository, commit, ...(signer && { signer }) };
+  const { repository, signer, approvals } = config.provenance;
+  const origin = { repository, commit, ...(signer && { signer }), ...(approvals && { approvals }) };
   const built = buildArtifact({
     coordinate,
     entry: path,

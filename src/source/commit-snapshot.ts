@@ -129,13 +129,11 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   const opening = begin();
-  const { tree: root, committedAt, note, signature } = await reading(opening, () => readCommit(opening));
+  const { tree: root, ...commit } = await reading(opening, () => readCommit(opening));
 
   return {
     origin: { repository, commit: target.commit },
-    committedAt,
-    note,
-    signature,
+    ...commit,
     entries: () => {
       const call = begin();
       return reading(call, async () => {

@@ -27,6 +27,12 @@ export interface CommitSignature {
   text: string;
 }
 
+/** Somebody as a commit names them, which nobody checked. */
+export interface CommitPerson {
+  name: string;
+  email: string;
+}
+
 /**
  * The files of one commit or one upload. Users' files enter the system only through it (design §6).
  * It never changes. Paths are as in git: relative, `/` between segments, compared byte for byte.
@@ -46,6 +52,12 @@ export interface Snapshot {
 
   /** The signature of the commit. Null or absent without one. */
   readonly signature?: CommitSignature | null;
+
+  /** The author and the committer of the commit. Absent for an upload. */
+  readonly people?: readonly CommitPerson[];
+
+  /** Ids of the commit's parents: of a merge, the branch first. Absent for an upload. */
+  readonly parents?: readonly string[];
 
   /**
    * Every file, symlink and submodule, ordered by path. Rejects with `too_large` when there are

@@ -2,7 +2,7 @@ import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
-import { countText, type Report } from '../model/problem.ts';
+import { countText, holdIn, type Report } from '../model/problem.ts';
 import { findResource } from '../registry/find-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
@@ -145,6 +145,8 @@ function rankOf({ state }: Check): number {
 /** The title of a check that failed. */
 export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Rejected');
+  const held = holdIn(report);
+  if (held !== null) return held.rule === 'approval-required' ? 'Waits for approval' : 'Changes rejected';
   const { error, warning } = report.counts;
   return error > 0 ? countText(error, 'problem') : countText(warning, 'warning');
 }

@@ -4,7 +4,7 @@ import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { hasReferenceMoved } from './inputs.ts';
-import { gateText, rulesetDigest } from './sync-document.ts';
+import { gateText, rulesetDigest } from './gate-now.ts';
 
 /**
  * The documents whose result may change although their files have not: their ruleset changed, or they
@@ -21,7 +21,7 @@ export async function* outdatedDocuments(
     const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
     const name = resource === null ? state.rulesetName : await rulesetName(registry, resource);
     const ruleset = await rulesetDigest(registry, repository.org, name);
-    const gate = resource && state.gate !== undefined ? await gateText(registry, resource) : state.gate;
+    const gate = resource && state.gate !== undefined ? await gateText(registry, resource, resource) : state.gate;
     const isSameGate = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
     const isSame = isSameGate && !(await hasReferenceMoved(registry, state, resource));
     if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;

@@ -49,6 +49,8 @@ export interface HowToPublish {
   isPast?: boolean;
   latest?: PublishRequest['latest'];
   dryRun?: boolean;
+  /** As in `PublishRequest`. */
+  isView?: boolean;
 }
 
 /** The connection of a planned document. */
@@ -68,7 +70,13 @@ export async function publishDocument(
   { registry, repository, run, signal }: Syncing,
   snapshot: Snapshot,
   planned: Planned,
-  { version = null, isPast = false, latest = version === null || 'newer', dryRun = false }: HowToPublish = {},
+  {
+    version = null,
+    isPast = false,
+    latest = version === null || 'newer',
+    dryRun = false,
+    isView = false,
+  }: HowToPublish = {},
 ): Promise<PublishResult> {
   const { view, coordinate, onConflict, exemptions } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
@@ -83,6 +91,7 @@ export async function publishDocument(
     onConflict,
     latest,
     dryRun,
+    isView,
     isPast,
     create: newFrom(planned),
     ...(exemptions && { exemptions }),

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isUrlPath, formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
-import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
-import { isRegistryError } from '../model/errors.ts';
 import { ownershipOf, resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
@@ -12,8 +10,6 @@ import type { Moves } from '../plan/moves.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { meaningOf } from '../registry/graph/references.ts';
-import { rulesetState } from '../registry/gate/extended.ts';
-import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -21,8 +17,9 @@ import { changeResource, type ResourceChange } from '../registry/change-resource
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { anonymous } from '../model/access.ts';
-import { adviceIn, describeBlocking, type Report } from '../model/problem.ts';
+import { adviceIn, describeBlocking, holdIn, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
+import { gateNow, rulesetDigest, rulesetNameFor } from './gate-now.ts';
 import { readInputs, referencesOf, type Inputs } from './inputs.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
@@ -68,10 +65,10 @@ export async function syncDocument(
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
     const refused = { resource: name, outcome: 'conflict', label: null, report: null } as const;
-    const state = await unpublished(registry, document, 'conflict');
     const detail = refusalOf(document, result.refusal);
     registry.log('warn', 'document', { run: run.id, path, ...refused, detail });
-    return { path, state: { ...state, detail }, result: { path, ...refused, detail } };
+    const state = { ...(await unpublished(registry, document, 'conflict')), detail };
+    return { path, state, result: { path, ...refused, detail } };
   }
   const inputs: Inputs = Object.fromEntries([
     ...result.compiled.files.map((file) => [file.path, file.blob] as const),
@@ -86,8 +83,8 @@ export async function syncDocument(
     outcome: result.outcome,
     label,
     report,
-    // The sandbox may have died because of the machine, and users change too, so the document is read again with the
-    // next commit, or when somebody asks.
+    // The sandbox may have died because of the machine, users change too, and what is held expires, so the document is
+    // read again with the next commit, or when somebody asks.
     inputs: isPassing(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
@@ -221,25 +218,9 @@ async function isUnchanged(
   return true;
 }
 
-/** The current gate of a document: its resource's settings and its exemptions. */
-async function gateNow(
-  registry: Registry,
-  document: Planned,
-): Promise<Required<Pick<DocumentState, 'gate' | 'exemptions'>>> {
-  const resource = await findResource(registry, document.coordinate);
-  const settings = resource ?? { ...document, org: document.coordinate.org };
-  const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
-  return { gate: await gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
-}
-
 /** Whether the same document may pass later. */
 function isPassing(report: Report): boolean {
-  return hasDied(report) || report.problems.some(({ rule }) => rule === 'user-broken');
-}
-
-/** The settings of a gate as text. */
-export async function gateText(registry: Registry, settings: Parameters<typeof gateOf>[1]): Promise<string> {
-  return JSON.stringify(await gateOf(registry, settings));
+  return hasDied(report) || holdIn(report) !== null || report.problems.some(({ rule }) => rule === 'user-broken');
 }
 
 /** The file that contains the document's version, if it is a separate file. */
@@ -252,34 +233,12 @@ function isConnectedAs({ tags, onConflict, view }: Connection, document: Planned
   return tags === document.tags && onConflict === document.onConflict && isDeepStrictEqual(view, document.view);
 }
 
-/**
- * The ruleset that checks a document now: its resource's, or that of the resource to be created.
- */
-async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
-  const resource = await findResource(registry, document.coordinate);
-  return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
-}
-
-/** The digest of the ruleset that checks a document now, or null for none. */
-export async function rulesetNow(registry: Registry, document: Planned): Promise<Digest | null> {
-  return rulesetDigest(registry, document.coordinate.org, await rulesetNameFor(registry, document));
-}
-
-/** The digest of a ruleset now. Null for no ruleset and for one that does not exist. */
-export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
-  return resolveRuleset(registry, org, name).then(
-    (ruleset) => ruleset && rulesetState(ruleset),
-    (error: unknown) => {
-      if (isRegistryError(error, 'refused')) return null;
-      throw error;
-    },
-  );
-}
-
 /** Why a document was not published. Readers of the resource see it, so it contains only what they may read. */
 async function detailOf(registry: Registry, result: PublishResult): Promise<string | null> {
   if (result.outcome === 'conflict') return result.detail;
   if (result.outcome !== 'rejected') return null;
+  const held = holdIn(result.report);
+  if (held !== null) return held.message;
   if (!(await mayReadFindings(registry, anonymous, result.report)) && result.report.problems[0]?.ofRuleset)
     return describeBlocking(result.report);
   const first = result.report.problems[0];

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
+import { holdIn } from '../model/problem.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
 import { fileOf } from '../model/view.ts';
@@ -11,7 +12,7 @@ import type { Planned } from '../plan/planned.ts';
 import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
-import { rulesetNow } from './sync-document.ts';
+import { gateNow, rulesetNow } from './gate-now.ts';
 import { labelFromTag } from '../plan/tag-label.ts';
 import type { Syncing } from './syncing.ts';
 
@@ -73,8 +74,10 @@ async function newAmong(
       // a person asks for that to be tried.
       const refused = recorded?.refused;
       const mayPass = refused?.isOverLimits === true && run.trigger === 'manual';
+      const isGate = refused?.gate === undefined || refused.gate === (await gateNow(registry, document)).gate;
       const isRefusedStill =
-        refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id && !mayPass);
+        refused === undefined ||
+        (refused.ruleset === ruleset && refused.compiler === registry.compiler.id && isGate && !mayPass);
       if (!isKnown || !isRefusedStill) newTags.push({ document, tag, known: recorded });
     }
   }
@@ -195,7 +198,13 @@ async function publishTag(
       document: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) },
     };
   const [first] = result.report.problems;
-  const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected'}`;
-  const refused = { ruleset, compiler: syncing.registry.compiler.id, ...(hasDied(result.report) && over) };
+  const why = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected';
+  const detail = `Tag ${tag.name}: ${holdIn(result.report)?.message ?? why}`;
+  const refused = {
+    ruleset,
+    compiler: syncing.registry.compiler.id,
+    ...(hasDied(result.report) && over),
+    ...(result.held && { gate: (await gateNow(syncing.registry, document)).gate }),
+  };
   return { document: { ...about, outcome, report: result.reportDigest, detail }, refused };
 }

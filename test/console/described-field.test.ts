@@ -42,6 +42,7 @@ test('values to choose from are those of the description, in words', () => {
     options: [
       { value: 'read', text: 'read', hint: 'read what is private' },
       { value: 'publish' },
+      { value: 'approve' },
       { value: 'keys' },
       { value: 'admin' },
     ],

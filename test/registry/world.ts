@@ -22,7 +22,7 @@ import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import type { Host } from '../../src/hosts/host.ts';
-import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
+import type { CommitPerson, Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
 import type { HistoryCommit, Source } from '../../src/source/source.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryCache } from '../../src/store/cache.ts';
@@ -36,7 +36,15 @@ export interface FakeSource extends Source {
   push(
     url: string,
     files: Record<string, string>,
-    options?: { branch?: string; force?: boolean; parent?: string; committedAt?: string | null },
+    options?: {
+      branch?: string;
+      force?: boolean;
+      parent?: string;
+      committedAt?: string | null;
+      people?: CommitPerson[];
+      /** Another parent: a merge. */
+      merges?: string;
+    },
   ): string;
   deleteBranch(url: string, branch?: string): void;
   /** Moves a repository to another URL, with all its branches and tags. */
@@ -53,6 +61,8 @@ interface Commit {
   files: Record<string, string>;
   parent: string | null;
   committedAt: string | null;
+  people: CommitPerson[];
+  merges: string | null;
 }
 
 function sha1(text: string): string {
@@ -74,13 +84,14 @@ function createFakeSource(): FakeSource {
     return [commit, ...(parent === null ? [] : lineOf(parent))];
   }
   return {
-    push(url, files, { branch = 'main', force = false, parent: given, committedAt } = {}) {
+    push(url, files, { branch = 'main', force = false, parent: given, committedAt, people = [], merges } = {}) {
       const tip =
         branches.get(keyOf(url, branch)) ?? (branch.startsWith('refs/') ? branches.get(keyOf(url, 'main')) : null);
       const parent = given ?? (force ? null : (tip ?? null));
-      const id = sha1(JSON.stringify([url, files, parent]));
+      const id = sha1(JSON.stringify([url, files, parent, ...people]));
       const next = new Date((clock += 60_000)).toISOString();
-      commits.set(id, { files, parent, committedAt: committedAt === undefined ? next : committedAt });
+      const at = committedAt === undefined ? next : committedAt;
+      commits.set(id, { files, parent, committedAt: at, people, merges: merges ?? null });
       branches.set(keyOf(url, branch), id);
       return id;
     },
@@ -110,17 +121,18 @@ function createFakeSource(): FakeSource {
       return commit ? { found: true, commit, ...named } : { found: false, detail: `${url} has no ${ref}.` };
     },
     async snapshot({ url }, commit) {
-      const { files, committedAt } = commits.get(commit)!;
-      return snapshotOf(url, commit, files, committedAt);
+      const { files, committedAt, people, parent, merges } = commits.get(commit)!;
+      const parents = [parent, merges].filter((each) => each !== null);
+      return { ...snapshotOf(url, commit, files, committedAt), people, parents };
     },
     async merge({ url }, commit, head) {
       const base = lineOf(head.commit).find((id) => lineOf(commit).includes(id));
       if (base === undefined) return { outcome: 'unrelated' };
-      const { committedAt } = commits.get(head.commit)!;
+      const { committedAt, people } = commits.get(head.commit)!;
       const [before, ours, theirs] = [base, commit, head.commit].map((id) => commits.get(id)!.files);
       const files = mergeFiles(before!, ours!, theirs!);
       if ('paths' in files) return { outcome: 'conflict', paths: files.paths };
-      return { outcome: 'merged', snapshot: snapshotOf(url, head.commit, files.merged, committedAt) };
+      return { outcome: 'merged', snapshot: { ...snapshotOf(url, head.commit, files.merged, committedAt), people } };
     },
     async ancestry(_remote, commit, ancestor) {
       if (isTooLarge) throw new RegistryError('too_large', 'It is too large.');

@@ -162,6 +162,7 @@ const change = record<Change>({
   operations: list(text, maxOperations),
   reach: count,
   direction: oneOf(['request', 'response', 'both', null] as const),
+  fingerprint: optional(digest),
 });
 
 const comparison = record<Comparison>({

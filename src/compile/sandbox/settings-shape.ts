@@ -1,5 +1,5 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
-import { compatibilities, impactGates } from '../../model/gate.ts';
+import { approvalGates, compatibilities, impactGates } from '../../model/gate.ts';
 import { blockOns } from '../../model/problem.ts';
 import { lifecycles } from '../../model/resource.ts';
 import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
@@ -37,6 +37,7 @@ const defaults: { [K in keyof SettingsDefaults]-?: Read<SettingsDefaults[K]> } =
   ratchet: optional(flag),
   compatibility: optional(oneOf(compatibilities)),
   impact: optional(oneOf(impactGates)),
+  approval: optional(oneOf(approvalGates)),
   tags: optional(text),
   version: optional(versionSource),
 };

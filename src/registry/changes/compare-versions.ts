@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { changeRulesIn } from '../../config/organization-config.ts';
-import { notCompared, usualRules, type Comparison } from '../../model/comparison.ts';
+import { notCompared, usualRules, type ChangeRules, type Comparison } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
@@ -17,8 +17,10 @@ export function publishedAs({ type, kind, representations, removed }: Artifact):
   return { type, kind, json: json.bytes, ...(removed && { removed }) };
 }
 
-/** A document that a version is compared with. `at`: its time, ISO 8601. Default: now. */
-export interface NextDocument extends Published {
+/**
+ * A document that a version is compared with. `at`: its time, ISO 8601. Default: now. `fingerprints`: see `ChangeRules`.
+ */
+export interface NextDocument extends Published, Pick<ChangeRules, 'fingerprints'> {
   at?: string;
 }
 
@@ -27,12 +29,13 @@ export async function compareWith(
   registry: Registry,
   { org }: Pick<Resource, 'org'>,
   before: Version,
-  { at = registry.now().toISOString(), ...after }: NextDocument,
+  { at = registry.now().toISOString(), fingerprints, ...after }: NextDocument,
   turn: Turn,
 ): Promise<Comparison> {
   const { compiler, config } = registry;
   const old = await readPublished(registry, before);
-  return compiler.compare(old, after, config.limits, changeRulesIn(config, org, { before, at }), { org, ...turn });
+  const rules = { ...changeRulesIn(config, org, { before, at }), ...(fingerprints && { fingerprints }) };
+  return compiler.compare(old, after, config.limits, rules, { org, ...turn });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
-import { openPreview } from '../../pulls/preview.ts';
+import { openPreview } from '../../registry/preview.ts';
 import { dayOf } from '../../site/pages/dates.ts';
 import { relatedTo } from '../../site/pages/related.ts';
 import { resourcePage } from '../../site/pages/resource-page.ts';

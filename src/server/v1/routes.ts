@@ -1,6 +1,7 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
+import * as approvals from './approval-routes.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as dependants from './graph/dependant-routes.ts';
@@ -93,6 +94,9 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['updateOrganization', { about: 'organization', answer: organization.updateOrganization }],
   ['getHealth', { about: 'organization', answer: getHealth }],
   ['replayEverything', { about: 'organization', answer: replayEverything }],
+  ['listApprovals', { about: 'part', answer: approvals.listAll }],
+  ['getApproval', { about: 'part', answer: approvals.getOne }],
+  ['decideApproval', { about: 'part', answer: approvals.decideOne }],
   ['listMembers', { about: 'organization', answer: organization.listPeople }],
   ['listConsumers', { about: 'organization', answer: consumers.listAll }],
   ['reportConsumer', { about: 'organization', answer: consumers.reportOne }],

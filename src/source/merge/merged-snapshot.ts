@@ -45,6 +45,7 @@ export async function createMergedSnapshot({ ours, theirs, entries, contents, fi
     origin: theirs.origin,
     committedAt: theirs.committedAt,
     note: theirs.note ?? null,
+    ...(theirs.people && { people: theirs.people }),
     entries: async () => [...entries],
     async read(paths) {
       const looked: LookupResult[] = [];

@@ -1,5 +1,5 @@
 import type { CommitNote } from '../../model/resource.ts';
-import type { CommitSignature } from '../snapshot.ts';
+import type { CommitPerson, CommitSignature } from '../snapshot.ts';
 
 /** The parts of a commit object that Stele uses. */
 export interface Commit {
@@ -9,6 +9,8 @@ export interface Commit {
   committedAt: string | null;
   note: CommitNote | null;
   signature: CommitSignature | null;
+  people: CommitPerson[];
+  parents: string[];
 }
 
 /** Bytes of a signature, and of a commit whose signature is looked at. */
@@ -26,7 +28,17 @@ export function parseCommit(bytes: Buffer): Commit | null {
   if (tree === undefined) return null;
   const committedAt = parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '');
   const note = end < 0 ? null : parseNote(bytes, end);
-  return { tree, committedAt, note, signature: parseSignature(bytes, head) };
+  const signature = parseSignature(bytes, head);
+  return { tree, committedAt, note, signature, people: parsePeople(bytes, end), parents: parseParents(bytes) };
+}
+
+/** The author and the committer, as the commit names them. */
+function parsePeople(bytes: Buffer, end: number): CommitPerson[] {
+  const head = bytes.toString('utf8', 0, end < 0 ? bytes.length : end);
+  return [...head.matchAll(/^(?:author|committer) ([^<\n]*)<([^>\n]*)>/gm)].map(([, name, email]) => ({
+    name: oneLine(name!, longest.author),
+    email: oneLine(email!, longest.email),
+  }));
 }
 
 /** The header `gpgsig`, whose lines after the first begin with a space (gitformat-signature(5)). */
@@ -39,8 +51,8 @@ function parseSignature(bytes: Buffer, head: string): CommitSignature | null {
   return { payload, text: text.trimEnd() };
 }
 
-/** The longest author and subject that are kept, in characters. */
-const longest = { author: 80, subject: 140 };
+/** The longest author, address and subject that are kept, in characters. */
+const longest = { author: 80, email: 320, subject: 140 };
 
 /**
  * The author's name and the first line of the message. Null if either is missing. A name that holds

@@ -4,7 +4,7 @@ import { findVersion } from '../../model/resource.ts';
 import type { Tag } from '../../source/source.ts';
 import { plannedFor } from '../../plan/plan.ts';
 import type { ImportWork } from './import-past.ts';
-import { rulesetNow } from '../sync-document.ts';
+import { rulesetNow } from '../gate-now.ts';
 
 /** The result of importing a tag. `label` is null when its document was refused. */
 export interface ImportedTag {

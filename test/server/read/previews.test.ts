@@ -4,7 +4,7 @@ import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import type { Visibility } from '../../../src/model/access.ts';
 import { createOverlay } from '../../../src/pulls/overlay.ts';
-import { storePreview, takePreview } from '../../../src/pulls/preview.ts';
+import { storePreview, takePreview } from '../../../src/registry/preview.ts';
 import { keepPreview, sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { ask, type Answer } from '../http.ts';

@@ -250,7 +250,7 @@ test('webhook endpoints', async () => {
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
-  const gate = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn' };
+  const gate = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn', approval: 'none' };
   const defaults = { visibility: 'private', validation: 'strict', ...gate, fromConfiguration: [] };
   const settings = { organization: 'acme', ruleset: null, configured: false, ...defaults };
   expect((await client.PATCH('/v1/organization', { body: { ruleset: null } })).data).toEqual(settings);
@@ -283,6 +283,11 @@ test('the organization, the limits and the description', async () => {
   const { data: changes } = await client.GET('/v1/changes', { params: { query: { limit: 5 } } });
   expect(changes!.items).toHaveLength(5);
   expect((await client.GET('/v1/owners')).data!.items).toEqual([]);
+  const held = { params: { path: { approval: '0'.repeat(20) } } };
+  expect((await client.GET('/v1/approvals')).data!.items).toEqual([]);
+  expect((await client.GET('/v1/approvals/{approval}', held)).response.status).toBe(404);
+  const decision = { ...held, body: { verdict: 'approved', reason: 'Nobody calls it.' } } as const;
+  expect((await client.POST('/v1/approvals/{approval}', decision)).response.status).toBe(404);
   const ofAcme = { params: { path: { organization: 'acme' } } };
   const { data: health } = await client.GET('/v1/organizations/{organization}/health', ofAcme);
   expect(health).toMatchObject({ organization: 'acme', truncated: false });

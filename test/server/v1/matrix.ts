@@ -17,6 +17,8 @@ import { createTestRegistry, publishVersion, type TestRegistry } from '../regist
 import { writeSite } from '../../sites/server/site-world.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { approvalsRef, type Approvals } from '../../../src/model/versions/approval.ts';
 import type { FaultyPorts } from '../../faults/faulty-ports.ts';
 
 /**
@@ -52,6 +54,8 @@ const author = { actor: 'operator:test', origin: null };
 const eventId = '0mgx1c2k3'.padEnd(31, '0');
 const repository = 'https://github.com/acme/contracts';
 const issuer = 'https://id.test';
+/** Ids of what is held, by slug. */
+const heldIds: Record<string, string> = { 'pay-api': '0mgx1c2k3v5h0q8t2n4p', ledger: '0mgx1c2k3v5h0q8t2n4q' };
 const runId = '0mgx1c2k3v5h0q8t2n4r';
 /** Nobody listens there. */
 const deadEnd = 'http://127.0.0.1:9/';
@@ -84,6 +88,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   createMyWatch: () => ({ organization: 'acme' }),
   createOrganization: () => ({ organization: 'new' }),
   createRights: () => ({ group: 'staff', scopes: ['read'] }),
+  decideApproval: () => ({ verdict: 'approved', reason: 'Nobody calls it.' }),
   reportConsumer: () => ({ contracts: [] }),
   updateKey: () => ({ name: 'renamed' }),
   followRepository: () => ({ repository: 'https://github.com/acme/other' }),
@@ -168,6 +173,7 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{code}', 'BCDF-GHJK')
         .replace('{repository}', repositoryId(repository, null))
         .replace('{webhook}', webhooks.get(slug) ?? runId)
+        .replace('{approval}', heldIds[slug] ?? runId)
         .replace('{event}', eventId)
         .replace('{host}', 'github');
       const body = bodyFor(operation, slug);
@@ -186,6 +192,7 @@ async function makeResources(registry: TestRegistry): Promise<void> {
     ['schemas', 'money', 'private'],
     ['rulesets', 'style', 'private'],
   ];
+  for (const [slug, id] of Object.entries(heldIds)) await holdVersion(registry, slug, id);
   const documents: Run['documents'] = [];
   for (const [type, slug, visibility] of all) {
     const coordinate = `@acme/${type}/${slug}`;
@@ -225,6 +232,16 @@ async function makeResources(registry: TestRegistry): Promise<void> {
     documents,
     detail: null,
   });
+}
+
+async function holdVersion(registry: TestRegistry, slug: string, id: string): Promise<void> {
+  const at = registry.now().toISOString();
+  const from = { source: 'upload', label: '2.0.0', from: '1.0.0', repository: null, commit: null, authors: [] };
+  const held = { id, ...from, changes: [], fingerprints: [digestOf(slug)], preview: null, at };
+  await registry.refs.update<Approvals>(approvalsRef({ org: 'acme', type: 'apis', slug }), () => ({
+    value: { held: [held], decisions: [] },
+    change: { ...author, action: 'hold 2.0.0' },
+  }));
 }
 
 /** Makes a key for each column that has one; answers the id of a key of `acme`. */

@@ -1,12 +1,12 @@
-import type { Principal } from '../model/access.ts';
+import { isAllowed, type Principal } from '../model/access.ts';
 import { findLayer, type ArtifactConfig } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
 import { findPreview, keepPreview } from '../store/previews.ts';
-import { grantRead, grantVersion, type GrantedVersion } from '../registry/read.ts';
-import type { Registry } from '../registry/registry.ts';
-import { readJson, readManifestOf, readObject } from '../registry/stored.ts';
+import { grantRead, grantVersion, type GrantedVersion } from './read.ts';
+import type { Registry } from './registry.ts';
+import { readJson, readManifestOf, readObject } from './stored.ts';
 
 /** What publishing a document would give: the resource with the new version, and the bytes of its page. */
 export interface Preview {
@@ -17,6 +17,8 @@ export interface Preview {
    */
   newFrom: string | null;
   label: string;
+  /** Whether only those who may publish the resource see it. */
+  isHeld?: true;
   objects: ReadonlyMap<Digest, Uint8Array>;
 }
 
@@ -25,6 +27,7 @@ interface Stored {
   resource: Resource;
   newFrom: string | null;
   label: string;
+  isHeld?: true;
   /** Base64 by digest. */
   objects: Record<Digest, string>;
 }
@@ -50,19 +53,20 @@ export async function takePreview(
   return { resource, newFrom, label, objects: new Map(objects) };
 }
 
-/** Stores a preview for `pulls.previewDays` days. Returns its token. */
+/** Stores a preview for some days. Returns its token. */
 export async function storePreview(
   registry: Registry,
-  { resource, newFrom, label, objects }: Preview,
+  { resource, newFrom, label, isHeld, objects }: Preview,
+  days: number = registry.config.pulls.previewDays,
 ): Promise<string> {
   const stored: Stored = {
     resource,
     newFrom,
     label,
+    ...(isHeld && { isHeld }),
     objects: Object.fromEntries([...objects].map(([digest, bytes]) => [digest, Buffer.from(bytes).toString('base64')])),
   };
-  const { previewDays } = registry.config.pulls;
-  return (await keepPreview(registry, resource.org, previewDays, encodeJson(stored))).token;
+  return (await keepPreview(registry, resource.org, days, encodeJson(stored))).token;
 }
 
 /** A preview that its reader may see. `registry` is a view in which its version is published. */
@@ -92,6 +96,8 @@ export async function openPreview(
   if (current !== null && current.deletedAt !== null) return null;
   // Whoever made the resource private since then hides its previews, too.
   const visibility = current?.visibility ?? resource.visibility;
+  if (stored.isHeld && !isAllowed(principal, 'publish', { org: resource.org, resource: { ...resource, visibility } }))
+    return null;
   const view = viewWith(registry, { ...(stored as Stored), resource: { ...resource, visibility } });
   const granted = await grantRead(view, principal, coordinateOf(resource));
   const version = granted && grantVersion(granted, { kind: 'version', version: label });

@@ -1,0 +1,121 @@
+import { formatPrincipal, isAllowed, type Principal } from '../../model/access.ts';
+import { formatCoordinate } from '../../model/address.ts';
+import {
+  approvalDays,
+  approvalsRef,
+  isAuthor,
+  parseApprovalsRef,
+  stateOf,
+  validApprovals,
+  type Approvals,
+  type Decision,
+  type Held,
+  type HeldState,
+} from '../../model/versions/approval.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { personRef, type Person } from '../../model/keys/person.ts';
+import type { Resource } from '../../model/resource.ts';
+import { findResource } from '../find-resource.ts';
+import type { Author, Registry } from '../registry.ts';
+
+/** What is held of a resource, and how it stands. */
+export interface HeldHere {
+  resource: Resource;
+  held: Held;
+  state: HeldState;
+  /** Those about its changes, oldest first. */
+  decisions: Decision[];
+  /** ISO 8601, UTC. */
+  expiresAt: string;
+}
+
+/** What an organization holds that the principal may publish, newest first. Nobody else learns of it. */
+export async function listHeld(registry: Registry, principal: Principal, org: string): Promise<HeldHere[]> {
+  const listed: HeldHere[] = [];
+  for await (const name of registry.refs.list(`approvals/${org}/`)) {
+    const resource = await findResource(registry, parseApprovalsRef(name)!);
+    if (resource === null || !isAllowed(principal, 'publish', { org, resource })) continue;
+    const stored = await registry.refs.read<Approvals>(name);
+    const { held, decisions } = validApprovals(stored!.value, registry.now().getTime());
+    listed.push(...held.map((each) => heldHere(resource, each, decisions)));
+  }
+  return listed.sort((one, other) => (one.held.id > other.held.id ? -1 : 1));
+}
+
+function heldHere(resource: Resource, held: Held, all: readonly Decision[]): HeldHere {
+  const { fingerprints, at } = held;
+  return {
+    resource,
+    held,
+    state: stateOf(all, fingerprints),
+    decisions: all.filter((each) => each.fingerprints.some((one) => fingerprints.includes(one))),
+    expiresAt: new Date(Date.parse(at) + approvalDays * 86_400_000).toISOString(),
+  };
+}
+
+/** What is held under an id. Null: nothing that the principal may publish. */
+export async function findHeld(
+  registry: Registry,
+  principal: Principal,
+  org: string,
+  id: string,
+): Promise<HeldHere | null> {
+  return (await listHeld(registry, principal, org)).find(({ held }) => held.id === id) ?? null;
+}
+
+/** Why somebody may not decide about what is held. Null: they may. */
+export async function whyNotDecide(
+  registry: Registry,
+  principal: Principal,
+  { resource, held }: Pick<HeldHere, 'resource' | 'held'>,
+): Promise<string | null> {
+  if (!isAllowed(principal, 'approve', { org: resource.org, resource })) return 'This needs the scope approve.';
+  if (principal.kind !== 'user' && principal.kind !== 'operator')
+    return 'Only a person decides: sign in, or send a key of your own. The key of an organization is nobody’s.';
+  const actor = formatPrincipal(principal);
+  const person = (await registry.refs.read<Person>(personRef(actor)))?.value;
+  const isTheirs = isAuthor(held, { actor, ...(person && { name: person.name, ...mailOf(person) }) });
+  return isTheirs ? 'You wrote it. Somebody else has to decide.' : null;
+}
+
+function mailOf({ email }: Person): { email?: string } {
+  return email === undefined ? {} : { email };
+}
+
+/**
+ * Approves or rejects the changes of what is held. The decision holds for later commits with the same changes; the last
+ * one counts. Throws `not_found` as `findHeld`, and `forbidden` with the reason for who may not decide.
+ */
+export async function decide(
+  registry: Registry,
+  principal: Principal,
+  org: string,
+  id: string,
+  { verdict, reason }: Pick<Decision, 'verdict' | 'reason'>,
+  author: Author,
+): Promise<HeldHere> {
+  const found = await findHeld(registry, principal, org, id);
+  if (found === null) throw new RegistryError('not_found', 'There is nothing held with this id, or no more.');
+  const why = await whyNotDecide(registry, principal, found);
+  if (why !== null) throw new RegistryError('forbidden', why);
+  const { resource, held } = found;
+  const person = (await registry.refs.read<Person>(personRef(author.actor)))?.value;
+  const name = person?.name ?? (principal.kind === 'operator' ? 'The operator' : author.actor);
+  const decision: Decision = {
+    verdict,
+    by: author.actor,
+    name,
+    reason,
+    at: registry.now().toISOString(),
+    fingerprints: held.fingerprints,
+  };
+  const action = `${verdict === 'approved' ? 'approve' : 'reject'} ${held.label}: ${reason}`;
+  const stored = await registry.refs.update<Approvals>(approvalsRef(resource), (current) => {
+    const valid = validApprovals(current!.value, registry.now().getTime());
+    if (!valid.held.some((each) => each.id === id))
+      throw new RegistryError('conflict', 'It was published, or another commit took its place. Look at it again.');
+    return { value: { ...valid, decisions: [...valid.decisions, decision] }, change: { ...author, action } };
+  });
+  registry.log('info', verdict, { resource: formatCoordinate(resource), version: held.label });
+  return heldHere(resource, held, stored!.value.decisions);
+}

@@ -1,0 +1,248 @@
+import {
+  approvalDays,
+  approvalsRef,
+  decisionOn,
+  stateOf,
+  validApprovals,
+  withHeld,
+  type Approval,
+  type Approvals,
+  type Decision,
+  type Held,
+  type HeldChange,
+  type HeldState,
+} from '../../model/versions/approval.ts';
+import { formatCoordinate, type Coordinate } from '../../model/address.ts';
+import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
+import { findLayer } from '../../model/artifact.ts';
+import { notCompared, type Comparison } from '../../model/comparison.ts';
+import { repositoryId } from '../../model/connection.ts';
+import { digestOf, type Digest } from '../../model/digest.ts';
+import { findingKey } from '../../model/gate.ts';
+import { parseJson } from '../../model/json.ts';
+import { createReport, problemAtFile, type Report } from '../../model/problem.ts';
+import { isOffered, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
+import { comparedWith } from '../../model/versions/compared-with.ts';
+import type { Compiled } from '../../compile/compile.ts';
+import { trimPreviews } from '../../store/previews.ts';
+import type { PublishRequest } from '../append-version.ts';
+import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
+import { gateOf } from '../gate/ruleset-gate.ts';
+import { storePreview, type Preview } from '../preview.ts';
+import { newId, type Registry } from '../registry.ts';
+import type { Built } from '../store-artifact.ts';
+import { readJson, readManifestOf } from '../stored.ts';
+import { authorsOf } from './authors.ts';
+
+/** The first changes that a record keeps for people. */
+const maxChanges = 100;
+/** Bytes of a document that gets a preview. */
+const maxPreview = 8 * 2 ** 20;
+
+/** The changes of a version that somebody has to approve, and how that stands. */
+export interface Judged {
+  state: HeldState;
+  from: string;
+  changes: HeldChange[];
+  fingerprints: Digest[];
+  /** Decisions about these changes. */
+  decisions: Decision[];
+}
+
+/** What is held, before it is stored. */
+export type ToHold = Omit<Held, 'id' | 'at' | 'preview' | 'source'> & { preview: Preview | null };
+
+/** What a resource's record says now. */
+async function readApprovals(registry: Registry, coordinate: Coordinate): Promise<Approvals> {
+  const stored = (await registry.refs.read<Approvals>(approvalsRef(coordinate)))?.value;
+  return validApprovals(stored ?? { held: [], decisions: [] }, registry.now().getTime());
+}
+
+/** What was decided about a resource, as a text that changes with it. Empty: nothing. */
+export async function decisionsText(registry: Registry, coordinate: Coordinate): Promise<string> {
+  const { decisions } = await readApprovals(registry, coordinate);
+  return decisions.length === 0 ? '' : digestOf(JSON.stringify(decisions));
+}
+
+/**
+ * The changes of the next version that need approval: those that break, or may, and findings that exemptions accept
+ * and did not before. Null: there are none, or the resource wants no approval.
+ */
+export async function judgeChanges(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  next: { resource: Resource; version: Version },
+  compiled: Compiled,
+): Promise<Judged | null> {
+  if (existing === null || (request.isPast ?? false)) return null;
+  if ((await gateOf(registry, existing)).approval !== 'required') return null;
+  const before = comparedWith(next.resource, next.version);
+  if (before === null && existing.versions.some(isOffered)) return null;
+  if (existing.versions.length === 0) return null;
+  const { isAwaited = false, signal } = request;
+  const artifact = compiled.artifact!;
+  const after = { ...publishedAs(artifact), at: timeOfVersion(next.version), fingerprints: true as const };
+  const comparison =
+    before === null
+      ? notCompared('No version is left that it could be compared with.')
+      : await tryCompareWith(registry, existing, before, after, { isAwaited, signal });
+  const wholes = [before?.content ?? null, next.version.content];
+  const found = [
+    ...breaksIn(comparison, wholes),
+    ...exemptedIn(compiled.report, before && (await reportOf(registry, before))),
+  ];
+  if (found.length === 0) return null;
+  const { decisions } = await readApprovals(registry, request.coordinate);
+  const fingerprints = [...new Set(found.map(({ fingerprint }) => fingerprint))];
+  return {
+    state: stateOf(decisions, fingerprints),
+    from: before?.label ?? '',
+    changes: found.slice(0, maxChanges).map(({ rule, message, pointer }) => ({ rule, message, pointer })),
+    fingerprints,
+    decisions: decisions.filter((each) => each.fingerprints.some((one) => fingerprints.includes(one))),
+  };
+}
+
+type Fingerprinted = HeldChange & { fingerprint: Digest };
+
+/** `wholes`: the contents of both documents, which stand for changes that are not told one by one. */
+function breaksIn({ changes, counts, reason }: Comparison, wholes: readonly (Digest | null)[]): Fingerprinted[] {
+  const whole = { rule: 'compatibility-unknown', pointer: '', fingerprint: digestOf(JSON.stringify(wholes)) };
+  if (reason !== null) return [{ ...whole, message: reason }];
+  const breaks = changes.flatMap(({ code, message, pointers, fingerprint }) =>
+    fingerprint === undefined
+      ? []
+      : [{ rule: code, message, pointer: pointers.after ?? pointers.before ?? '', fingerprint }],
+  );
+  const left = counts.breaking + counts.unknown - breaks.length;
+  return left > 0 ? [...breaks, { ...whole, message: `There are ${left} more changes that break, or may.` }] : breaks;
+}
+
+/** Findings of the ruleset that exemptions accept. Accepted breaks are among the changes. */
+function exemptedIn({ exempted = [] }: Report, before: Report | null): Fingerprinted[] {
+  const old = new Set((before?.exempted ?? []).map(findingKey));
+  return exempted
+    .filter((finding) => finding.ofRuleset === true && !old.has(findingKey(finding)))
+    .map((finding) => {
+      const { rule, pointer, message, exemption } = finding;
+      const accepted = `${message} Exempted: ${exemption.reason}`;
+      const fingerprint = digestOf(JSON.stringify(['exempted', rule, pointer, message, exemption.reason]));
+      return { rule, pointer, message: accepted, fingerprint };
+    });
+}
+
+async function reportOf(registry: Registry, version: Version): Promise<Report> {
+  const manifest = await readManifestOf(registry, version);
+  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  return readJson<Report>(registry, report, version.manifest);
+}
+
+/** The approvals that a version's provenance tells. */
+export function approvalsFor({ decisions }: Judged): Approval[] {
+  return decisions.map(({ verdict, name, reason, at }) => ({ verdict, by: name, reason, at }));
+}
+
+const waits =
+  'This version waits for approval. Somebody with the scope approve who did not write it approves or rejects it in the console, or over /v1/approvals.';
+
+/** The report of a document that waits for approval, or was rejected. */
+export function withHold(report: Report, entry: string, { state, decisions, fingerprints }: Judged): Report {
+  const rejected = fingerprints
+    .map((each) => decisionOn(decisions, each))
+    .find((decision) => decision?.verdict === 'rejected');
+  const problem =
+    state === 'rejected' && rejected
+      ? problemAtFile(
+          'approval-refused',
+          entry,
+          `${rejected.name} rejected changes of this version: ${rejected.reason}`,
+        )
+      : problemAtFile('approval-required', entry, waits);
+  const whole = createReport([...report.problems, problem]);
+  const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + 1 };
+  return { ...report, ...whole, truncated: whole.truncated || report.truncated, ...blocking };
+}
+
+/** What to hold of a version. `built`: its bytes, for the preview. */
+export async function toHold(
+  registry: Registry,
+  request: PublishRequest,
+  { from, changes, fingerprints }: Judged,
+  { resource, version }: { resource: Resource; version: Version },
+  built: Built,
+): Promise<ToHold> {
+  const { snapshot } = request;
+  // Tags say no connection of their own.
+  const connection = snapshot.people === undefined ? null : (request.connection ?? resource.connection);
+  const objects = previewOf(built);
+  const size = [...objects.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const seen = { ...version, manifest: digestOf(built.manifest) };
+  const versions = resource.versions.map((each) => (each.label === seen.label ? seen : each));
+  return {
+    label: version.label,
+    from,
+    repository: connection === null ? null : repositoryId(connection.repository, connection.branch),
+    commit: snapshot.origin.commit,
+    authors: await authorsOf(registry, request, connection),
+    changes,
+    fingerprints,
+    preview:
+      size > maxPreview
+        ? null
+        : { resource: { ...resource, versions }, newFrom: null, label: version.label, isHeld: true, objects },
+  };
+}
+
+/** What the page of a version is made from. */
+function previewOf({ manifest, unshared }: Built): Map<Digest, Uint8Array> {
+  const { config, layers } = parseJson(manifest) as Manifest;
+  const all = new Map(unshared.map((bytes) => [digestOf(bytes), bytes]));
+  const { report } = parseJson(all.get(config.digest)!) as ArtifactConfig;
+  const document = findLayer({ layers } as Manifest, 'json', 'identity')!.digest;
+  const needed = [config.digest, report, document].map((digest) => [digest, all.get(digest)!] as const);
+  return new Map([[digestOf(manifest), manifest], ...needed]);
+}
+
+/** Holds a version, instead of what was held from the same source before. The same again changes nothing. */
+export async function hold(registry: Registry, coordinate: Coordinate, source: string, given: ToHold): Promise<void> {
+  const { held } = await readApprovals(registry, coordinate);
+  const isHeld = (each: Held) =>
+    each.source === source &&
+    each.commit === given.commit &&
+    JSON.stringify(each.fingerprints) === JSON.stringify(given.fingerprints);
+  if (held.some(isHeld)) return;
+  const preview = given.preview && (await storePreview(registry, given.preview, approvalDays));
+  if (preview !== null) await trimPreviews(registry, coordinate.org);
+  const at = registry.now().toISOString();
+  const value: Held = { ...given, id: newId(registry), source, preview, at };
+  await registry.refs.update<Approvals>(approvalsRef(coordinate), (current) => {
+    const valid = validApprovals(current?.value ?? { held: [], decisions: [] }, registry.now().getTime());
+    const change = { actor: `sync:${coordinate.org}`, origin: null, action: `hold ${given.label}` };
+    return { value: withHeld(valid, value), change };
+  });
+  registry.log('info', 'held', { resource: formatCoordinate(coordinate), version: given.label, source });
+}
+
+/** Forgets what was held from a source, because it is published. */
+export async function release(
+  registry: Registry,
+  coordinate: Coordinate,
+  { fingerprints }: Pick<Judged, 'fingerprints'>,
+  label: string,
+): Promise<void> {
+  const ours = new Set(fingerprints);
+  await registry.refs.update<Approvals>(approvalsRef(coordinate), (current) => {
+    if (current === null) return null;
+    const held = current.value.held.filter((each) => !new Set(each.fingerprints).isSubsetOf(ours));
+    if (held.length === current.value.held.length) return null;
+    const change = { actor: `sync:${coordinate.org}`, origin: null, action: `publish ${label}, which was held` };
+    return { value: { ...current.value, held }, change };
+  });
+}
+
+/** Where a request comes from, as `Held` says it. */
+export function sourceOf({ connection, version, isTag = false, snapshot }: PublishRequest): string {
+  if (isTag && version !== null) return `tag ${version}`;
+  return connection === undefined && snapshot.people === undefined ? 'upload' : 'branch';
+}

@@ -1,0 +1,67 @@
+import { isBlocking } from '../../model/problem.ts';
+import type { Resource, Version } from '../../model/resource.ts';
+import type { Compiled } from '../../compile/compile.ts';
+import { appendDraft, type Draft, type PublishRequest } from '../append-version.ts';
+import type { Placed } from '../place-version.ts';
+import type { Registry } from '../registry.ts';
+import { checkNext, compileDocument } from './compile-document.ts';
+import { checkImpact } from './impact-gate.ts';
+import { gateOf } from './ruleset-gate.ts';
+
+/** The version that a draft would become. Null: none. */
+export function nextOf(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  draft: Draft,
+): { resource: Resource; version: Version } | null {
+  const notStored = { manifest: draft.content, bytes: 0, changes: null };
+  const next = appendDraft(registry, request, existing, draft, notStored);
+  return next?.outcome === 'published' ? next : null;
+}
+
+/**
+ * A document that its ruleset rejects, compiled without it, with the report that rejects it: it may
+ * equal the published version, which a stricter ruleset leaves as it is, and whoever fixes its
+ * findings should see its breaking changes too. Null: the document itself is invalid, or nothing is
+ * published that it could be compared with.
+ */
+export async function compileBare(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  { report }: Compiled,
+): Promise<Compiled | null> {
+  const isOverLimits = report.problems.some(({ rule }) => rule.startsWith('sandbox-'));
+  if (existing === null || existing.versions.length === 0 || isOverLimits) return null;
+  const bare = await compileDocument(registry, request, existing, null);
+  return bare.artifact && { ...bare, report };
+}
+
+/** The document, with the breaking changes in its report that its gate does not allow. */
+export async function judge(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  { placed, draft }: { placed: Placed; draft: Draft },
+  compiled: Compiled,
+): Promise<Compiled> {
+  if (placed.outcome !== 'published' || (request.isPast ?? false)) return compiled;
+  const report = await checkNext(registry, request, existing, placed.label, compiled);
+  const judged = { ...compiled, report };
+  if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
+  if ((await gateOf(registry, existing)).impact !== 'block') return judged;
+  const next = nextOf(registry, request, existing, draft);
+  if (next === null) return judged;
+  const { entry, exemptions = [], isAwaited = false, signal } = request;
+  const { resource, version } = next;
+  return {
+    ...compiled,
+    report: await checkImpact(
+      registry,
+      { resource, version, artifact: compiled.artifact },
+      { entry, report, exemptions },
+      { isAwaited, signal },
+    ),
+  };
+}

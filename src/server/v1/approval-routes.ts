@@ -1,0 +1,81 @@
+import { parseCoordinate } from '../../model/address.ts';
+import type { Decision } from '../../model/versions/approval.ts';
+import { repositoryName } from '../../model/connection.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { nameOf } from '../../model/resource.ts';
+import { decide, findHeld, listHeld, whyNotDecide, type HeldHere } from '../../registry/approval/decide.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bodyOf, type Call, type Handler } from './call.ts';
+import { isText, positionOf, sendPage } from './list-pages.ts';
+
+export const listAll: Handler = async (call) => {
+  const { registry, principal, org, query } = call;
+  const after = positionOf(call, isText);
+  const named = query['resource'] as string | undefined;
+  const only = named === undefined ? null : nameIn(org, named);
+  const items = (await listHeld(registry, principal, org)).filter(
+    ({ held, resource }) => (after === null || held.id < after) && (only === null || nameOf(resource) === only),
+  );
+  return sendPage(
+    call,
+    items,
+    (each) => recordOf(call, each),
+    ({ held }) => held.id,
+  );
+};
+
+export const getOne: Handler = async (call) => {
+  const { registry, principal, org, path } = call;
+  const found = await findHeld(registry, principal, org, path['approval']!);
+  if (found === null) throw new RegistryError('not_found', nothingHere);
+  return { status: 200, body: await recordOf(call, found) };
+};
+
+/** Decides, and then looks again at the repository and at the pull request, whose checks say so at once. */
+export const decideOne: Handler = async (call) => {
+  const { context, registry, principal, org, path, author } = call;
+  const given = bodyOf<Pick<Decision, 'verdict' | 'reason'>>(call);
+  const decided = await decide(registry, principal, org, path['approval']!, given, author);
+  const { repository, source, commit } = decided.held;
+  if (repository !== null) {
+    if (source.startsWith('pull ')) await context.queue.checkAgain(org, repository, commit!);
+    else await context.queue.request(org, repository, 'manual');
+  }
+  return { status: 200, body: await recordOf(call, decided) };
+};
+
+async function recordOf({ registry, principal, context }: Call, here: HeldHere): Promise<object> {
+  const { resource, held, state, decisions, expiresAt } = here;
+  const { id, source, label, from, commit, changes, fingerprints, preview, at } = held;
+  const why = await whyNotDecide(registry, principal, here);
+  return {
+    id,
+    resource: nameOf(resource),
+    state,
+    source,
+    version: label,
+    comparedWith: from === '' ? null : from,
+    repository: resource.connection && commit !== null ? repositoryName(resource.connection.repository) : null,
+    commit,
+    authors: held.authors.map(({ name, actor }) => name ?? actor ?? 'somebody who gives no name'),
+    changes,
+    more: Math.max(0, fingerprints.length - changes.length),
+    decisions: decisions.map(({ verdict, by, name, reason, at: decidedAt }) => ({
+      verdict,
+      by,
+      name,
+      reason,
+      at: decidedAt,
+    })),
+    mayDecide: why === null,
+    whyNot: why,
+    preview: preview === null ? null : `${context.url}/previews/${preview}`,
+    heldAt: at,
+    expiresAt,
+  };
+}
+
+function nameIn(org: string, text: string): string {
+  const { coordinate } = parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
+  return `@${coordinate.org}/${coordinate.type}/${coordinate.slug}`;
+}

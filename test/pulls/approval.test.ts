@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest';
+import type { Principal, Scope } from '../../src/model/access.ts';
+import type { ArtifactConfig } from '../../src/model/artifact.ts';
+import { personRef, type Person } from '../../src/model/keys/person.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import { readAudit } from '../../src/registry/audit.ts';
+import { decide, listHeld } from '../../src/registry/approval/decide.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { createKey } from '../../src/registry/keys/keys.ts';
+import { openPreview } from '../../src/registry/preview.ts';
+import { publish } from '../../src/registry/publish.ts';
+import type { Registry } from '../../src/registry/registry.ts';
+import { readJson, readManifestOf } from '../../src/registry/stored.ts';
+import { verify } from '../../src/registry/verify.ts';
+import { shareCompiler } from '../compile/shared-compiler.ts';
+import { snapshotOf } from '../registry/world.ts';
+import { id as repository, open, seven, url, waitFor } from './pulls-scene.ts';
+
+const ann = { name: 'Ann Lee', email: 'ann@acme.test' };
+const bob = { name: 'Bob Ray', email: 'bob@acme.test' };
+const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+
+const settings = `resources:
+  - { path: pay.yaml, approval: required }
+`;
+const api = (version: string, ...paths: string[]) =>
+  `openapi: 3.1.0\ninfo: { title: Pay, version: ${version} }\npaths:\n${paths
+    .map((path) => `  ${path}: { get: { responses: { '200': { description: OK. } } } }\n`)
+    .join('')}`;
+
+function personOf({ name }: { name: string }, ...scopes: Scope[]): Extract<Principal, { kind: 'user' }> {
+  return { kind: 'user', id: `https://login.test#${name}`, organizations: { acme: [{ scopes, resources: null }] } };
+}
+
+const approver = personOf(bob, 'approve');
+
+async function scene() {
+  const world = await open();
+  const { registry, source, sync } = world;
+  for (const { name, email } of [ann, bob]) {
+    const person: Person = { actor: `user:https://login.test#${name}`, name, email, groups: [], signedInAt: '' };
+    const change = { actor: person.actor, origin: null, action: 'sign in' };
+    await registry.refs.update<Person>(personRef(person.actor), () => ({ value: person, change }));
+  }
+  const push = (text: string, options: Parameters<typeof source.push>[2] = {}) =>
+    source.push(url, { 'stele.yaml': settings, 'pay.yaml': text }, { people: [ann, ann], ...options });
+  push(api('1.0.0', '/a', '/b'));
+  await sync();
+  const held = () => listHeld(registry, approver, 'acme');
+  return {
+    ...world,
+    push,
+    held,
+    labels: async () => (await findResource(registry, pay))!.versions.map(({ label }) => label),
+    decideAs: async (principal: Principal, verdict: 'approved' | 'rejected', reason = 'Nobody calls it.') => {
+      const [first] = await held();
+      const author = { actor: principal.kind === 'user' ? `user:${principal.id}` : 'key:x', origin: null };
+      return decide(registry, principal, 'acme', first!.held.id, { verdict, reason }, author);
+    },
+    provenance: (label: string) => provenanceOf(registry, label),
+  };
+}
+
+async function provenanceOf(registry: Registry, label: string) {
+  const version = (await findResource(registry, pay))!.versions.find((each) => each.label === label)!;
+  const manifest = await readManifestOf(registry, version);
+  return (await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest)).provenance;
+}
+
+describe('a breaking change of a resource that wants approval', () => {
+  test('is held, approved by somebody else, and published', async () => {
+    const { registry, push, sync, held, labels, decideAs, provenance, host } = await scene();
+    const commit = push(api('2.0.0', '/a'));
+    const run = await sync();
+    expect(run.documents).toMatchObject([
+      { outcome: 'rejected', detail: expect.stringContaining('waits for approval') },
+    ]);
+    expect(await labels()).toEqual(['1.0.0']);
+    await waitFor(() =>
+      expect(host.told).toContainEqual(expect.objectContaining({ commit, title: 'Waits for approval' })),
+    );
+    const [waiting] = await held();
+    expect(waiting).toMatchObject({
+      state: 'waiting',
+      held: { label: '2.0.0', from: '1.0.0', source: 'branch', commit },
+    });
+    expect(waiting!.held.changes).toMatchObject([{ rule: 'operation-removed' }]);
+    const opened = await openPreview(registry, approver, waiting!.held.preview!);
+    expect(opened?.granted.version.label).toBe('2.0.0');
+
+    await decideAs(approver, 'approved');
+    expect((await sync()).documents).toMatchObject([{ outcome: 'published', label: '2.0.0' }]);
+    expect(await held()).toEqual([]);
+    expect((await provenance('2.0.0')).approvals).toMatchObject([
+      { verdict: 'approved', by: 'Bob Ray', reason: 'Nobody calls it.' },
+    ]);
+    expect(await verify(registry, pay, { kind: 'latest' })).toMatchObject({ outcome: 'same' });
+    const audit = await Array.fromAsync(readAudit(registry, 'acme', { resource: pay }));
+    expect(audit.map(({ entry }) => entry)).toContainEqual(
+      expect.objectContaining({ action: 'approve 2.0.0: Nobody calls it.', actor: `user:${approver.id}` }),
+    );
+    // The next version without a break needs nobody.
+    push(api('2.1.0', '/a', '/c'));
+    expect((await sync()).documents).toMatchObject([{ outcome: 'published', label: '2.1.0' }]);
+  });
+
+  test('stays rejected in later commits with the same change, until somebody approves it', async () => {
+    const { push, sync, labels, decideAs, held, host } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    await decideAs(approver, 'rejected', 'Partners still call it.');
+    expect((await sync()).documents).toMatchObject([
+      { outcome: 'rejected', detail: 'Bob Ray rejected changes of this version: Partners still call it.' },
+    ]);
+    const rebased = push(api('2.0.0', '/a', '/c'));
+    await sync();
+    await waitFor(() =>
+      expect(host.told).toContainEqual(expect.objectContaining({ commit: rebased, title: 'Changes rejected' })),
+    );
+    expect(await held()).toMatchObject([{ state: 'rejected' }]);
+    await decideAs(personOf({ name: 'Cid' }, 'admin'), 'approved', 'They moved.');
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+  });
+
+  test('needs approval again when it removes more, or another thing', async () => {
+    const { push, sync, labels, decideAs, held } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    await decideAs(approver, 'approved');
+    push(api('2.0.0', '/b'));
+    await sync();
+    expect(await labels()).toEqual(['1.0.0']);
+    expect(await held()).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test('needs approval again when what it removes is another', async () => {
+    const { push, sync, labels, decideAs, source } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    await decideAs(approver, 'approved');
+    // A release between them says more about what the break removes.
+    const described = api('1.1.0', '/a', '/b').replace(/(\/b.*?)OK\./, '$1Fine.');
+    source.push(url, { 'stele.yaml': settings, 'pay.yaml': described }, { people: [bob, bob] });
+    await sync();
+    push(api('2.0.0', '/a'));
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.1.0']);
+  });
+
+  test.each([
+    ['its author', personOf(ann, 'admin'), 'You wrote it'],
+    ['whoever has the author’s name', personOf({ name: 'x' }, 'admin'), 'You wrote it'],
+    [
+      'a key of the organization',
+      { kind: 'key', id: 'k', org: 'acme', scopes: ['admin'], resources: null },
+      'Only a person',
+    ],
+    ['who may only publish', personOf(bob, 'publish'), 'scope approve'],
+    ['who may only read', personOf(bob, 'read'), 'nothing held'],
+    ['a stranger', { ...approver, organizations: {} }, 'nothing held'],
+  ] as [string, Principal, string][])('is not approved by %s', async (_, principal, why) => {
+    const { registry, push, sync, decideAs, held } = await scene();
+    const twin: Person = { actor: 'user:https://login.test#x', name: ' ann lee', groups: [], signedInAt: '' };
+    const change = { actor: twin.actor, origin: null, action: 'sign in' };
+    await registry.refs.update<Person>(personRef(twin.actor), () => ({ value: twin, change }));
+    push(api('2.0.0', '/a'));
+    await sync();
+    await expect(decideAs(principal, 'approved')).rejects.toThrow(why);
+    const [waiting] = await held();
+    const mayPublish = !why.includes('nothing');
+    expect((await listHeld(registry, principal, 'acme')).length).toBe(mayPublish ? 1 : 0);
+    expect((await openPreview(registry, principal, waiting!.held.preview!)) !== null).toBe(mayPublish);
+  });
+
+  test('of a merge is not approved by the author of what was merged', async () => {
+    const { push, sync, decideAs, source } = await scene();
+    const files = { 'stele.yaml': settings, 'pay.yaml': api('2.0.0', '/a') };
+    const merges = source.push(url, files, { branch: 'work', people: [bob, bob] });
+    push(api('2.0.0', '/a'), { merges });
+    await sync();
+    await expect(decideAs(approver, 'approved')).rejects.toThrow('You wrote it');
+  });
+
+  test('is held no more after 30 days, and again when somebody asks', async () => {
+    const { push, sync, held, pass } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    pass(31 * 86_400_000);
+    expect(await held()).toEqual([]);
+    await sync();
+    expect(await held()).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test('of a tag is published once it is approved', async () => {
+    const { registry, source, sync, held, labels, decideAs } = await scene();
+    await registry.refs.update<Resource>(resourceRef(pay), (current) => {
+      const connection = { ...current!.value.connection!, tags: 'v*' };
+      return { value: { ...current!.value, connection }, change: { actor: 'test', origin: null, action: 'connect' } };
+    });
+    const text = settings.replace('}', `, tags: 'v*' }`);
+    const files = { 'stele.yaml': text, 'pay.yaml': api('2.0.0', '/a') };
+    source.tag(url, 'v2.0.0', source.push(url, files, { people: [ann, ann] }));
+    await sync();
+    expect(await held()).toMatchObject([{ held: { source: 'tag 2.0.0', repository } }]);
+    await sync();
+    expect(await labels()).toEqual(['1.0.0']);
+    await decideAs(approver, 'approved');
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+  });
+
+  test('that is uploaded is not approved by who made the key', async () => {
+    const { registry, held, decideAs } = await scene();
+    const bobs = { actor: `user:${approver.id}`, origin: null };
+    const { key } = await createKey(registry, { org: 'acme', name: 'ci', scopes: ['publish'] }, bobs);
+    const upload = (actor: string) =>
+      publish(registry, {
+        coordinate: pay,
+        snapshot: snapshotOf(null, null, { 'pay.yaml': api('2.0.0', '/a') }),
+        entry: 'pay.yaml',
+        version: null,
+        onConflict: 'reject',
+        latest: true,
+        dryRun: false,
+        create: null,
+        author: { actor, origin: null },
+      });
+    expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'rejected' });
+    expect(await held()).toMatchObject([{ held: { source: 'upload' } }]);
+    await expect(decideAs(approver, 'approved')).rejects.toThrow('You wrote it');
+    await decideAs(personOf(ann, 'approve'), 'approved');
+    expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'published' });
+  });
+});
+
+test('an exemption is held, once', async () => {
+  const { source, sync, registry } = await open({}, {}, shareCompiler());
+  const style = 'extends: []\nrules:\n  titled: { given: $.info, then: { field: contact, function: truthy } }\n';
+  const exempted = (reason: string) => `resources:
+  - { path: style.yaml, slug: style }
+  - path: pay.yaml
+    ruleset: '@acme/rulesets/style'
+    approval: required
+    blockOn: warn
+    exemptions: [{ rule: titled, reason: ${reason} }]
+`;
+  const push = async (version: string, reason: string) => {
+    source.push(url, { 'stele.yaml': exempted(reason), 'style.yaml': style, 'pay.yaml': api(version, '/a') });
+    await sync();
+    return (await findResource(registry, pay))?.versions.map(({ label }) => label);
+  };
+  source.push(url, {
+    'stele.yaml': exempted('x')
+      .replace('    blockOn: warn\n', '')
+      .replace(/ {4}exemptions.*\n/, ''),
+    'style.yaml': style,
+    'pay.yaml': api('1.0.0', '/a'),
+  });
+  await sync();
+  expect(await push('1.1.0', 'Later.')).toEqual(['1.0.0']);
+  const [first] = await listHeld(registry, approver, 'acme');
+  expect(first?.held.changes).toMatchObject([{ rule: 'titled', message: expect.stringContaining('Exempted: Later.') }]);
+  const decision = { verdict: 'approved', reason: 'For a month.' } as const;
+  await decide(registry, approver, 'acme', first!.held.id, decision, { actor: `user:${approver.id}`, origin: null });
+  expect(await push('1.1.0', 'Later.')).toEqual(['1.0.0', '1.1.0']);
+  expect(await push('1.2.0', 'Later.')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+});
+
+test('a pull request says that it waits, and passes once it is approved', async () => {
+  const { push, sync, labels, decideAs, held, hook, checked, host, queue } = await scene();
+  const head = push(api('2.0.0', '/a'), { branch: seven.ref });
+  await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+  await checked(head);
+  const told = () => host.told.filter((each) => each.commit === head && each.name.endsWith('pay'));
+  await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'failure', title: /^Waits for approval/ }));
+  expect(await held()).toMatchObject([{ held: { source: 'pull 7', repository, commit: head } }]);
+  await decideAs(approver, 'approved');
+  await queue.checkAgain('acme', repository, head);
+  await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'success' }));
+  expect(await labels()).toEqual(['1.0.0']);
+  push(api('2.0.0', '/a'));
+  await sync();
+  expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+  expect(await held()).toEqual([]);
+});
