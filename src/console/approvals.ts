@@ -127,8 +127,10 @@ export const approvalForms: readonly Form[] = [
     ],
     submit: 'Decide',
     fields: ['/verdict', '/reason'],
-    after: path,
-    done: 'Decided.',
+    // What was approved is no longer held as soon as it is published.
+    after: '/approvals',
+    cancel: path,
+    done: 'Your decision is saved. What was approved is published in a moment.',
   },
 ];
 

@@ -57,7 +57,7 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     comparedWith: from === '' ? null : from,
     repository: resource.connection && commit !== null ? repositoryName(resource.connection.repository) : null,
     commit,
-    authors: held.authors.map(({ name, actor }) => name ?? actor ?? 'somebody who gives no name'),
+    authors: [...new Set(held.authors.map(({ name, actor }) => name ?? actor ?? 'somebody who gives no name'))],
     changes,
     more: Math.max(0, fingerprints.length - changes.length),
     decisions: decisions.map(({ verdict, by, name, reason, at: decidedAt }) => ({
