@@ -3,8 +3,9 @@
  * page is wider than the window. The pages of the
  * registry are named here; those of the console are found by following its links, one of each kind.
  *
- *   node scripts/axe.ts [--only words of the path] [--theme light] [--width 1440] [--part pages|console]
+ *   node scripts/axe.ts [--only words of the path] [--theme light] [--width 1440] [--part pages|console] [--pictures folder]
  *
+ * `--pictures` writes the first screen of each page, before it is unfolded: the pictures of docs/ are taken so.
  * Exits with 1 if anything is found.
  */
 import { readFileSync } from 'node:fs';
@@ -21,6 +22,7 @@ const only = String(argv['only'] ?? '');
 const themes = [argv['theme'] ?? ['light', 'dark']].flat() as ('light' | 'dark')[];
 const width = Number(argv['width'] ?? 1440);
 const part = String(argv['part'] ?? 'pages,console');
+const pictures = argv['pictures'] === undefined ? null : String(argv['pictures']);
 
 let looked = 0;
 let found = 0;
@@ -141,6 +143,10 @@ async function examine(page: Page, url: string, theme: string): Promise<void> {
   do await page.goto(url);
   while ((await page.content()).includes('data-reload'));
   if (url.endsWith('/try')) await page.locator('.index a').first().waitFor();
+  if (pictures !== null) {
+    const name = new URL(url).pathname.replace(/[^\w.-]+/g, '-').replace(/^-|-$/g, '') || 'home';
+    await page.screenshot({ path: join(pictures, `${name}-${width}-${theme}.png`) });
+  }
   await page.evaluate(`for (const each of document.querySelectorAll('details:not([name])')) each.open = true`);
   const findings = await allFindings(page);
   const wider = await page.evaluate<number>(

@@ -56,7 +56,6 @@ export const healthPage: Page = {
       sections: [
         {
           title: 'Score',
-          lead: `${formula.description} ${formula.parts.map(({ weight, says }) => `${weight}: ${says}`).join('; ')}.`,
           facts: [
             { name: 'All resources', value: scoreCell(score, null) },
             { name: 'Checked again', value: replayCell(replay) },
@@ -78,6 +77,10 @@ export const healthPage: Page = {
               : concern === ''
                 ? 'Nothing is published yet.'
                 : 'Nothing has this concern.',
+        },
+        {
+          title: 'How the score is counted',
+          lead: `${formula.description} ${formula.parts.map(({ weight, says }) => `${weight}: ${says}`).join('; ')}.`,
         },
         {
           title: 'For spreadsheets',

@@ -35,7 +35,7 @@ export function apiNavigation(api: Api): Html {
 
 function operationLink({ operation, anchor }: PlacedOperation): Html {
   const { method, path, value } = operation;
-  const label = summaryOf(operation, 80) || nameText(path, 80);
+  const label = summaryOf(operation, 80).replace(/(?<!\.)\.$/, '') || nameText(path, 80);
   const text = value['deprecated'] === true ? markup`<s>${label}</s>` : markup`${label}`;
   return markup`<a href="#${anchor}">${methodHtml(method)} ${text}</a>`;
 }

@@ -26,7 +26,9 @@ const code =
 /** Paragraphs that begin and end `<details>`, and the first character of one that is its summary. */
 export const folds = { open: '\uE001', close: '\uE002', summary: '\uE003' } as const;
 
-const blocks = new Set('p div section article table thead tbody tr dl dt dd blockquote center summary'.split(' '));
+const blocks = new Set(
+  'p div section article aside figure figcaption table thead tbody tr dl dt dd blockquote center summary'.split(' '),
+);
 const dropped = new Set('span font small big u sup sub th td a nobr abbr mark wbr fullname note important'.split(' '));
 const marks: Readonly<Record<string, string>> = {
   b: '**',

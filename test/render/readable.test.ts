@@ -29,6 +29,19 @@ test('an image in HTML is a link, or its words', () => {
   expect(html).not.toContain('&lt;img');
 });
 
+test('what stands in an aside is a paragraph', () => {
+  expect(described('One.\n\n<aside>Two `start_url`.</aside>')).toMatch(/<p>Two <code>start_url<\/code>\.<\/p>/);
+});
+
+test('a server stands before the path, and again only where there are others', () => {
+  const at = (servers: object[]) =>
+    pageOf({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { servers, get: {} } } });
+  expect(at([{ url: 'https://a.example' }])).not.toContain('<p>At');
+  expect(at([{ url: 'https://a.example' }, { url: 'https://b.example' }])).toContain(
+    '<code>https://b.example</code></p>',
+  );
+});
+
 test('a note of a git host is a note', () => {
   const html = described('> [!NOTE]\n> Mind this.');
   expect(html).toMatch(/<blockquote>\s*<p><strong>Note<\/strong><br>\s*Mind this\./);

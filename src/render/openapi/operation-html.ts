@@ -74,7 +74,7 @@ function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
 
 function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
   const room = roomFor(page.inlineRows);
-  return markup`${serversHtml(view.servers)}${securityHtml(
+  return markup`${serversHtml(view.servers, baseOf(page.document, operation, view))}${securityHtml(
     page,
     securityOf(page, operation, view),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, operation.isWebhook)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
@@ -106,8 +106,9 @@ export function docsHtml(docs: OperationView['externalDocs']): Html {
   return markup`<p>More: ${outsideLink(docs.url, docs.description || docs.url)}</p>`;
 }
 
-function serversHtml(servers: readonly string[]): Html {
-  if (servers.length === 0) return nothing;
+/** Where the operation is, unless that stands before its path. */
+function serversHtml(servers: readonly string[], base: string): Html {
+  if (servers.every((url) => url.replace(/\/$/, '') === base)) return nothing;
   return markup`<p>At${servers.slice(0, 10).map((url) => markup` <code>${url.slice(0, 500)}</code>`)}</p>`;
 }
 
@@ -211,7 +212,8 @@ function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, 
   const html = joinHtml(
     all.map(({ types, schema, itemSchema }) => {
       const isOnly = all.length === 1 && types.length === 1;
-      const names = isOnly ? [] : types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
+      const codes = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code>`);
+      const names = isOnly ? nothing : markup`${joinHtml(codes, markup` or `)} `;
       const whole = schema === undefined ? nothing : treeHtml(page, schema, share, least);
       const items =
         itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share, least)}`;

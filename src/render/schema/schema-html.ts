@@ -57,7 +57,8 @@ function viewWithin(
   const view = viewSchema(page.schemas, schema, via, true);
   if (!view.isFollowed) return { ...view, folded: 0 };
   const rows = view.groups.reduce((sum, group) => sum + group.rows.length + group.more, 1);
-  if (rows > Math.max(least, room.named > 0 ? room.named + 8 : 0))
+  // One without fields is hardly longer than the link to it.
+  if (rows > Math.max(least, 1, room.named > 0 ? room.named + 8 : 0))
     return { ...viewSchema(page.schemas, schema, via), folded: rows - 1 };
   room.named -= rows;
   return { ...view, folded: 0 };
