@@ -18,7 +18,7 @@ import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';
 import type { Moves } from './moves.ts';
 import type { Registry } from '../registry/registry.ts';
-import { listReadable } from '../registry/readable.ts';
+import type { Projection } from '../store/log/projections.ts';
 
 /** The most problems in `stele.yaml` that a run quotes. */
 const maxQuotes = 10;
@@ -26,18 +26,35 @@ const maxQuotes = 10;
 /** A resource that is connected to a repository. */
 export type Connected = Resource & { connection: Connection };
 
+/** Names of the records of resources, by the URL of the repository that they are connected to. */
+const byRepository: Projection<Map<string, Set<string>>> = {
+  create: () => new Map(),
+  change(view, name, before, after) {
+    if (!name.startsWith('resources/')) return;
+    const [old, now] = [before, after].map((value) => (value as Resource | undefined)?.connection?.repository);
+    if (old === now) return;
+    if (old !== undefined) view.get(old)?.delete(name);
+    if (now !== undefined) view.set(now, (view.get(now) ?? new Set()).add(name));
+  },
+};
+
 /**
  * The resources that are connected to this repository and branch. Those that discovery connected
  * count only while it looks for documents there.
  */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
-  const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: repository.org });
-  return all.filter(
-    (resource): resource is Connected =>
-      resource.connection?.repository === repository.url &&
-      resource.connection.branch === repository.branch &&
-      (repository.discover !== null || resource.connection.found !== true),
-  );
+  const { org, url, branch, discover } = repository;
+  const names = [...((await registry.refs.projected(org, byRepository)).get(url) ?? [])].sort();
+  const found = await Promise.all(names.map((name) => registry.refs.read<Resource>(name)));
+  return found
+    .flatMap((generation) => generation?.value ?? [])
+    .filter(
+      (resource): resource is Connected =>
+        resource.deletedAt === null &&
+        resource.connection?.repository === url &&
+        resource.connection.branch === branch &&
+        (discover !== null || resource.connection.found !== true),
+    );
 }
 
 /** The plan for a resource that is connected by hand. */

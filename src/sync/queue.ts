@@ -137,11 +137,12 @@ export function createSyncQueue(
       lane.next = null;
       const listeners = { onNews: () => void (lane.hasNews = true), onProgress };
       return perform(registry, run, stop.signal, listeners)
-        .then((finished) => recheck(finished))
-        .finally(() => {
-          lane.hasNews = false;
-          report(org);
-        });
+        .then((finished) => {
+          // Most looks by the timer find nothing, and leave nothing to report.
+          if (trigger !== 'timer' || finished.documents.length > 0 || finished.state === 'failed') report(org);
+          return recheck(finished);
+        })
+        .finally(() => (lane.hasNews = false));
     };
     const done = lane.queue.add(() => places.take(org, begin));
     done.catch((error: unknown) =>

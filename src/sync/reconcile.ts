@@ -4,11 +4,11 @@ import { repositoryId, type Repository, type Trigger } from '../model/connection
 import { isRegistryError } from '../model/errors.ts';
 import { followRejected } from './follow-rejected.ts';
 import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
-import { listRepositories } from './followed.ts';
+import { listRepositories, readRepositories } from './followed.ts';
 import { leave } from './owners/leave.ts';
 import { defaultsOf } from '../registry/gate/organization-defaults.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { SyncQueue } from './queue.ts';
+import type { Requested, SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
 
 /** Keeps the registry in step with its repositories until it is closed. */
@@ -30,20 +30,21 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   const stop = new AbortController();
   const watchers = new Map<string, FSWatcher>();
 
-  async function lookAtAll(trigger: Trigger): Promise<void> {
+  /** Resolves when all have been looked at. An error in one repository does not stop the others. */
+  async function lookAtAll(): Promise<void> {
     const repositories = await listRepositories(registry);
-    const looks = repositories.map(async (repository) => {
-      const id = repositoryId(repository.url, repository.branch);
-      if (!repository.gone) tryWatch(repository, id);
-      const { done } = await queue.request(repository.org, id, trigger);
-      // By the timer, a slow repository must not delay the others.
-      if (trigger === 'start') await done;
-    });
-    // An error in one repository must not stop the others.
-    await Promise.all(
-      looks.map((look, at) => look.catch((error: unknown) => logError(registry, error, repositories[at]))),
-    );
+    await Promise.all(repositories.map(async (repository) => (await lookAt(repository, 'start'))?.done));
     askHosts(repositories.filter(({ gone }) => !gone));
+  }
+
+  /** Requests a look, and does not wait for it. Null: it cannot be requested. */
+  async function lookAt(repository: Repository, trigger: Trigger): Promise<Requested | null> {
+    const id = repositoryId(repository.url, repository.branch);
+    if (!repository.gone) tryWatch(repository, id);
+    return queue.request(repository.org, id, trigger).catch((error: unknown) => {
+      logError(registry, error, repository);
+      return null;
+    });
   }
 
   /** A folder that cannot be watched is left to the timer, whose sync reports why it cannot be read. */
@@ -67,12 +68,25 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
       .finally(() => (asking = null));
   }
 
+  const pause = (milliseconds: number) =>
+    delay(milliseconds, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+
+  /** Looks at each repository once in an interval, one after the other, so that nobody's server gets all at once. */
   async function keepLooking(): Promise<void> {
-    while (registry.config.sync.interval > 0 && !stop.signal.aborted) {
-      await delay(registry.config.sync.interval * 1000, undefined, { signal: stop.signal, ref: false }).catch(
-        () => undefined,
-      );
-      if (!stop.signal.aborted) await lookAtAll('timer').catch((error: unknown) => logError(registry, error));
+    const interval = registry.config.sync.interval * 1000;
+    if (interval > 0) await pause(interval);
+    while (interval > 0 && !stop.signal.aborted) {
+      const names = (await Array.fromAsync(registry.refs.list('repositories/'))).toSorted(byId);
+      const atOnce = Math.ceil((names.length * shortestStep) / interval);
+      const found: Repository[] = [];
+      for (let from = 0; from < names.length && !stop.signal.aborted; from += atOnce) {
+        const some = await readRepositories(registry, names.slice(from, from + atOnce));
+        await Promise.all(some.map((repository) => lookAt(repository, 'timer')));
+        found.push(...some);
+        await pause(interval / Math.ceil(names.length / atOnce));
+      }
+      if (!stop.signal.aborted) askHosts(found.filter(({ gone }) => !gone));
+      if (names.length === 0) await pause(interval);
     }
   }
 
@@ -81,10 +95,10 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     await Promise.all(failed.map(({ done }) => done));
   }
 
-  const first = Promise.all([lookAtAll('start'), lookAtOwners()]).then(() => undefined);
+  const first = Promise.all([lookAtAll(), lookAtOwners()]).then(() => undefined);
   const started = first.catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
-  const looking = keepLooking();
+  const looking = keepLooking().catch((error: unknown) => logError(registry, error));
   const rulesets = followRejected(registry, queue);
   return {
     first,
@@ -95,6 +109,15 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
       await Promise.all([started, looking]);
     },
   };
+}
+
+/** Milliseconds between two looks by the timer, at least: more repositories are looked at at once. */
+const shortestStep = 100;
+
+/** An order of records that mixes organizations and hosts: ids are hashes. */
+function byId(one: string, other: string): number {
+  const [a, b] = [one, other].map((name) => name.slice(name.lastIndexOf('/')));
+  return a! < b! ? -1 : 1;
 }
 
 /** Creates or updates the record of every repository in the configuration. */

@@ -8,7 +8,8 @@ export type Advertised = LRUCache<string, Buffer>;
 
 /** Bytes of an answer. Parsing more would stop other requests, and git does it in a process of its own. */
 const maxBytes = 256 * 1024;
-const maxServers = 1000;
+/** Each has some hundred bytes. */
+const maxServers = 20_000;
 
 /** Creates an empty memory of servers. */
 export function createAdvertised(): Advertised {

@@ -145,7 +145,8 @@ export function createRenames(
           fail(repository, error);
         }
       };
-      await queue.addAll(repositories.filter(isDue).map(task));
+      const onHosts = repositories.filter((each) => hostOf(registry, each.url) !== null);
+      await queue.addAll(onHosts.filter(isDue).map(task));
     },
   };
 }
