@@ -2,7 +2,7 @@ import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
-import type { Ownership } from '../model/resource.ts';
+import type { Ownership } from '../model/catalogue/ownership.ts';
 import type { BlockOn, Exemption, Problem, Report, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { SiteSettings } from '../sites/model/documentation-site.ts';

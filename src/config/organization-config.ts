@@ -6,6 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import { assertNoCredential } from '../model/repository-url.ts';
 import type { GateSettings } from '../model/gate.ts';
 import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
+import type { Team } from '../model/catalogue/ownership.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Version } from '../model/resource.ts';
 import type { HostConfig } from './host-config.ts';
@@ -47,6 +48,8 @@ export interface OrganizationConfig {
   embedOrigins?: string[];
   /** Hosts whose images its pages show: `cdn.acme.com`. */
   images?: string[];
+  /** How to reach the teams that own its resources, by name. */
+  teams?: Record<string, Team>;
   /** Whose signatures of commits are recorded: a public key of ssh, or an armored one of OpenPGP, each with a name. */
   signers?: { name: string; key: string }[];
   /** How changes between two versions are judged. */
@@ -138,6 +141,11 @@ export function organizationIn(
   name: string,
 ): OrganizationConfig | null {
   return Object.hasOwn(organizations, name) ? organizations[name]! : null;
+}
+
+/** The teams of an organization, by name. */
+export function teamsOf(config: Parameters<typeof organizationIn>[0], org: string): Readonly<Record<string, Team>> {
+  return organizationIn(config, org)?.teams ?? {};
 }
 
 /**

@@ -1,8 +1,25 @@
+import { isLinkUrl, type Link } from '../model/catalogue/ownership.ts';
+import type { ReadText } from './fields.ts';
 import type { Form } from './forms.ts';
 import { noticeOfDelete, noticeOfPin } from './latest-notice.ts';
 import { perform, subjectOf } from './console-request.ts';
 
 const path = '/:type/:slug';
+
+/** Links as people write them: one a line, its address and its title. */
+function readLinks(text: string): ReadText {
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
+  const value = lines.map((line): Link => {
+    const [, url = '', title = ''] = /^([^ ]+) *(.*)$/.exec(line) ?? [];
+    return { title: title || url, url };
+  });
+  const wrong = value.find(({ url }) => !isLinkUrl(url));
+  return wrong ? { fault: `has an address that is not one of http, https or mailto: ${wrong.url}` } : { value };
+}
+
+function writeLinks(links: unknown): string {
+  return (links as Link[]).map(({ url, title }) => `${url} ${title}`).join('\n');
+}
 
 /** Forms about one resource. */
 export const resourceForms: readonly Form[] = [
@@ -16,6 +33,20 @@ export const resourceForms: readonly Form[] = [
     fields: ['/name', '/description'],
     after: path,
     done: 'Name and description are saved.',
+  },
+  {
+    path: `${path}/ownership`,
+    operation: 'update{one}',
+    current: 'get{one}',
+    title: 'Owner and links',
+    lead: [
+      'Its page, lists and catalogues show them. An owner that is a team of the configuration is shown with its contacts.',
+    ],
+    submit: 'Save',
+    fields: ['/owner', '/lifecycle', '/system', '/topics', '/links'],
+    complete: async () => ({ '/links': { kind: 'text', read: readLinks, write: writeLinks } }),
+    after: path,
+    done: 'Owner and links are saved.',
   },
   {
     path: `${path}/visibility`,

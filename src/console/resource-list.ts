@@ -32,7 +32,7 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
   const hasState = Object.hasOwn(states, state) ? states[state]!.fits : () => true;
   const listed = all.flatMap((resource) => {
     const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
-    const text = [resource.slug, resource.name, resource.owner ?? '', ...(resource.topics ?? [])]
+    const text = [resource.slug, resource.name, resource.owner ?? '', resource.system ?? '', ...(resource.topics ?? [])]
       .join(' ')
       .toLowerCase();
     const fits = words.every((word) => text.includes(word)) && (type === '' || resource.type === type);
@@ -45,7 +45,7 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
     title: 'Resources',
     ...(!isEmpty && {
       filters: [
-        { name: 'q', label: 'Name, owner or topic', value: q },
+        { name: 'q', label: 'Name, owner, system or topic', value: q },
         {
           name: 'type',
           label: 'Type',

@@ -91,7 +91,13 @@ export const resourcePage: Page = {
             ['Ruleset', await rulesetCell(request, resource.ruleset)],
           ]),
           actions: [
-            ...(isPublisher ? [link('Name and description', '/details'), link('Latest', '/latest')] : []),
+            ...(isPublisher
+              ? [
+                  link('Name and description', '/details'),
+                  link('Owner and links', '/ownership'),
+                  link('Latest', '/latest'),
+                ]
+              : []),
             ...(isPublisher && request.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
             ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
           ],

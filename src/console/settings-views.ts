@@ -1,4 +1,5 @@
 import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
+import type { Team } from '../model/catalogue/ownership.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Gate } from '../model/gate.ts';
 import type { Form } from './forms.ts';
@@ -12,6 +13,7 @@ interface Settings extends Gate {
   visibility: string;
   validation: string;
   fromConfiguration: string[];
+  teams: Record<string, Team>;
 }
 
 interface Limits {
@@ -91,6 +93,20 @@ const settings: Page = {
             ],
           ]),
           actions: [{ text: 'Change', href: here(request, '/settings/defaults') }],
+        },
+        {
+          title: 'Teams',
+          lead: 'Who owns APIs, schemas and rulesets, and how to reach them. The configuration of the registry says it.',
+          columns: ['Owner', 'Name', 'Mail', 'Chat', 'On call'],
+          rows: Object.entries(body.teams).map(([name, { title = '', mail, chat, onCall }]) => ({
+            cells: [
+              { text: name, isCode: true },
+              { text: title },
+              { text: mail ?? '', ...(mail && { href: `mailto:${mail}` }) },
+              ...[chat, onCall].map((url) => ({ text: url ?? '', ...(url && { href: url }) })),
+            ],
+          })),
+          empty: 'No team is configured.',
         },
         {
           title: 'Quotas',

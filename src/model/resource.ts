@@ -6,6 +6,7 @@ import type { Dependency } from './graph/dependency.ts';
 import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
+import type { Ownership } from './catalogue/ownership.ts';
 import type { Validation } from './problem.ts';
 import { highestInRange, latestOf, placeOfLabel } from './label.ts';
 import { readerOf } from './versions/version-order.ts';
@@ -72,32 +73,6 @@ export interface Version {
  */
 export function timeOfVersion({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): string {
   return createdAt !== undefined && Date.parse(createdAt) < Date.parse(publishedAt) ? createdAt : publishedAt;
-}
-
-/** The lifecycle of a resource, as in Backstage's `spec.lifecycle`. */
-export const lifecycles = ['experimental', 'production', 'deprecated', 'retired'] as const;
-export type Lifecycle = (typeof lifecycles)[number];
-
-/** The owner, lifecycle and topics of a resource. Pages show them; they decide nothing. */
-export interface Ownership {
-  /** A team or a person, as text. Null or absent: not stated. */
-  owner?: string | null;
-  /** Null or absent: not stated. */
-  lifecycle?: Lifecycle | null;
-  /** Lower-case words with hyphens. */
-  topics?: string[];
-  /** Of a schema: globs of files that follow it, for editors. */
-  fileMatch?: string[];
-}
-
-/** What something states of a resource's ownership, and nothing else of it. */
-export function ownershipOf({ owner, lifecycle, topics, fileMatch }: Ownership): Ownership {
-  return {
-    ...(owner && { owner }),
-    ...(lifecycle && { lifecycle }),
-    ...(topics && { topics }),
-    ...(fileMatch && { fileMatch }),
-  };
 }
 
 /** An API, schema or ruleset with all its versions: the value of one record. */

@@ -4,7 +4,8 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
 import { gateKeys, gateSettingsOf } from '../model/gate.ts';
 import { fillTemplate } from '../model/path-glob.ts';
-import { ownershipOf, type Resource } from '../model/resource.ts';
+import { ownershipOf } from '../model/catalogue/ownership.ts';
+import type { Resource } from '../model/resource.ts';
 import type { DetectedDocument } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
@@ -43,7 +44,7 @@ export function applySettings(
     ruleset: given.ruleset ?? null,
     validation: given.validation ?? repository.validation,
     ...gateSettingsOf(given),
-    ...ownershipOf(given.owner || resource?.owner || codeOwner === null ? given : { ...given, owner: codeOwner }),
+    ...ownershipOf({ ...given, owner: given.owner ?? (isSetByHand(resource) ? null : codeOwner) }),
     ...view,
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
@@ -52,6 +53,11 @@ export function applySettings(
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
+}
+
+/** Whether somebody named the owner. What CODEOWNERS named follows it: `@acme/pay`. */
+function isSetByHand(resource: Resource | null): boolean {
+  return Boolean(resource?.owner) && !resource!.owner!.startsWith('@');
 }
 
 /** The view that an entry makes of a file. */

@@ -1,7 +1,7 @@
 import type { VersionSource } from '../compile/repository-reader.ts';
 import type { FileView } from '../model/view.ts';
 import type { Coordinate } from '../model/address.ts';
-import type { Ownership } from '../model/resource.ts';
+import type { Ownership } from '../model/catalogue/ownership.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Exemption } from '../model/problem.ts';

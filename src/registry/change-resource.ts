@@ -4,7 +4,8 @@ import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import { assertOwn, chooseLatest, findVersion, resourceRef, type Ownership, type Resource } from '../model/resource.ts';
+import type { Ownership } from '../model/catalogue/ownership.ts';
+import { assertOwn, chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { findResource } from './find-resource.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
@@ -132,7 +133,7 @@ function isSame(
   current: Resource,
   key: Exclude<keyof ResourceChange, 'latest' | 'latestPinned'>,
 ): boolean {
-  const none = key === 'topics' || key === 'fileMatch' ? [] : null;
+  const none = key === 'topics' || key === 'links' || key === 'fileMatch' ? [] : null;
   return isDeepStrictEqual(next[key] ?? none, current[key] ?? none);
 }
 

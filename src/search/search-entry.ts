@@ -32,7 +32,7 @@ export interface SearchEntry {
 }
 
 /** Facts of a resource that are searched besides its document. */
-export type SearchedResource = Pick<Resource, 'name' | 'description' | 'owner' | 'topics'> &
+export type SearchedResource = Pick<Resource, 'name' | 'description' | 'owner' | 'topics' | 'system'> &
   (Coordinate | SiteCoordinate);
 
 /** The weight of a word by the field that it is in. Of a whole name: what it adds to the score. */
@@ -62,9 +62,9 @@ const postingsOfName = 200;
 /** The entry of a resource's names and descriptions: record 0. `about`: what its document says of itself. */
 export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 'title' | 'description'>): SearchEntry {
   const collected = createCollected(postingsOfName);
-  const { org, type, slug, name, description, owner, topics = [] } = resource;
+  const { org, type, slug, name, description, owner, topics = [], system } = resource;
   for (const text of [about.title, name, slug, org, type]) collected.prose(text, 0, weights.title);
-  for (const text of [owner ?? '', ...topics]) collected.prose(text, 0, weights.tag);
+  for (const text of [owner ?? '', system ?? '', ...topics]) collected.prose(text, 0, weights.tag);
   for (const text of [description, about.description]) collected.words(text, 0, weights.description);
   for (const whole of [about.title, name, slug, `@${org}/${type}/${slug}`]) collected.key(whole, 0, keys.name);
   return collected.pack();

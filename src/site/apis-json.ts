@@ -1,4 +1,7 @@
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import type { Config } from '../config.ts';
+import { teamsOf } from '../config/organization-config.ts';
+import { linksOf, teamOf, type Team } from '../model/catalogue/ownership.ts';
 import { lastChange } from './publications.ts';
 import type { Site } from './site.ts';
 
@@ -8,7 +11,10 @@ export const apisJsonPath = '/apis.json';
  * The APIs as an APIs.json index (apisjson.org, version 0.19). Without `baseURL`: where an API
  * answers is in its document.
  */
-export function apisJson({ url, links }: Pick<Site, 'url' | 'links'>, resources: readonly Resource[]): string {
+export function apisJson(
+  { url, links, config }: Pick<Site, 'url' | 'links'> & { config: Pick<Config, 'organizations'> },
+  resources: readonly Resource[],
+): string {
   const { host } = new URL(url);
   const apis = resources
     .filter(({ type, latest }) => type === 'apis' && latest !== null)
@@ -27,8 +33,9 @@ export function apisJson({ url, links }: Pick<Site, 'url' | 'links'>, resources:
           { type: 'OpenAPI', url: to({ format: 'yaml' }), mediaType: 'application/openapi+yaml' },
           { type: 'Documentation', url: to({ view: 'markdown' }), mediaType: 'text/markdown' },
           { type: 'ChangeLog', url: to({ view: 'versions' }), mediaType: 'application/json' },
+          ...linksOf(api).map((link) => ({ type: 'Link', name: link.title, url: link.url })),
         ],
-        ...(api.owner && { contact: [{ FN: api.owner }] }),
+        ...(api.owner && { contact: [contactOf(api.owner, teamOf(teamsOf(config, api.org), api.owner))] }),
       };
     });
   const index = {
@@ -43,4 +50,9 @@ export function apisJson({ url, links }: Pick<Site, 'url' | 'links'>, resources:
     maintainers: [{ FN: host }],
   };
   return `${JSON.stringify(index, null, 2)}\n`;
+}
+
+/** Whom to ask, as in a vCard. */
+function contactOf(owner: string, team: Team | null): object {
+  return { FN: team?.title ?? owner, ...(team?.mail && { email: team.mail }), ...(team?.chat && { url: team.chat }) };
 }

@@ -1,3 +1,6 @@
+import type { Config } from '../config.ts';
+import { teamsOf } from '../config/organization-config.ts';
+import { linksOf, teamOf, type Team } from '../model/catalogue/ownership.ts';
 import { slugFrom, type Coordinate } from '../model/address.ts';
 import { aboutOf, coordinateOf, nameOf, selectVersion, type Resource } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/consumers.ts';
@@ -6,28 +9,33 @@ import type { Site } from './site.ts';
 /** An entity of Backstage's catalog (backstage.io/docs/features/software-catalog/descriptor-format). */
 interface Entity {
   apiVersion: 'backstage.io/v1alpha1';
-  kind: 'System' | 'API' | 'Resource' | 'Component';
+  kind: 'System' | 'Group' | 'API' | 'Resource' | 'Component';
   metadata: { name: string; namespace: string; [more: string]: unknown };
-  spec: { owner: string; [more: string]: unknown };
+  spec: Record<string, unknown>;
 }
 
 /**
  * An organization as entities of Backstage, one YAML document each (of JSON, which is YAML): the
- * organization is a System, an API an API, a schema a Resource, and a consumer a Component. The
+ * organization and each system in it is a System, a team that owns something a Group, an API an API, a schema a Resource, and a
+ * consumer a Component. The
  * relations are those of the graph, between entities that the reader may read: `resources` and
  * `consumers` are all of those.
  */
 export function backstageEntities(
-  place: Pick<Site, 'links'>,
+  place: Pick<Site, 'links'> & { config: Pick<Config, 'organizations'> },
   org: string,
   resources: readonly Resource[],
   consumers: readonly PinningConsumer[],
 ): string {
   const published = resources.filter(({ type, latest }) => type !== 'rulesets' && latest !== null);
-  const system = entity('System', { name: org, namespace: org }, { owner: ownerRef(null, org) });
+  const ours = published.filter((resource) => resource.org === org);
+  const teams = teamsOf(place.config, org);
+  const systems = new Set([org, ...ours.flatMap(({ system }) => system ?? [])]);
+  const owners = Object.entries(teams).filter(([, team]) => ours.some(({ owner }) => teamOf(teams, owner) === team));
   const entities = [
-    system,
-    ...published.filter((resource) => resource.org === org).map((one) => entityOf(place, one, published)),
+    ...[...systems].map((name) => entity('System', { name, namespace: org }, { owner: ownerRef(null, org) })),
+    ...owners.map(([name, team]) => groupOf(org, name, team)),
+    ...ours.map((one) => entityOf(place, one, published, teams)),
     ...componentsOf(org, consumers, new Map(published.map((resource) => [nameOf(resource), resource]))),
   ];
   return entities.map((one) => `---\n${JSON.stringify(one, null, 2)}\n`).join('');
@@ -37,8 +45,22 @@ function entity(kind: Entity['kind'], metadata: Entity['metadata'], spec: Entity
   return { apiVersion: 'backstage.io/v1alpha1', kind, metadata, spec };
 }
 
-function entityOf({ links }: Pick<Site, 'links'>, resource: Resource, all: readonly Resource[]): Entity {
-  const { org, slug, name, topics = [], owner = null, lifecycle } = resource;
+function groupOf(org: string, name: string, { title, mail, chat, onCall }: Team): Entity {
+  const links = [
+    ...(chat ? [{ url: chat, title: 'Chat' }] : []),
+    ...(onCall ? [{ url: onCall, title: 'On call' }] : []),
+  ];
+  const profile = { ...(title && { displayName: title }), ...(mail && { email: mail }) };
+  return entity('Group', { name, namespace: org, links }, { type: 'team', profile, children: [] });
+}
+
+function entityOf(
+  { links }: Pick<Site, 'links'>,
+  resource: Resource,
+  all: readonly Resource[],
+  teams: Readonly<Record<string, Team>>,
+): Entity {
+  const { org, slug, name, topics = [], owner = null, lifecycle, system } = resource;
   const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(resource), options));
   const page = to({ view: 'page' });
   const metadata = {
@@ -48,9 +70,9 @@ function entityOf({ links }: Pick<Site, 'links'>, resource: Resource, all: reado
     ...(aboutOf(resource) !== '' && { description: aboutOf(resource) }),
     annotations: { 'backstage.io/view-url': page },
     tags: topics,
-    links: [{ url: page, title: nameOf(resource) }],
+    links: [{ url: page, title: nameOf(resource) }, ...linksOf(resource)],
   };
-  const common = { lifecycle: lifecycle ?? 'production', owner: ownerRef(owner, org), system: org };
+  const common = { lifecycle: lifecycle ?? 'production', owner: ownerRef(owner, org, teams), system: system ?? org };
   if (resource.type === 'apis')
     return entity('API', metadata, { type: 'openapi', ...common, definition: { $text: to({ format: 'yaml' }) } });
   const usedBy = all.filter((other) => usesOf(other).includes(nameOf(resource)));
@@ -104,8 +126,11 @@ function entityRef({ org, type, slug }: Coordinate): string {
   return `${type === 'apis' ? 'api' : 'resource'}:${org}/${slug}`;
 }
 
-/** The reference to an owner: as written if it is one, else the group of this name, else that of the organization. */
-function ownerRef(owner: string | null, org: string): string {
+/** The reference to an owner: its team, else as written if it is one, else the group of this name, else that of the organization. */
+function ownerRef(owner: string | null, org: string, teams: Readonly<Record<string, Team>> = {}): string {
+  const team = teamOf(teams, owner);
+  const [named] = Object.entries(teams).find(([, each]) => each === team) ?? [];
+  if (named !== undefined) return `group:${org}/${named}`;
   if (owner !== null && /^(?:group|user):(?:[\w.-]{1,63}\/)?[\w.-]{1,63}$/i.test(owner)) return owner;
   return `group:default/${slugFrom(owner ?? '') ?? org}`;
 }

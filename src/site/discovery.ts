@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { isResourceType, isSlug } from '../model/address.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/consumers.ts';
@@ -12,7 +13,10 @@ import type { Site } from './site.ts';
 import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
 
 /** The context of the discovery documents, besides the resources. */
-export type Place = Pick<Site, 'url' | 'links' | 'docs'> & { hasManagement: boolean };
+export type Place = Pick<Site, 'url' | 'links' | 'docs'> & {
+  config: Pick<Config, 'organizations'>;
+  hasManagement: boolean;
+};
 
 /** A document that lists the contents of the registry for programs. */
 export interface DiscoveryDocument {

@@ -4,7 +4,7 @@
 const tools = document.querySelector('.sift');
 const list = document.querySelector('.groups');
 const controls = Object.fromEntries(
-  ['sift', 'order', 'grouping', 'topic', 'uses', 'state'].flatMap((id) => {
+  ['sift', 'order', 'grouping', 'topic', 'system', 'uses', 'state'].flatMap((id) => {
     const control = document.getElementById(id);
     return control === null ? [] : [[id, control]];
   }),
@@ -57,11 +57,13 @@ function show() {
   const words = controls.sift.value.toLowerCase().split(/\s+/).filter(Boolean);
   const topic = controls.topic?.value ?? '';
   const used = controls.uses?.value ?? '';
+  const system = controls.system?.value ?? '';
   let shown = 0;
   for (const each of rows) {
     const isFound = words.every((word) => each.words.includes(word)) && (topic === '' || each.topics.includes(topic));
     const isUser = used === '' || (each.uses?.split(' ').includes(used) ?? false);
-    each.row.hidden = !isFound || !isUser || !states[controls.state.value](each);
+    each.row.hidden =
+      !isFound || !isUser || (system !== '' && each.system !== system) || !states[controls.state.value](each);
     if (!each.row.hidden) shown++;
   }
   const sorted = rows.toSorted(orders[controls.order.value]);

@@ -49,6 +49,20 @@ test('how everything is doing is a page for who may read the organization', asyn
   expect((await narrow.send('/console/acme/health/replay', {})).status).toBe(403);
 });
 
+test('owner, system and links are a form, and other addresses than those of the web and mail are refused', async () => {
+  const path = '/console/acme/apis/pay/ownership';
+  const typed = { '/owner': 'payments', '/system': 'checkout', '/topics': '', '/lifecycle': '' };
+  const links = 'https://wiki.example/pay Runbook\nmailto:pay@acme.example';
+  expect((await admin.send(path, { ...typed, '/links': links })).status).toBe(303);
+  expect((await admin.get(path)).text).toContain('https://wiki.example/pay Runbook');
+  const page = await pageOf('apis/pay');
+  expect(page).toContain('<a href="https://wiki.example/pay" rel="nofollow noopener">Runbook</a>');
+  expect(page).toContain('?q=checkout">checkout</a>');
+  const refused = await admin.send(path, { ...typed, '/links': 'javascript:alert(1) Run' });
+  expect([refused.status, refused.text.includes('is not one of http, https or mailto')]).toEqual([400, true]);
+  await admin.send(path, { '/owner': '', '/system': '', '/links': '' });
+});
+
 test('the page of an API names the ruleset that checks it, and the default only to who may read the organization', async () => {
   const narrow = await server.signIn({ name: 'nia', scopes: ['read'], resources: ['apis/*'] });
   const [pay, order] = ['/console/acme/apis/pay', '/console/acme/schemas/order'];

@@ -10,6 +10,7 @@ const place: Place = {
   url: 'https://contracts.example',
   links: createLinks('https://contracts.example'),
   docs: [],
+  config: { organizations: {} },
   hasManagement: true,
 };
 
@@ -114,9 +115,40 @@ test.each([
   await expect(discoveryDocument(place, some, path)!.text).toMatchFileSnapshot(`../fixtures/discovery/${file}`);
 });
 
+test('catalogues have teams, systems and links', () => {
+  const teams = { pay: { title: 'Payments', mail: 'pay@acme.example', chat: 'https://chat.example/pay' } };
+  const configured = {
+    ...place,
+    config: { organizations: { acme: { teams, repositories: [], owners: [], defaults: {} } } },
+  };
+  const links = [{ title: 'Runbook', url: 'https://wiki.example/pay' }];
+  const owned = [
+    resource({ org: 'acme', type: 'apis', slug: 'pay' }, { owner: '@acme/pay', system: 'checkout', links }),
+  ];
+  const textAt = (path: string) => discoveryDocument(configured, owned, path)!.text;
+  const { apis } = JSON.parse(textAt('/apis.json')) as { apis: object[] };
+  expect(apis[0]).toMatchObject({
+    contact: [{ FN: 'Payments', email: 'pay@acme.example', url: 'https://chat.example/pay' }],
+    properties: expect.arrayContaining([{ type: 'Link', name: 'Runbook', url: 'https://wiki.example/pay' }]) as unknown,
+  });
+  const entities = textAt('/@acme/catalog-info.yaml')
+    .split('---\n')
+    .filter(Boolean)
+    .map((text) => JSON.parse(text) as { kind: string; metadata: { name: string; links: object[] }; spec: object });
+  expect(entities.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'System acme',
+    'System checkout',
+    'Group pay',
+    'API pay',
+  ]);
+  expect(entities[2]).toMatchObject({ spec: { profile: { displayName: 'Payments', email: 'pay@acme.example' } } });
+  expect(entities[3]).toMatchObject({ spec: { owner: 'group:acme/pay', system: 'checkout' } });
+  expect(entities[3]!.metadata.links).toContainEqual({ url: 'https://wiki.example/pay', title: 'Runbook' });
+});
+
 test('under a path of its own, every link keeps it', () => {
   const url = 'https://example.com/contracts';
-  const below = { url, links: createLinks(url), docs: [], hasManagement: false };
+  const below = { url, links: createLinks(url), docs: [], config: { organizations: {} }, hasManagement: false };
   for (const path of paths) {
     const { text } = discoveryDocument(below, some, path)!;
     for (const [link] of text.matchAll(/https:\/\/example\.com[^\s"<)]*/g))

@@ -141,6 +141,17 @@ test('CODEOWNERS names the owner where nobody else is named', async () => {
   const files = { CODEOWNERS: '*.yaml @acme/pay', 'apis/pay.yaml': api('1.0.0') };
   await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay }]' });
   expect((await find('pay')).owner).toBe('@acme/pay');
+  const links = '[{ title: Runbook, url: "https://wiki.example/pay" }]';
+  await sync({
+    ...files,
+    CODEOWNERS: '*.yaml @acme/money',
+    'stele.yaml': `resources: [{ path: apis/pay.yaml, slug: pay, system: checkout, links: ${links} }]`,
+  });
+  expect(await find('pay')).toMatchObject({
+    owner: '@acme/money',
+    system: 'checkout',
+    links: [{ title: 'Runbook', url: 'https://wiki.example/pay' }],
+  });
   await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay, owner: payments }]' });
   expect((await find('pay')).owner).toBe('payments');
   await sync({ ...files, 'stele.yaml': 'resources: [{ path: apis/pay.yaml, slug: pay }]' });

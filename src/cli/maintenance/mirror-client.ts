@@ -3,7 +3,8 @@ import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
-import { ownershipOf, type CommitNote, type Status } from '../../model/resource.ts';
+import { ownershipOf } from '../../model/catalogue/ownership.ts';
+import type { CommitNote, Status } from '../../model/resource.ts';
 import type { Remote } from '../../registry/maintenance/mirror-registry.ts';
 import type { RemoteResource } from '../../registry/maintenance/remote-resource.ts';
 import { assertOrganization, organizationHeader, refusalOf } from '../registry-client.ts';
@@ -122,10 +123,11 @@ export function openRemote(url: string, key: string, org: string, limits: Pick<C
         for (const item of page.items) versions.push(versionOf(item));
         ({ next } = page);
       }
-      const { name, description, topics, fileMatch, visibility, latest, createdAt, ...stated } = resource;
+      const { name, description, topics, links, fileMatch, visibility, latest, createdAt, ...stated } = resource;
       const ownership = ownershipOf({
         ...stated,
         ...(topics !== undefined && topics.length > 0 && { topics }),
+        ...(links !== undefined && links.length > 0 && { links }),
         ...(fileMatch !== undefined && fileMatch.length > 0 && { fileMatch }),
       });
       return { name, description, ...ownership, visibility, latest, createdAt, versions: versions.reverse() };

@@ -1,7 +1,7 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
 import { approvalGates, compatibilities, impactGates } from '../../model/gate.ts';
 import { blockOns } from '../../model/problem.ts';
-import { lifecycles } from '../../model/resource.ts';
+import { isLinkUrl, lifecycles, type Link } from '../../model/catalogue/ownership.ts';
 import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
 import type { Theme } from '../../sites/model/theme.ts';
 import type {
@@ -29,6 +29,8 @@ const defaults: { [K in keyof SettingsDefaults]-?: Read<SettingsDefaults[K]> } =
   owner: optional(text),
   lifecycle: optional(oneOf(lifecycles)),
   topics: optional(list(text)),
+  system: optional(text),
+  links: optional(list(record<Link>({ title: text, url: where(text, isLinkUrl) }))),
   fileMatch: optional(list(text)),
   ruleset: optional(text),
   validation: optional(oneOf(['strict', 'lenient'] as const)),

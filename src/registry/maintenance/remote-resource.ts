@@ -2,7 +2,8 @@ import { isSlug, parseCoordinate } from '../../model/address.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import type { Dependency } from '../../model/graph/dependency.ts';
 import { foldLabel, isLabel } from '../../model/label.ts';
-import { lifecycles, type Ownership, type Resource, type Status, type Version } from '../../model/resource.ts';
+import { isLinkUrl, lifecycles, type Link, type Ownership } from '../../model/catalogue/ownership.ts';
+import type { Resource, Status, Version } from '../../model/resource.ts';
 
 /** A resource as another registry describes it. */
 export interface RemoteResource
@@ -46,6 +47,14 @@ const topics: Check = (value) =>
     ? null
     : 'must be at most 20 words in lower case';
 
+const links: Check = (value) =>
+  Array.isArray(value) && value.length <= 20 && value.every(isLink) ? null : 'must be at most 20 links';
+
+function isLink(value: unknown): boolean {
+  const { title, url } = (value ?? {}) as Partial<Link>;
+  return typeof title === 'string' && title.length <= 200 && typeof url === 'string' && isLinkUrl(url);
+}
+
 const fileMatch: Check = (value) =>
   Array.isArray(value) && value.length <= 20 && value.every((glob) => typeof glob === 'string' && glob.length <= 200)
     ? null
@@ -73,6 +82,8 @@ const ofResource: Checks = {
   owner: optional(text(100)),
   lifecycle: optional(oneOf(...lifecycles)),
   topics: optional(topics),
+  system: optional(text(63)),
+  links: optional(links),
   fileMatch: optional(fileMatch),
   visibility: oneOf('public', 'private'),
   createdAt: date,

@@ -31,7 +31,7 @@ export function createDiscovery(
   { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
 ): Router {
-  const place = { url, links, docs, hasManagement };
+  const place = { url, links, docs, config: registry.config, hasManagement };
   const publicResources = shareWalk(
     sharedFor,
     () => registry.monotonic(),

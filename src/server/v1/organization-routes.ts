@@ -1,3 +1,4 @@
+import { teamsOf } from '../../config/organization-config.ts';
 import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/keys/key.ts';
@@ -45,19 +46,29 @@ export const listAudit: Handler = async (call) => {
 };
 
 export const getOrganization: Handler = async ({ registry, org }) =>
-  answerWith(org, await readOrganization(registry, org));
+  answerWith(registry, org, await readOrganization(registry, org));
 
 export const updateOrganization: Handler = async (call) => {
   const { registry, org, author } = call;
   const change = bodyOf<OrganizationChange>(call);
-  return answerWith(org, await changeOrganization(registry, org, change, author, guardOf(call)));
+  return answerWith(registry, org, await changeOrganization(registry, org, change, author, guardOf(call)));
 };
 
-function answerWith(organization: string, { configured: names, generation, ...settings }: CurrentSettings): Answer {
+function answerWith(
+  { config }: Registry,
+  organization: string,
+  { configured: names, generation, ...settings }: CurrentSettings,
+): Answer {
   return {
     status: 200,
     headers: { ETag: etagOf(generation) },
-    body: { organization, ...settings, configured: names.includes('ruleset'), fromConfiguration: names },
+    body: {
+      organization,
+      ...settings,
+      configured: names.includes('ruleset'),
+      teams: teamsOf(config, organization),
+      fromConfiguration: names,
+    },
   };
 }
 

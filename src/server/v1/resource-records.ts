@@ -26,6 +26,8 @@ export function resourceRecord(
     owner: resource.owner ?? null,
     lifecycle: resource.lifecycle ?? null,
     topics: resource.topics ?? [],
+    system: resource.system ?? null,
+    links: resource.links ?? [],
     fileMatch: resource.fileMatch ?? [],
     visibility,
     ruleset,

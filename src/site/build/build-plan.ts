@@ -1,3 +1,4 @@
+import { teamsOf } from '../../config/organization-config.ts';
 import { anonymous } from '../../model/access.ts';
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
 import { digestOf } from '../../model/digest.ts';
@@ -54,6 +55,7 @@ export async function planBuild(
       inputs: inputs(
         resource,
         organizationTitle(site, resource.org),
+        teamsOf(site.registry.config, resource.org),
         related,
         toldUses(await usesAround(site.registry, anonymous, resource, users)),
         rulesets,
@@ -81,15 +83,22 @@ export async function planBuild(
         ofOrganization,
         toldUses(await usesWithin(site.registry, anonymous, ofOrganization)),
         organizationTitle(site, org),
+        teamsOf(site.registry.config, org),
         namesOf(sites.filter((each) => each.org === org)),
       ),
       items: [...pages, ...feeds],
       again: null,
     });
   }
-  const place = { url: site.url, links: site.links, docs: site.docs, hasManagement: false };
+  const place = {
+    url: site.url,
+    links: site.links,
+    docs: site.docs,
+    config: site.registry.config,
+    hasManagement: false,
+  };
   const discovery = discoveryPaths(place, listed).filter((path) => !path.startsWith('/feeds/'));
-  const titles = listed.map(({ org }) => organizationTitle(site, org));
+  const titles = listed.map(({ org }) => [organizationTitle(site, org), teamsOf(site.registry.config, org)]);
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
   units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front, again: null });
   units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });

@@ -2,15 +2,9 @@ import { changesOf } from '../../model/versions/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
-import {
-  aboutOf,
-  coordinateOf,
-  findVersion,
-  nameOf,
-  type Ownership,
-  type Resource,
-  type Version,
-} from '../../model/resource.ts';
+import { teamsOf } from '../../config/organization-config.ts';
+import { linksOf, teamOf, type Link, type Team } from '../../model/catalogue/ownership.ts';
+import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
@@ -163,6 +157,7 @@ function siftOf(resources: readonly Resource[], grouping: string, used: readonly
   return {
     grouping,
     hasOwners: resources.some(({ owner }) => owner),
+    systems: [...new Set(resources.flatMap(({ system }) => system ?? []))].sort(),
     topics: [...new Set(resources.flatMap(({ topics = [] }) => topics))].sort(),
     used,
   };
@@ -230,13 +225,28 @@ function exampleOf({ links }: Site, resources: readonly Resource[]): object | nu
 }
 
 /** What a page says of a resource's ownership: `labels.eta`. */
-export function labelsOf({ links }: Pick<Site, 'links'>, { owner, lifecycle, topics }: Ownership): object {
+export function labelsOf({ links, registry }: Pick<Site, 'links' | 'registry'>, resource: Resource): object {
+  const { owner, lifecycle, topics, system } = resource;
+  const team = teamOf(teamsOf(registry.config, resource.org), owner);
   return {
-    owner: owner ? ownerOf(owner) : null,
+    owner: team ? { name: team.title ?? owner, href: null } : owner ? ownerOf(owner) : null,
+    contacts: contactsOf(team),
+    links: linksOf(resource),
     lifecycle: lifecycle ?? null,
+    system: system ?? null,
     topics: topics ?? [],
     search: links.path('/search'),
   };
+}
+
+/** How to reach a team: on pages of one resource. */
+function contactsOf(team: Team | null): Link[] {
+  const { mail, chat, onCall } = team ?? {};
+  return [
+    ...(mail ? [{ title: mail, url: `mailto:${mail}` }] : []),
+    ...(chat ? [{ title: 'chat', url: chat }] : []),
+    ...(onCall ? [{ title: 'on call', url: onCall }] : []),
+  ];
 }
 
 /** Whom to ask, with an address if the text has one: `Ana <ana@acme.example>`, `Payments https://chat.example/pay`. */

@@ -1,0 +1,63 @@
+/** The lifecycle of a resource, as in Backstage's `spec.lifecycle`. */
+export const lifecycles = ['experimental', 'production', 'deprecated', 'retired'] as const;
+export type Lifecycle = (typeof lifecycles)[number];
+
+/** Where to read more. */
+export interface Link {
+  title: string;
+  /** Of http, https or mailto (`isLinkUrl`). */
+  url: string;
+}
+
+/** What a resource states of itself for people and catalogues. Pages show it; it decides nothing. */
+export interface Ownership {
+  /** A team of the organization's, or another text. Null or absent: not stated. */
+  owner?: string | null;
+  /** Null or absent: not stated. */
+  lifecycle?: Lifecycle | null;
+  /** Lower-case words with hyphens. */
+  topics?: string[];
+  /** What it is a part of: a word as a topic is. Null or absent: not stated. */
+  system?: string | null;
+  links?: Link[];
+  /** Of a schema: globs of files that follow it, for editors. */
+  fileMatch?: string[];
+}
+
+/** What something states of a resource's ownership, and nothing else of it. */
+export function ownershipOf({ owner, lifecycle, topics, system, links, fileMatch }: Ownership): Ownership {
+  return {
+    ...(owner && { owner }),
+    ...(lifecycle && { lifecycle }),
+    ...(topics && { topics }),
+    ...(system && { system }),
+    ...(links && { links }),
+    ...(fileMatch && { fileMatch }),
+  };
+}
+
+/** Whether a page may lead there: no script, and no file. */
+export function isLinkUrl(url: string): boolean {
+  return url.length <= 500 && /^(?:https?:\/\/|mailto:)[^\p{C}\s"<>\\^`{|}]+$/u.test(url) && URL.canParse(url);
+}
+
+/** The links of a resource that a page may show. */
+export function linksOf({ links = [] }: Pick<Ownership, 'links'>): Link[] {
+  return links.filter(({ url }) => isLinkUrl(url));
+}
+
+/** How to reach a team. */
+export interface Team {
+  title?: string;
+  /** An address. */
+  mail?: string;
+  /** URLs. */
+  chat?: string;
+  onCall?: string;
+}
+
+/** The team that an owner names: `payments`, `@acme/payments` as in CODEOWNERS, or `group:payments` as in Backstage. */
+export function teamOf(teams: Readonly<Record<string, Team>> = {}, owner: string | null | undefined): Team | null {
+  const name = /^(?:@[\w.-]+\/|group:(?:[\w.-]+\/)?)?([\w.-]+)$/.exec(owner ?? '')?.[1]?.toLowerCase();
+  return name !== undefined && Object.hasOwn(teams, name) ? teams[name]! : null;
+}
