@@ -173,6 +173,21 @@ describe('a breaking change of a resource that wants approval', () => {
     expect((await openPreview(registry, principal, waiting!.held.preview!)) !== null).toBe(mayPublish);
   });
 
+  test('with very many changes is approved as a whole', async () => {
+    const { registry, push, sync, held, labels, decideAs } = await scene();
+    push(api('1.1.0', '/a', '/b', ...Array.from({ length: 300 }, (_, n) => `/n${n}`)));
+    await sync();
+    push(api('2.0.0', '/a'));
+    await sync();
+    const [waiting] = await held();
+    expect(waiting!.held).toMatchObject({ count: 301, changes: { length: 50 }, fingerprints: { length: 1 } });
+    await decideAs(approver, 'approved');
+    push(api('2.0.0', '/a', '/c'));
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.1.0']);
+    expect(await listHeld(registry, approver, 'acme')).toMatchObject([{ state: 'waiting' }]);
+  });
+
   test('of a merge is not approved by the author of what was merged', async () => {
     const { push, sync, decideAs, source } = await scene();
     const files = { 'stele.yaml': settings, 'pay.yaml': api('2.0.0', '/a') };

@@ -30,9 +30,11 @@ export interface Held {
   repository: string | null;
   commit: string | null;
   authors: HeldAuthor[];
-  /** The first changes, for people. */
+  /** How many changes there are. */
+  count: number;
+  /** The first of them, for people. */
   changes: HeldChange[];
-  /** Of all its changes. */
+  /** Of all of them; of very many, one for both whole documents. */
   fingerprints: Digest[];
   /** Token of the page of what is held. Null: it is too large for one. */
   preview: string | null;

@@ -35,7 +35,9 @@ import { readJson, readManifestOf } from '../stored.ts';
 import { authorsOf } from './authors.ts';
 
 /** The first changes that a record keeps for people. */
-const maxChanges = 100;
+const maxChanges = 50;
+/** More changes are approved as one, with both whole documents. */
+const maxFingerprints = 200;
 /** Bytes of a document that gets a preview. */
 const maxPreview = 8 * 2 ** 20;
 
@@ -43,6 +45,8 @@ const maxPreview = 8 * 2 ** 20;
 export interface Judged {
   state: HeldState;
   from: string;
+  /** Of all changes. */
+  count: number;
   changes: HeldChange[];
   fingerprints: Digest[];
   /** Decisions about these changes. */
@@ -94,13 +98,15 @@ export async function judgeChanges(
   ];
   if (found.length === 0) return null;
   const { decisions } = await readApprovals(registry, request.coordinate);
-  const fingerprints = [...new Set(found.map(({ fingerprint }) => fingerprint))];
+  const each = [...new Set(found.map(({ fingerprint }) => fingerprint))];
+  const fingerprints = each.length > maxFingerprints ? [digestOf(JSON.stringify([...wholes, each.length]))] : each;
   return {
     state: stateOf(decisions, fingerprints),
     from: before?.label ?? '',
+    count: found.length,
     changes: found.slice(0, maxChanges).map(({ rule, message, pointer }) => ({ rule, message, pointer })),
     fingerprints,
-    decisions: decisions.filter((each) => each.fingerprints.some((one) => fingerprints.includes(one))),
+    decisions: decisions.filter((decision) => decision.fingerprints.some((one) => fingerprints.includes(one))),
   };
 }
 
@@ -168,7 +174,7 @@ export function withHold(report: Report, entry: string, { state, decisions, fing
 export async function toHold(
   registry: Registry,
   request: PublishRequest,
-  { from, changes, fingerprints }: Judged,
+  { from, count, changes, fingerprints }: Judged,
   { resource, version }: { resource: Resource; version: Version },
   built: Built,
 ): Promise<ToHold> {
@@ -185,6 +191,7 @@ export async function toHold(
     repository: connection === null ? null : repositoryId(connection.repository, connection.branch),
     commit: snapshot.origin.commit,
     authors: await authorsOf(registry, request, connection),
+    count,
     changes,
     fingerprints,
     preview:

@@ -46,7 +46,7 @@ export const decideOne: Handler = async (call) => {
 
 async function recordOf({ registry, principal, context }: Call, here: HeldHere): Promise<object> {
   const { resource, held, state, decisions, expiresAt } = here;
-  const { id, source, label, from, commit, changes, fingerprints, preview, at } = held;
+  const { id, source, label, from, commit, count, changes, preview, at } = held;
   const why = await whyNotDecide(registry, principal, here);
   return {
     id,
@@ -59,7 +59,7 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     commit,
     authors: [...new Set(held.authors.map(({ name, actor }) => name ?? actor ?? 'somebody who gives no name'))],
     changes,
-    more: Math.max(0, fingerprints.length - changes.length),
+    more: count - changes.length,
     decisions: decisions.map(({ verdict, by, name, reason, at: decidedAt }) => ({
       verdict,
       by,
