@@ -28,10 +28,7 @@ export function toFailure(value: unknown, modules: Readonly<Record<string, unkno
     ? 'memory'
     : /^(?:stack overflow|Maximum call stack)/.test(said)
       ? 'stack'
-      : // After a promise, the interrupt is the reason of the next one.
-        name === 'InternalError' && said === 'interrupted'
-        ? 'steps'
-        : 'exception';
+      : 'exception';
   const lines = [...String(stack ?? '').matchAll(/\(?([^\s()]+):(\d+):\d+\)?$/gm)].map(([, path, line]) => ({
     path: path!,
     line: Number(line),

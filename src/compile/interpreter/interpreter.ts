@@ -118,7 +118,9 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         left = max;
         isInterrupted = false;
         try {
-          return work();
+          const result = work();
+          // Also where only a job of a promise was ended, and the next one rejected.
+          return isInterrupted ? { kind: 'steps', message: '', frames: [] } : result;
         } catch (error) {
           // The interpreter itself gave up, or the stack of this process was full: it is not used again.
           const kind =
@@ -127,10 +129,7 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
           return (broken = { kind, message: '', frames: [] });
         }
       }
-      const failureOf = (handle: QuickJSHandle): Failure => {
-        if (isInterrupted) return { kind: 'steps', message: '', frames: [] };
-        return toFailure(context.dump(handle) as unknown, modules);
-      };
+      const failureOf = (handle: QuickJSHandle): Failure => toFailure(context.dump(handle) as unknown, modules);
       const evaluate = (code: string, path: string, type: 'global' | 'module'): QuickJSHandle | Failure => {
         const result = context.evalCode(code, path, { type });
         return result.error ? failureOf(result.error) : result.value;

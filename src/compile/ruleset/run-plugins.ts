@@ -76,7 +76,7 @@ export async function runPlugins(
       // The walk was stopped: once more, without the rule that was at work.
       const asked = program.call('atWork', null);
       const name = 'value' in asked && typeof asked.value === 'string' ? asked.value.slice(0, maxText) : '';
-      report(`The rule ${JSON.stringify(name)}`, walked.failure);
+      report(name === '' ? 'A plugin' : `The rule ${JSON.stringify(name)}`, walked.failure);
       const rest = without(left, name);
       if (rest === null) return;
       left = rest;

@@ -70,7 +70,7 @@ export function createPool({
 }: PoolOptions): Pool {
   const queue = createFairQueue(children);
   const compiledCode = openCodeCache(trade === 'all' ? codeFolder : null, { fills: hasSpare });
-  const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare, trade });
+  const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare, trade: trade === 'functions' ? 'all' : trade });
   const idle: Child[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();

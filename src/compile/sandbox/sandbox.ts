@@ -52,8 +52,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   let renderer: string | undefined;
   // Started when the first page with code comes.
   const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
-  // Started with the first ruleset that has functions of its own. A snapshot cannot hold the interpreter.
-  const functions = createPool({ children, hasSpare: false, isForeground, mode, codeFolder: null, trade: 'functions' });
+  // Started with the first ruleset that has code. They load the interpreter after the snapshot, which cannot hold it.
+  const functions = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'functions' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
