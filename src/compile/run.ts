@@ -23,7 +23,7 @@ import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/read-overlay.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
-import { sayNoRule } from './ruleset/rule-at-work.ts';
+import { sayNoRule, sayRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
@@ -93,7 +93,10 @@ async function compileEntry(
   const { files: collected, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
   if (overLimit !== null) return refused([overLimit]);
   const isRuleset = isCode(input.entry) || typeAs(collected.get(input.entry), input) === 'rulesets';
+  // Some of what a module can ask of the interpreter can be neither counted nor interrupted.
+  if (interpreter !== null && isRuleset) sayRule(input.entry);
   const code = interpreter === null || !isRuleset ? null : await readCode(input.entry, collected, interpreter, load);
+  sayNoRule();
   const files = code?.files ?? collected;
   const entry = files.get(input.entry);
   if (code?.problems.some(({ severity }) => severity === 'error')) return refused(code.problems);

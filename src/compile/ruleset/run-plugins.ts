@@ -7,6 +7,7 @@ import type { Program } from '../interpreter/interpreter.ts';
 import { createTable } from '../interpreter/table.ts';
 import type { Tree } from '../openapi/redocly.ts';
 import { customAssertions, type Plugin, type PluginRules } from './redocly-plugins.ts';
+import { sayNoRule, sayRule } from './rule-at-work.ts';
 import { ruleOf, sayFailure } from './ruleset-code.ts';
 
 /** A finding, in the shape of Redocly's. */
@@ -58,7 +59,11 @@ export async function runPlugins(
     if (own.rules.length + own.assertions.length === 0) continue;
     const program = programs(run, modules);
     if ('kind' in program) report(`The plugin ${JSON.stringify([...ids][0])}`, program);
-    else runGroup(program, group, own);
+    else {
+      sayRule([...ids].join(', '));
+      runGroup(program, group, own);
+      sayNoRule();
+    }
   }
   return { findings, problems };
 
