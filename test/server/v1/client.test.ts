@@ -251,7 +251,7 @@ test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
   const gate = { blockOn: 'error', ratchet: false, compatibility: 'none', impact: 'warn', approval: 'none' };
-  const defaults = { visibility: 'private', validation: 'strict', ...gate, fromConfiguration: [] };
+  const defaults = { visibility: 'private', validation: 'strict', ...gate, teams: {}, fromConfiguration: [] };
   const settings = { organization: 'acme', ruleset: null, configured: false, ...defaults };
   expect((await client.PATCH('/v1/organization', { body: { ruleset: null } })).data).toEqual(settings);
   expect((await client.GET('/v1/organization')).data).toEqual(settings);
