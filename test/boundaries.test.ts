@@ -121,7 +121,11 @@ describe('the checker', () => {
     ['src/server/app.ts', `import { openMirror } from '../source/mirror.ts';`, 'server may not import source'],
     ['src/server/app.ts', `import { openRegistry } from '../open.ts';`, 'server may not import open'],
     ['src/server/app.ts', `import { createMemoryBucket } from '../store/memory.ts';`, 'server may not import adapters'],
-    ['src/cli/serve/serve-command.ts', `import { openFsBucket } from '../../store/fs.ts';`, 'cli may not import adapters'],
+    [
+      'src/cli/serve/serve-command.ts',
+      `import { openFsBucket } from '../../store/fs.ts';`,
+      'cli may not import adapters',
+    ],
     ['src/registry/read.ts', `import type { Request } from 'express';`, 'express, which is not its to import'],
     [
       'src/registry/read.ts',

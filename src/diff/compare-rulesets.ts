@@ -1,3 +1,4 @@
+import { modulesMember } from '../compile/compile.ts';
 import type { JsonObject } from '../model/json.ts';
 import { digestOfValue } from '../render/canonical.ts';
 import { textOf } from '../render/json-value.ts';
@@ -56,6 +57,10 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
       key === 'extends' ? extendedBy(ruleset).join(', ') || undefined : ruleset[key];
     if (digestOfValue(valueIn(before) ?? null) === digestOfValue(valueIn(after) ?? null)) continue;
     const isText = /^(?:x-)?(?:title|description|documentationUrl)$/.test(key) || key.startsWith('x-');
+    if (key === modulesMember) {
+      add('unknown', 'code-changed', 'The code of its functions is another; what that means cannot be judged.');
+      continue;
+    }
     const [from, to] = [short(valueIn(before)), short(valueIn(after))];
     add(
       isText ? 'docs' : 'unknown',

@@ -130,7 +130,7 @@ function follow(document: JsonObject, pointer: string): { value: unknown; neares
   return { value, nearest };
 }
 
-/** Makes fingerprints of the changes between two documents. */
+/** Makes fingerprints of the changes between two documents. What has no place stands for both of them. */
 function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact) => Digest {
   const digests = new Map<unknown, Digest>();
   function valueAt(document: JsonObject, pointer: string | null): Digest | null {
@@ -140,7 +140,8 @@ function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact)
     digests.set(value, digest);
     return digest;
   }
-  return ({ code, pointers, direction }) => {
+  return ({ code, pointers: at, direction }) => {
+    const pointers = at.before === null && at.after === null ? { before: '', after: '' } : at;
     const sides = [pointers.before, valueAt(before, pointers.before), pointers.after, valueAt(after, pointers.after)];
     return digestOfValue([code, direction, ...sides]);
   };

@@ -413,4 +413,27 @@ describe('rulesets', () => {
       'safe: The rule "a" has severity warn instead of error.',
     ]);
   });
+
+  test('of which only the code changed are compared by it', () => {
+    const withCode = (text: string) => ({ rules: { a: 'error' }, 'x-stele-modules': { 'f.js': text } });
+    const { changes } = compare(withCode('1'), withCode('2'), 'spectral-ruleset');
+    expect(changes).toMatchObject([{ verdict: 'unknown', code: 'code-changed', before: null, after: null }]);
+  });
+});
+
+test('fingerprints tell changes without a place apart, and changes of another side', () => {
+  const prints = (from: Json, to: Json, kind?: 'redocly-ruleset') =>
+    compare(from, to, kind, { enums: 'risky', fingerprints: true }).changes.map(({ fingerprint }) => fingerprint);
+  const ruleset = (one: string, other: string) => ({ rules: { a: { subject: one }, b: { subject: other } } });
+  const [a] = prints(ruleset('Info', 'Info'), ruleset('Tag', 'Info'), 'redocly-ruleset');
+  const [b] = prints(ruleset('Info', 'Info'), ruleset('Info', 'Tag'), 'redocly-ruleset');
+  expect(a).toMatch(/^sha256:/);
+  expect(a).not.toBe(b);
+  const named = (text: string) => giving({ type: 'object', properties: { name: { type: text } } });
+  const renamed = (text: string) => ({ ...named(text), info: { title: 'Other', version: '2' } });
+  expect(prints(named('string'), named('integer'))).toEqual(
+    prints(named('string'), renamed('integer')).filter(Boolean),
+  );
+  expect(prints(named('string'), named('integer'))).not.toEqual(prints(named('string'), named('boolean')));
+  expect(prints(named('string'), named('integer'))).not.toEqual(prints(named('number'), named('integer')));
 });
