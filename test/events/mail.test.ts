@@ -89,7 +89,9 @@ test('a person gets a mail about what they watch, once, however many processes t
   await publishVersion(registry, '@acme/apis/pay-in', '1.1.0');
   await deliver(registry);
   expect(server.mails).toHaveLength(1);
-  await expect(unsubscribe(registry, `A${token.slice(1)}A`, null)).rejects.toThrow('not valid');
+  await expect(unsubscribe(registry, `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`, null)).rejects.toThrow(
+    'not valid',
+  );
 });
 
 test('the link in a mail asks first, and mail programs unsubscribe with one request', async () => {

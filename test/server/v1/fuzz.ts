@@ -54,6 +54,7 @@ const fitting: Record<string, readonly unknown[]> = {
   document: [
     ...labels.map((label) => documentOf(label)),
     { refuse: 'No.' },
+    { refuse: 'Never.' },
     { openapi: '3.1.0' },
     documentOf(null, 'Two'),
   ],
