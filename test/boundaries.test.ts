@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { checkBoundaries, readMap } from './boundaries.ts';
@@ -15,6 +16,18 @@ describe('the house', () => {
   test('keeps its boundaries', () => {
     expect(sources.length).toBeGreaterThan(15);
     expect(checkBoundaries(sources, map)).toEqual([]);
+  });
+
+  test('loads the server only for commands that need it: others take as long to start as to answer', () => {
+    const texts = new Map(sources.map(({ path, text }) => [path, text]));
+    const loaded = new Set(['src/cli/run-command-line.ts']);
+    for (const path of loaded)
+      for (const [, from = ''] of (texts.get(path) ?? '').matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '([^']+)';/gm,
+      ))
+        loaded.add(from.startsWith('.') ? posix.join(posix.dirname(path), from) : from);
+    expect(loaded).toContain('src/cli/program.ts');
+    expect([...loaded].filter((name) => name === 'express' || name.startsWith('src/server/login/'))).toEqual([]);
   });
 
   test('asks the policy about reading in one file only', () => {

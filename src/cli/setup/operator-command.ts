@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
-import { signInLink } from '../../server/login/local-login.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 
@@ -22,6 +21,7 @@ export function operatorCommand(): Command {
           'malformed',
           'At which address does it run? Use --registry http://127.0.0.1:7700, as `stele serve` printed it.',
         );
+      const { signInLink } = await import('../../server/login/local-login.ts');
       const link = await withStore(command, async (registry) => url + signInLink(registry, url));
       if (json) return printJson({ link });
       print(link);
