@@ -116,7 +116,7 @@ function existing(document: JsonObject, pointer: string | null): string | null {
   return pointer === null ? null : follow(document, pointer).nearest;
 }
 
-/** The value at a pointer, undefined if there is none, and the pointer of the nearest place that there is. */
+/** The value at a pointer, or undefined, and the pointer of the last place on the way to it that exists. */
 function follow(document: JsonObject, pointer: string): { value: unknown; nearest: string } {
   let value: unknown = document;
   let nearest = '';

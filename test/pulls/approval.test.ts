@@ -8,6 +8,7 @@ import { decide, listHeld } from '../../src/registry/approval/decide.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
 import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
@@ -188,6 +189,18 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(await listHeld(registry, approver, 'acme')).toMatchObject([{ state: 'waiting' }]);
   });
 
+  test('waits after its version was yanked, too: whoever may publish may yank', async () => {
+    const { registry, push, sync, held, labels } = await scene();
+    push(api('1.1.0', '/a', '/b', '/c'));
+    await sync();
+    const yanked = { state: 'yanked', reason: 'Not needed.' } as const;
+    await changeStatus(registry, pay, '1.1.0', yanked, { actor: `user:${ann.name}`, origin: null });
+    push(api('1.2.0', '/a', '/b'));
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.1.0']);
+    expect(await held()).toMatchObject([{ held: { from: '1.1.0', count: 1 } }]);
+  });
+
   test('of a merge is not approved by the author of what was merged', async () => {
     const { push, sync, decideAs, source } = await scene();
     const files = { 'stele.yaml': settings, 'pay.yaml': api('2.0.0', '/a') };
@@ -217,7 +230,7 @@ describe('a breaking change of a resource that wants approval', () => {
     const files = { 'stele.yaml': text, 'pay.yaml': api('2.0.0', '/a') };
     source.tag(url, 'v2.0.0', source.push(url, files, { people: [ann, ann] }));
     await sync();
-    expect(await held()).toMatchObject([{ held: { source: 'tag 2.0.0', repository } }]);
+    expect(await held()).toMatchObject([{ held: { source: 'tag 2.0.0' } }]);
     await sync();
     expect(await labels()).toEqual(['1.0.0']);
     await decideAs(approver, 'approved');
@@ -289,7 +302,7 @@ test('a pull request says that it waits, and passes once it is approved', async 
   await checked(head);
   const told = () => host.told.filter((each) => each.commit === head && each.name.endsWith('pay'));
   await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'failure', title: /^Waits for approval/ }));
-  expect(await held()).toMatchObject([{ held: { source: 'pull 7', repository, commit: head } }]);
+  expect(await held()).toMatchObject([{ held: { source: 'pull 7', commit: head } }]);
   await decideAs(approver, 'approved');
   await queue.checkAgain('acme', repository, head);
   await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'success' }));

@@ -26,8 +26,7 @@ export interface Held {
   label: string;
   /** Label of the version that it was compared with. */
   from: string;
-  /** `repositoryId` of its repository. Null: an upload. */
-  repository: string | null;
+  /** Null: an upload. */
   commit: string | null;
   authors: HeldAuthor[];
   /** How many changes there are. */

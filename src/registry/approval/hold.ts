@@ -16,7 +16,6 @@ import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
 import { findLayer } from '../../model/artifact.ts';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
-import { repositoryId } from '../../model/connection.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { findingKey } from '../../model/gate.ts';
 import { parseJson } from '../../model/json.ts';
@@ -81,8 +80,8 @@ export async function judgeChanges(
 ): Promise<Judged | null> {
   if (existing === null || (request.isPast ?? false)) return null;
   if ((await gateOf(registry, existing)).approval !== 'required') return null;
-  const before = comparedWith(next.resource, next.version);
-  if (before === null && existing.versions.some(isOffered)) return null;
+  const before = comparedWith(unyanked(next.resource), next.version);
+  if (before === null && unyanked(existing).versions.some(isOffered)) return null;
   if (existing.versions.length === 0) return null;
   const { isAwaited = false, signal } = request;
   const artifact = compiled.artifact!;
@@ -108,6 +107,14 @@ export async function judgeChanges(
     fingerprints,
     decisions: decisions.filter((decision) => decision.fingerprints.some((one) => fingerprints.includes(one))),
   };
+}
+
+/** As if nothing was yanked: whoever may publish may yank, and would choose what their version is compared with. */
+function unyanked(resource: Resource): Resource {
+  const versions = resource.versions.map((version): Version =>
+    version.status.state === 'yanked' ? { ...version, status: { state: 'active' } } : version,
+  );
+  return { ...resource, versions };
 }
 
 type Fingerprinted = HeldChange & { fingerprint: Digest };
@@ -188,7 +195,6 @@ export async function toHold(
   return {
     label: version.label,
     from,
-    repository: connection === null ? null : repositoryId(connection.repository, connection.branch),
     commit: snapshot.origin.commit,
     authors: await authorsOf(registry, request, connection),
     count,

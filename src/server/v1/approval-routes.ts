@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
 import type { Decision } from '../../model/versions/approval.ts';
-import { repositoryName } from '../../model/connection.ts';
+import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
 import { decide, findHeld, listHeld, whyNotDecide, type HeldHere } from '../../registry/approval/decide.ts';
@@ -36,10 +36,13 @@ export const decideOne: Handler = async (call) => {
   const { context, registry, principal, org, path, author } = call;
   const given = bodyOf<Pick<Decision, 'verdict' | 'reason'>>(call);
   const decided = await decide(registry, principal, org, path['approval']!, given, author);
-  const { repository, source, commit } = decided.held;
-  if (repository !== null) {
-    if (source.startsWith('pull ')) await context.queue.checkAgain(org, repository, commit!);
-    else await context.queue.request(org, repository, 'manual');
+  const { source, commit } = decided.held;
+  const { connection } = decided.resource;
+  if (connection !== null && commit !== null) {
+    // Where it is connected now: the repository may have another name since.
+    const id = repositoryId(connection.repository, connection.branch);
+    if (source.startsWith('pull ')) await context.queue.checkAgain(org, id, commit);
+    else await context.queue.request(org, id, 'manual');
   }
   return { status: 200, body: await recordOf(call, decided) };
 };

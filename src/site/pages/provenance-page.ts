@@ -35,6 +35,7 @@ export async function provenancePage(site: Site, granted: GrantedVersion): Promi
     commit: version.commit ?? null,
     specification: specificationOf(config),
     provenance: provenanceOf(config),
+    approvals: provenance.approvals ?? [],
     files: Object.entries(provenance.blobs).map(([path, blob]) => ({
       path,
       blob,

@@ -236,7 +236,7 @@ async function makeResources(registry: TestRegistry): Promise<void> {
 
 async function holdVersion(registry: TestRegistry, slug: string, id: string): Promise<void> {
   const at = registry.now().toISOString();
-  const from = { source: 'upload', label: '2.0.0', from: '1.0.0', repository: null, commit: null, authors: [] };
+  const from = { source: 'upload', label: '2.0.0', from: '1.0.0', commit: null, authors: [] };
   const held = { id, ...from, count: 0, changes: [], fingerprints: [digestOf(slug)], preview: null, at };
   await registry.refs.update<Approvals>(approvalsRef({ org: 'acme', type: 'apis', slug }), () => ({
     value: { held: [held], decisions: [] },
