@@ -1,6 +1,6 @@
 import { execFile, fork, type ExecFileException } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cpSync, existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,14 +37,15 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
     await mkdir(source);
     for (const name of await readdir(root)) {
       if (/^(?:\..*|node_modules|dist|coverage|test)$/.test(name)) continue;
-      await cp(join(root, name), join(source, name), { recursive: true });
+      cpSync(join(root, name), join(source, name), { recursive: true });
     }
     await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
     const packed = await npm(source, 'pack', '--json', '--pack-destination', home);
     const [report] = readPackReport(packed.stdout);
     files = report.files.map(({ path }) => path);
+    // At once: file by file it takes four times as long.
     for (const path of [...(await readProductionPackages()), 'node_modules/.bin']) {
-      await cp(join(root, path), join(folder, path), { recursive: true, verbatimSymlinks: true });
+      cpSync(join(root, path), join(folder, path), { recursive: true, verbatimSymlinks: true });
     }
     await writeFile(join(folder, 'package.json'), '{}');
     await npm(folder, 'install', '--offline', '--ignore-scripts', join(home, report.filename));

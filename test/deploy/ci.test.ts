@@ -109,10 +109,11 @@ async function write(path: string) {
   await writeFile(join(folder, 'work/apis/pay.yaml'), document(path));
 }
 
-/** Runs a command of a job, with nothing in its environment but what the host gives. */
+/** Runs a command of a job, with nothing in its environment but what the host gives, and where compiled code is kept. */
 async function shell([command, ...args]: string[], env: Record<string, string>) {
   const path = `${join(folder, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`;
-  const child = spawn(command!, args, { cwd: join(folder, 'work'), env: { PATH: path, HOME: folder, ...env } });
+  const own = { PATH: path, HOME: folder, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+  const child = spawn(command!, args, { cwd: join(folder, 'work'), env: { ...own, ...env } });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, stdout, stderr };
 }

@@ -60,6 +60,7 @@ async function openClone() {
   const env = {
     PATH: `${tools}:${process.env['PATH']}`,
     HOME: tools,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE']!,
     XDG_CACHE_HOME: one.cache,
     STELE: 'stele',
     STELE_REGISTRY: '',
