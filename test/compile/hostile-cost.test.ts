@@ -34,8 +34,8 @@ describe('what is made to be dear is refused cheaply', () => {
     ['schema/ref-chain/3.1', 'limit-references'],
     ['schema/ref-into-chain/3.0', 'limit-references'],
     ['schema/ref-loop/3.1', 'limit-references'],
-    ['schema/ref-chain/2020-12', 'limit-references'],
     ['yaml/alias-over/3.0', 'limit-aliases'],
+    ['schema/ref-chain/2020-12', 'limit-references'],
     ['schema/ref-items-chain/3.1', 'limit-depth'],
     ['yaml/merge-bomb/3.0', 'limit-nodes'],
     ['yaml/merge-wide/schema', 'limit-nodes'],
@@ -45,21 +45,21 @@ describe('what is made to be dear is refused cheaply', () => {
     ['yaml/pointer-bomb/3.0', 'limit-pointer'],
     ['json/pointer-bomb/3.0', 'limit-pointer'],
     ['yaml/braces-wrong/3.0', 'yaml-syntax'],
-    ['ruleset/redocly-trial-failing', 'schema'],
+    ['ruleset/redocly-where', 'limit-rules'],
     ['ruleset/redocly-rules', 'limit-rules'],
     ['ruleset/redocly-unknown', 'limit-rules'],
-    ['ruleset/redocly-where', 'limit-rules'],
+    ['ruleset/redocly-trial-failing', 'schema'],
     ['schema/not-schemas/2020-12', 'schema'],
     ['schema/wrong-members/2020-12', 'schema'],
     ['schema/wrong-unions/3.0', 'struct'],
     ['schema/wrong-members/3.0', 'struct'],
     ['json/arrays-empty/3.0', 'struct'],
-    ['schema/ref-missing/2020-12', 'ref-unresolved'],
     ['openapi/own-uris/3.1', 'ref-scheme'],
+    ['schema/ref-missing/2020-12', 'ref-unresolved'],
   ] as const;
 
-  // All of them; else every fifth.
-  test.each(sampleOf(cases, 5))('%s: %s', async (name, rule) => {
+  // In CI every other, which are all of the rules; else every fifth. `scripts/hostile.ts` compiles more than these.
+  test.each(sampleOf(cases, 5, 0, 2))('%s: %s', async (name, rule) => {
     const found = await costOf(name);
     expect(found).toMatchObject({ isPublished: false, rule });
     expect(found.seconds).toBeLessThan(budget);

@@ -14,7 +14,7 @@ import { createAnswerCache } from '../../src/registry/answer-cache.ts';
 import { newId } from '../../src/registry/registry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
-import { isThorough } from '../thorough.ts';
+import { isEverything, isThorough } from '../thorough.ts';
 import { createFaultyPorts, unheardDuring, type FaultyPorts } from './faulty-ports.ts';
 
 /**
@@ -78,7 +78,7 @@ async function work(ports: FaultyPorts, begin: () => void): Promise<string | nul
   return state === 'succeeded' ? null : detail;
 }
 
-const step = isThorough ? 1 : 4;
+const step = isEverything ? 1 : isThorough ? 2 : 4;
 
 test.each([false, true])('bug: %s', async (isBug) => {
   const ports = createFaultyPorts();

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { live, shrink } from './live.ts';
-import { isThorough } from '../thorough.ts';
+import { isEverything, isThorough } from '../thorough.ts';
 
-const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
-const steps = Array.from({ length: isThorough ? 300 : 100 }, (_, at) => at);
+// Short in every run; in CI some that are longer. A run of everything lives twenty long ones, and `scripts/life.ts` any others.
+const seeds = Array.from({ length: isEverything ? 20 : 8 }, (_, at) => at + 1);
+const steps = Array.from({ length: isEverything ? 300 : isThorough ? 200 : 60 }, (_, at) => at);
 
 test.for(seeds)('life %i is as the documentation promises', async (seed) => {
   const lived = await live(seed, steps);

@@ -49,7 +49,7 @@ const folders = [
 ];
 
 /**
- * Every document; in CI every sixth of each folder, else every twentieth; one also in the sandbox. The largest
+ * Every document; in CI every twelfth of each folder, else every twentieth; one also in the sandbox. A long one
  * is in the sandbox of `test/e2e/browser/pages.test.ts`.
  */
 describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the corpus is not there', () => {
@@ -57,7 +57,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
     '%s: every page is well-formed, has each id once, and every link on it leads to its place',
     (folder) => {
       let pages = 0;
-      for (const file of sampleOf(filesBelow(folder), 20, 0, 6)) {
+      for (const file of sampleOf(filesBelow(folder), 20, 0, 12)) {
         const value = readOrNull(file);
         if (!isDocument(value)) continue;
         const document = published(value);
@@ -82,7 +82,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
   });
 
   it('everything that is not a document, or a broken one, has a page too', () => {
-    for (const file of sampleOf(filesBelow('invalid'), 6, 0, 2)) {
+    for (const file of sampleOf(filesBelow('invalid'), 6, 0, 4)) {
       const value = readOrNull(file);
       const rendered = renderDocument(published(value));
       expect([file, rendered === null]).toEqual([file, !isDocument(value)]);

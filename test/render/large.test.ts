@@ -124,7 +124,7 @@ const documents: [name: string, document: () => unknown, truncated: boolean][] =
 const hard = ['[', '![', '*a _b', '`', '``a`', '<', '<a href="', '[a](', '[a](<b', '- ', '> ', '1. ', '|a', '\\', '&', '&amp', '**x* ', '[x]: ', '~~~', '# ', '<!--', '_a*', '![[]()', '](', '\n', '    ', '\t', '<b>', '<p ', '~', '<pre>', '<table>', '<tr><td>', '<ul><li>', '<br>\n    ']; // prettier-ignore
 
 /** Characters of a description of these. */
-const longest = isEverything ? 60_000 : isThorough ? 30_000 : 6000;
+const longest = isEverything ? 60_000 : isThorough ? 10_000 : 6000;
 
 /**
  * What takes many seconds, and what is cut or not by the same walls as others are: CI and a run of everything render them. What is
