@@ -8,9 +8,10 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.ca
 
 const files = ['test/**/*.test.ts'];
 
-/** They look at their whole process, such as its memory, or replace a module: each has a process of its own. */
+/** They look at their whole process, such as its memory, replace a module, or leave gigabytes: each has a process of its own. */
 const alone = [
   'test/compile/sandbox/spare.test.ts',
+  'test/lives/lives.test.ts',
   'test/server/read/page-keeping.test.ts',
   'test/source/command.test.ts',
   'test/store/turns.test.ts',
