@@ -22,7 +22,7 @@ const families = {
   'flat schemas': pairs({ deep: false }),
   'deep schemas': pairs({ deep: true }),
 };
-const runs = 400 * timesAsMany;
+const runs = 200 * timesAsMany;
 
 /** Runs something for pairs of a family, each as documents of two dialects. */
 function forPairs(

@@ -110,7 +110,7 @@ describe.skipIf(!canRun).for(isEverything ? ['/sub', ''] : ['/sub'])(
         for (const [name, accept] of Object.entries(accepts)) {
           // A search that programs ask for is work, and nginx does none.
           if (path === '/search' && name !== 'browser') continue;
-          for (const coding of sampleOf(asked, 2, turn++, 2)) {
+          for (const coding of sampleOf(asked, 4, turn++, 4)) {
             const question = `${path} as ${name}, ${coding ?? 'no coding'}`;
             found.push(...differences(question, await both(path, { Accept: accept, 'Accept-Encoding': coding })));
           }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Resource } from '../../src/model/resource.ts';
@@ -19,8 +20,9 @@ import {
   type Files,
 } from './damaged-store.ts';
 import { createTestQueue } from './registry.ts';
+import { isEverything } from '../thorough.ts';
 
-// Each kind of key × each damage × at rest and while a server runs. `damage-table.tsv` says what is served, whether a
+// Each kind of key × each damage, by turns at rest and while a server runs; both where everything is tested. `damage-table.tsv` says what is served, whether a
 // change is taken, what fsck says and what a repair leaves; the promises below hold for every row.
 
 let files: Files;
@@ -72,9 +74,11 @@ const labelsIn = async (bucket: Bucket) =>
     ({ label }) => label,
   );
 
-const cases = kindsOfKeys.flatMap((kind) =>
-  damages.flatMap((how) => (['at rest', 'while running'] as const).map((when) => ({ kind, how, when }))),
-);
+const cases = kindsOfKeys
+  .flatMap((kind) =>
+    damages.flatMap((how) => (['at rest', 'while running'] as const).map((when) => ({ kind, how, when }))),
+  )
+  .filter(({ when }, at) => isEverything || (when === 'at rest') === (Math.floor(at / 2) % 2 === 0));
 
 test.each(cases)('$kind: $how, $when', async ({ kind, how, when }: (typeof cases)[number]) => {
   const bucket = await bucketOf(files);
@@ -150,6 +154,10 @@ function textOf(all: Files): string {
 }
 
 test('what becomes of each is as the table says', async () => {
+  const table = new URL('damage-table.tsv', import.meta.url);
+  const known = (await readFile(table, 'utf8')).split('\n');
+  expect(rows).toHaveLength(cases.length);
+  if (!isEverything) return expect(rows).toEqual(known.filter((line) => rows.includes(line)));
   const header = ['key', 'damage', 'when', 'reads', 'a change', 'told', 'fsck', 'repaired'].join('\t');
   await expect(`${[header, ...rows].join('\n')}\n`).toMatchFileSnapshot('damage-table.tsv');
 });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
-import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
+import { isEverything, isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const corpus = '../shared/corpus/openapi';
@@ -16,8 +16,8 @@ const why = isThere ? whySkipped : ' (skipped: there is no corpus)';
 const origin = { repository: 'https://github.com/acme/apis.git', commit: '0123456789abcdef0123456789abcdef01234567' };
 
 /**
- * Small, a 3.1, the largest: file, an operation of it by words of its summary, and where that leads. `npm test` looks at the small one
- * in a browser; `test/render/corpus.test.ts` renders all of them.
+ * Small, a 3.1, a long one, the largest: file, an operation of it by words of its summary, and where that leads. `npm test` looks at the
+ * small one in a browser, CI at three, and a run of everything at all; `test/render/corpus.test.ts` renders all of them.
  */
 const documents = [
   {
@@ -35,13 +35,20 @@ const documents = [
     heading: /^Train Travel API/,
   },
   {
+    slug: 'zoom',
+    file: 'huge/zoom-us-oneline.json.gz',
+    words: 'create a sub account',
+    hash: '#operation/accountCreate',
+    heading: /^Zoom API/,
+  },
+  {
     slug: 'github',
     file: 'huge/api.github.com.json.gz',
     words: 'create organization repository',
     hash: '#operation/repos-create-in-org',
     heading: /^GitHub/,
   },
-].filter(({ slug }) => isThorough || slug === 'petstore');
+].filter(({ slug }) => slug === 'petstore' || (isThorough && (isEverything || slug !== 'github')));
 
 function read(file: string): string {
   const bytes = readFileSync(`${corpus}/${file}`);
@@ -95,7 +102,8 @@ const looks = [
 
 describe.skipIf(!canRun)(`the page of an API${why}`, () => {
   describe.for(documents)('$slug', ({ slug, heading, words, hash }) => {
-    const isHuge = slug === 'github';
+    const operations = slug === 'zoom' ? 300 : slug === 'github' ? 900 : undefined;
+    const isHuge = operations !== undefined;
     const own = slug === 'petstore' ? looks : looks.slice(0, isHuge ? 1 : 2);
     // axe-core takes seconds for each: `npm test` sees each document in one look.
     test.for(sampleOf(own, own.length, slug === 'petstore' ? 1 : 0))(
@@ -111,7 +119,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
         if (width < 1200) await page.getByText('About this version').click();
         expect(await page.locator('#versions h2').isVisible()).toBe(true);
         // A long document has an overview: a line for each operation, which leads to its page.
-        expect(await page.locator(isHuge ? '.index > li' : '.operation').count()).toBeGreaterThan(isHuge ? 900 : 3);
+        expect(await page.locator(isHuge ? '.index > li' : '.operation').count()).toBeGreaterThan(operations ?? 3);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(wrong).toEqual([]);
         // Of hundreds of operations the first of each group stands for all: axe looks at every element.

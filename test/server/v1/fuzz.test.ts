@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { isThorough } from '../../thorough.ts';
+import { isEverything } from '../../thorough.ts';
 import { fuzz } from './fuzz.ts';
 
 /** `scripts/fuzz.ts` sends more. */
-const count = isThorough ? 1500 : 1000;
+const count = isEverything ? 1500 : 1000;
 
 test(`${count} requests drawn from the description: no 5xx, and no answer that it does not allow`, async () => {
   const { statuses, breaches } = await fuzz(count, 20_261_127);
