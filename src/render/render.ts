@@ -17,7 +17,7 @@
 //   limits        <span>: constraints and default of a value
 //   values        <p> or <details>: an enum's values or short examples, each a <code>
 //   response      <details>, or <p> where there is no more to say: <b class="status s2"> (s1 to s5; sx for others) and a description
-//   media         <div>: one body: <code> of each media type, .type, then the schema and examples
+//   media         <div>: one body: <code> of each media type, .type, then the schema and examples; bodies that differ are .answers
 //   of            <code>: the media type of a body that has one, in the heading or the summary above it
 //   auth          <p>: what an operation needs for authorization
 //   about         <div> of an operation: its description, before .samples and .parts
@@ -25,7 +25,7 @@
 //   base          <span>: the URL of the server, before the path
 //   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers; data-example
 //                 is the name of the example that the request has, if there are others
-//   answers       <div>: bodies of responses, each an .answer, of which one is open at a time; of several examples of one status,
+//   answers       <div>: tabs: bodies of responses, each an .answer, of which one is open at a time; of several examples of one status,
 //                 that status has .answers of its own
 //   answer        <details>: the body of a response, <pre><code>; a <span> in its <summary> may be left out while it is closed
 //   example       <details>: one example, <pre><code>

@@ -267,7 +267,7 @@ function addUnfold(place, part) {
   button.textContent = 'Expand all';
   button.addEventListener('click', () => {
     const isOpen = button.textContent === 'Expand all';
-    for (const details of part.querySelectorAll('details')) details.open = isOpen;
+    for (const details of part.querySelectorAll('details:not(.answer)')) details.open = isOpen;
     button.textContent = isOpen ? 'Collapse all' : 'Expand all';
   });
   place.append(button);

@@ -163,11 +163,40 @@ test('a sample has what is required, all the way down', () => {
 test('what one part of allOf requires may be described by another', () => {
   const schema = {
     allOf: [
-      { type: 'object', properties: { name: { type: 'string' }, id: { type: 'integer' } } },
+      { type: 'object', properties: { names: { type: 'array' }, id: { type: 'integer' } } },
       { required: ['id'] },
     ],
   };
   expect(sampleOf(schemasOf({}), schema)).toEqual({ id: 1 });
+});
+
+test('a request has some of what is optional: what is plain, or the author gave', () => {
+  const plain = (from: number, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${from + at}`, { type: 'boolean' }]));
+  const properties = {
+    list: { type: 'array', items: { type: 'string' } },
+    tags: { type: 'array', items: { type: 'string' }, example: ['red'] },
+    old: { type: 'string', deprecated: true },
+    code: { type: 'string', pattern: '^(?=a)b' },
+    id: { type: 'string', readOnly: true },
+    size: { type: 'integer', default: 5 },
+    name: { type: 'string' },
+    inside: { type: 'object', required: ['a'], properties: { a: { type: 'string' }, ...plain(0, 9) } },
+    ...plain(10, 20),
+  };
+  const schema = { type: 'object', required: ['name', 'inside'], properties };
+  const sample = sampleOf(schemasOf({}), schema) as { inside: object };
+  expect(Object.keys(sample).slice(0, 5)).toEqual(['tags', 'size', 'name', 'inside', 'f10']);
+  expect([Object.keys(sample).length, Object.keys(sample.inside).length]).toEqual([12, 6]);
+  // One of two alternatives: what it does not require may be the other's.
+  const either = { ...schema, oneOf: [{ required: ['size'] }, { required: ['f10'] }] };
+  expect(Object.keys(sampleOf(schemasOf({}), either) as object)).toEqual(['size', 'name', 'inside']);
+});
+
+test('a body that may be any object is not empty', () => {
+  expect(sampleOf(schemasOf({}), { type: 'object' })).toEqual({ key: 'string' });
+  expect(sampleOf(schemasOf({}), { type: 'object', additionalProperties: false })).toEqual({});
+  expect(sampleOf(schemasOf({}), { type: 'object' }, 'response')).toEqual({});
 });
 
 test('a sample is not null where it can be something', () => {

@@ -13,7 +13,7 @@ import {
 } from './operation-view.ts';
 import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
-import { samplesHtml, statusHtml } from './sample-html.ts';
+import { samplesHtml, statusHtml, tabsHtml } from './sample-html.ts';
 import { baseOf } from './sample-request.ts';
 import { giveBack, roomFor, shareOf, type Room } from '../schema/room.ts';
 import { flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
@@ -30,7 +30,7 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     ${urlHtml(operation, baseOf(page.document, operation, view))}
     ${aboutHtml(page, operation, view)}
     ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
-    <div class="parts">${partsHtml(page, operation, view)}</div>
+    <div class="parts">${partsHtml(page, operation, view, anchor)}</div>
   </section>`;
 }
 
@@ -72,12 +72,12 @@ function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   return lengthOf(words) === 0 ? nothing : markup`<div class="about">${words}</div>`;
 }
 
-function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
+function partsHtml(page: Page, operation: ApiOperation, view: OperationView, anchor: string): Html {
   const room = roomFor(page.inlineRows);
   return markup`${serversHtml(view.servers, baseOf(page.document, operation, view))}${securityHtml(
     page,
     securityOf(page, operation, view),
-  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, operation.isWebhook)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
+  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor, isReceived: operation.isWebhook })}${responsesHtml(page, view.responses, room, anchor)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
 }
 
 function callbackHtml(page: Page, { name, operations, from }: Callback): Html {
@@ -95,9 +95,9 @@ function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
     ${page.descriptions.block(
       view.description || summaryOf(operation, 300),
       5,
-    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, true)}${examplesHtml(
+    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor: null, isReceived: true })}${examplesHtml(
       (view.body?.media ?? []).flatMap(({ examples }) => examples),
-    )}${responsesHtml(page, view.responses, room)}
+    )}${responsesHtml(page, view.responses, room, null)}
   </details>`;
 }
 
@@ -179,12 +179,18 @@ function parameterHtml(page: Page, parameter: Parameter, room: Room): Html {
 }
 
 /** The body of a request; that of a webhook is received, so it has what the API itself writes. */
-function bodyHtml(page: Page, { body }: OperationView, room: Room, isReceived = false): Html {
+function bodyHtml(
+  page: Page,
+  { body }: OperationView,
+  room: Room,
+  { anchor, isReceived }: { anchor: string | null; isReceived: boolean },
+): Html {
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
   const hides = isReceived ? 'writeOnly' : 'readOnly';
-  const media = onceIn(page, room, body.from, `body ${hides}`, () =>
-    mediaHtml(page, body.media, room, 0.5, hides, leastRows),
+  const choice = anchor === null || body.media.length < 2 ? null : `${anchor}/body`;
+  const media = onceIn(page, room, body.from, `body ${hides} ${choice}`, () =>
+    mediaHtml(page, body.media, room, { part: 0.5, hides, least: leastRows, choice }),
   );
   return markup`<h4>Request body${flag}${onlyTypeHtml(body.media)}</h4>
     ${page.descriptions.block(body.description, 5)}${media}`;
@@ -206,22 +212,33 @@ function onlyTypeHtml(media: readonly Media[]): Html {
 /** Minimum number of rows of a body and of the first answer: what readers look for is never behind a link. */
 const leastRows = 150;
 
-/** Bodies, which may use this part of the room for named schemas. `least`: rows of each that it has in any case. */
-function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides'], least = 0): Html {
+/** How bodies are shown. `least`: rows of each that it has in any case. `choice`: names the tabs of bodies that differ; null: no tabs. */
+interface Bodies {
+  part: number;
+  hides: Room['hides'];
+  least: number;
+  choice: string | null;
+}
+
+/** Bodies, which may use a part of the room for named schemas. */
+function mediaHtml(page: Page, all: readonly Media[], room: Room, { part, hides, least, choice }: Bodies): Html {
   const share = { ...shareOf(room, part), hides };
-  const html = joinHtml(
-    all.map(({ types, schema, itemSchema }) => {
-      const isOnly = all.length === 1 && types.length === 1;
-      const codes = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code>`);
-      const names = isOnly ? nothing : markup`${joinHtml(codes, markup` or `)} `;
-      const whole = schema === undefined ? nothing : treeHtml(page, schema, share, least);
-      const items =
-        itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share, least)}`;
-      return markup`<div class="media">${names}${whole}${items}</div>`;
-    }),
-  );
+  const bodies = all.map(({ types, schema, itemSchema }) => {
+    const codes = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code>`);
+    const whole = schema === undefined ? nothing : treeHtml(page, schema, share, least);
+    const items =
+      itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share, least)}`;
+    const names = joinHtml(codes, markup` or `);
+    return { names, tree: markup`${whole}${items}` };
+  });
   giveBack(room, share);
-  return html;
+  const isOnly = all.length === 1 && all[0]!.types.length === 1;
+  if (choice === null || all.length === 1 || bodies.every(({ tree }) => lengthOf(tree) === 0))
+    return joinHtml(
+      bodies.map(({ names, tree }) => markup`<div class="media">${isOnly ? nothing : markup`${names} `}${tree}</div>`),
+    );
+  const tabs = bodies.map(({ names, tree }) => markup`<summary>${names}</summary><div class="media">${tree}</div>`);
+  return tabsHtml(tabs, choice);
 }
 
 function treeHtml(page: Page, schema: unknown, share: Room, least: number): Html {
@@ -231,28 +248,31 @@ function treeHtml(page: Page, schema: unknown, share: Room, least: number): Html
   return html;
 }
 
-function responsesHtml(page: Page, responses: readonly Response[], room: Room): Html {
+function responsesHtml(page: Page, responses: readonly Response[], room: Room, anchor: string | null): Html {
   if (responses.length === 0) return nothing;
   const opened = responses.find(({ status }) => status.startsWith('2')) ?? responses[0];
   // The response that readers look for has room first; the others are often the same problem.
   const main = shareOf(room, 0.6);
   const others = responses.length - 1;
   return markup`<h4>Responses</h4>
-    ${responses
-      .slice(0, 200)
-      .map((response) =>
-        response === opened
-          ? responseHtml(page, response, true, main, 1)
-          : responseHtml(page, response, false, room, 1 / others),
-      )}`;
+    ${responses.slice(0, 200).map((response) => {
+      const isOpen = response === opened;
+      const choice = anchor === null || response.media.length < 2 ? null : `${anchor}/response/${response.status}`;
+      const part = isOpen ? 1 : 1 / others;
+      return responseHtml(page, response, isOpen ? main : room, { isOpen, part, choice });
+    })}`;
 }
 
-function responseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
-  const form = `response ${response.status} ${isOpen} ${part}`;
-  return onceIn(page, room, response.from, form, () => wholeResponseHtml(page, response, isOpen, room, part));
+interface Showing extends Pick<Bodies, 'part' | 'choice'> {
+  isOpen: boolean;
 }
 
-function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
+function responseHtml(page: Page, response: Response, room: Room, showing: Showing): Html {
+  const form = `response ${response.status} ${showing.isOpen} ${showing.part} ${showing.choice}`;
+  return onceIn(page, room, response.from, form, () => wholeResponseHtml(page, response, room, showing));
+}
+
+function wholeResponseHtml(page: Page, response: Response, room: Room, { isOpen, part, choice }: Showing): Html {
   const { status, description, headers, media, links } = response;
   const { html: words, isWhole } = page.descriptions.line(description);
   const start = markup`${statusHtml(status)} ${words}${onlyTypeHtml(media)}`;
@@ -268,7 +288,7 @@ function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room
       ({ name, target, description: text }) =>
         markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${page.descriptions.line(text).html}</p>`,
     );
-  const parts = markup`${rest}${list}${mediaHtml(page, media, room, part, 'writeOnly', isOpen ? leastRows : 0)}${linked}`;
+  const parts = markup`${rest}${list}${mediaHtml(page, media, room, { part, hides: 'writeOnly', least: isOpen ? leastRows : 0, choice })}${linked}`;
   if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;
   const summary = markup`<summary>${start}</summary>`;
   return isOpen

@@ -99,7 +99,7 @@ function answersHtml(answers: readonly Answer[], anchor: string): Html {
 }
 
 /** Summaries with what they show, of which one is open at a time. */
-function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
+export function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
   const all = tabs.map((tab, at) => {
     if (tabs.length === 1) return markup`<details class="answer" open>${tab}</details>`;
     return at === opened

@@ -12,7 +12,7 @@ const maxMembers = { request: 12, response: 40 };
 const maxSchemas = { optional: 200, required: 1000 };
 const maxItems = 12;
 
-/** What a sample is of: a request has what is required and no read-only members. */
+/** What a sample is of: a request has what is required, what is simple beside it, and no read-only members. */
 type Side = 'request' | 'response';
 
 /** How many schemas were read. */
@@ -31,7 +31,7 @@ export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'reques
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
   if (!isObject(schema) || progress.read++ > maxSchemas.required || depth > deepest.required) return null;
-  const { value, marks } = readOf(schemas, schema);
+  const { value, marks, isChosen } = readOf(schemas, schema);
   const given = writtenIn(value);
   if (given !== undefined) return given;
   const type = typeOf(value);
@@ -40,7 +40,7 @@ function sample(schemas: Schemas, schema: unknown, depth: number, progress: Prog
   if (type === 'string') return textSample(value);
   if (type === 'integer' || type === 'number') return numberSample(value, type);
   if (type === 'boolean') return true;
-  const members = { ...Object.fromEntries(membersOf(schemas, value, depth, progress)), ...marks };
+  const members = { ...Object.fromEntries(membersOf(schemas, value, depth, progress, isChosen)), ...marks };
   if (Object.keys(members).length > 0 || type === 'object') return members;
   return null;
 }
@@ -52,16 +52,18 @@ function hasRoom(depth: number, { read }: Progress): boolean {
 
 /**
  * A schema with its first alternative that is not null. `marks`: members that tell which alternative
- * it is.
+ * it is. `isChosen`: whether there were others.
  */
-function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; marks: JsonObject } {
+function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; marks: JsonObject; isChosen: boolean } {
   const read = (one: JsonObject) => resolveSchema(schemas, one, new Set(), true).value;
   let resolved = read(schema);
   const marks: JsonObject = {};
+  let isChosen = false;
   for (let hops = 0; hops < 4; hops++) {
     const { oneOf, anyOf, discriminator, ...beside } = resolved;
     const chosen = [oneOf, anyOf].flatMap((list) => listOf(list).find((one) => !isNull(schemas, one)) ?? []);
     if (chosen.length === 0) break;
+    isChosen = true;
     const { propertyName, mapping } = objectOf(discriminator);
     const reference = textOf(objectOf(chosen[0])['$ref']);
     const name = reference.slice(reference.lastIndexOf('/') + 1);
@@ -71,7 +73,7 @@ function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; mark
     if (name !== '' && textOf(propertyName) !== '' && property['enum'] === undefined && property['const'] === undefined)
       marks[textOf(propertyName)] = value ?? name;
   }
-  return { value: resolved, marks };
+  return { value: resolved, marks, isChosen };
 }
 
 function isNull({ document }: Schemas, schema: unknown): boolean {
@@ -124,7 +126,26 @@ function another(one: unknown, at: number, values: readonly unknown[]): unknown 
   return typeof one === 'number' ? one + at : typeof one === 'string' ? `${one}${at + 1}` : one;
 }
 
-function membersOf(schemas: Schemas, schema: JsonObject, depth: number, progress: Progress): [string, unknown][] {
+/** What may forbid a member that the schema lists. */
+const conditions = ['not', 'if', 'dependentRequired', 'dependentSchemas', 'dependencies', 'maxProperties'];
+
+/** Whether an optional member says something in a request: a plain value that is sure to be valid, or the author's own. */
+function isSimple(schemas: Schemas, schema: unknown): boolean {
+  const read = dereference(schemas.document, schema) ?? {};
+  if (read['deprecated'] === true) return false;
+  if (isSmall(writtenIn(read)) && writtenIn(read) !== null) return true;
+  if (read['pattern'] !== undefined || read['format'] === 'binary') return false;
+  return ['string', 'integer', 'number', 'boolean'].includes(String(typeOf(read)));
+}
+
+/** `isChosen`: it is one of several alternatives, of which others may have what it does not require. */
+function membersOf(
+  schemas: Schemas,
+  schema: JsonObject,
+  depth: number,
+  progress: Progress,
+  isChosen: boolean,
+): [string, unknown][] {
   const { side } = progress;
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
   const all = new Map(
@@ -135,18 +156,24 @@ function membersOf(schemas: Schemas, schema: JsonObject, depth: number, progress
   const properties = objectOf(schema['properties']);
   const names = listOf(schema['required']).filter((name) => typeof name === 'string');
   const needed = [...new Set(names)].filter((name) => all.has(name) || !Object.hasOwn(properties, name)).slice(0, 100);
-  const wanted = !hasRoom(depth, progress) || (side === 'request' && needed.length > 0) ? [] : [...all.keys()];
-  const chosen = [...new Set([...needed, ...wanted.slice(0, maxMembers[side])])];
+  const isStrict = side === 'request' && needed.length > 0;
+  const isPlain = !isChosen && conditions.every((keyword) => schema[keyword] === undefined);
+  const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.length : maxMembers[side];
+  const wanted = !hasRoom(depth, progress) || (isStrict && !isPlain) ? [] : [...all];
+  const others = wanted.filter(([name, one]) => !isStrict || (!needed.includes(name) && isSimple(schemas, one)));
+  const chosen = [...new Set([...needed, ...others.slice(0, Math.max(0, room)).map(([name]) => name)])];
   const order = [...all.keys()].filter((name) => chosen.includes(name));
-  const { additionalProperties: others } = schema;
+  const { additionalProperties: rest } = schema;
   const missing = chosen.filter((name) => !all.has(name));
   const inherited = listOf(schema['allOf']).slice(0, maxItems);
   const members = [...order, ...missing].map((name): [string, unknown] => {
-    const one = all.get(name) ?? (isObject(others) ? others : { type: 'string' });
+    const one = all.get(name) ?? (isObject(rest) ? rest : { type: 'string' });
     return [name, sample(schemas, one, depth + 1, progress)];
   });
-  if (members.length === 0 && inherited.length === 0 && isObject(others) && hasRoom(depth, progress))
-    members.push(['key', sample(schemas, others, depth + 1, progress)]);
+  // A request with an object of anything has a member, so that its body is not empty.
+  const isAny = side === 'request' && depth === 0 && schema['type'] === 'object' && rest !== false && all.size === 0;
+  if (members.length === 0 && inherited.length === 0 && (isObject(rest) || isAny) && hasRoom(depth, progress))
+    members.push(['key', sample(schemas, isObject(rest) ? rest : { type: 'string' }, depth + 1, progress)]);
   return [...inherited.flatMap((part) => entriesOf(sample(schemas, part, depth + 1, progress))), ...members];
 }
 
