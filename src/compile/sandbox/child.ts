@@ -46,14 +46,22 @@ export interface Child {
 }
 
 const startSeconds = 30;
-/** CPU time after which a job gives way to shorter ones. Most documents need less. */
-const longSeconds = 0.3;
+/** CPU time after which a job gives way to shorter ones. Most documents need less, and most pages. */
+const longSeconds = { document: 0.3, page: 10 };
 /** Starting a process costs as much as some 100 small documents. */
 const jobsPerChild = 5000;
 
-function firstNiceness(isMore: boolean | undefined, bytes: number): 'long' | 'more' | 'first' {
-  if (!isShortWork(bytes)) return 'long';
+/** A page does not give way because its document is long: readers ask for it as soon as it is published. */
+function nicenessOf({ isMore, isPage, bytes, seconds }: Work): 'long' | 'more' | 'first' {
+  if (seconds > longSeconds[isPage ? 'page' : 'document'] || (!isPage && !isShortWork(bytes))) return 'long';
   return isMore ? 'more' : 'first';
+}
+
+interface Work {
+  isMore: boolean;
+  isPage: boolean;
+  bytes: number;
+  seconds: number;
 }
 
 /** How a sandbox is started. */
@@ -129,14 +137,17 @@ export function startChild(
         kill();
         return { lost: failure.message, isStalled: false };
       }
-      let bytes = bytesOf(job);
-      giveWayTo(firstNiceness(options.isMore, bytes));
-      const used = (seconds: number) =>
-        giveWayTo(seconds > longSeconds ? 'long' : firstNiceness(options.isMore, bytes));
+      const isPage = job.type === 'outline' || job.type === 'render' || job.type === 'excerpt';
+      const work: Work = { isMore: options.isMore === true, isPage, bytes: bytesOf(job), seconds: 0 };
+      const used = (seconds: number) => {
+        work.seconds = seconds;
+        giveWayTo(nicenessOf(work));
+      };
+      used(0);
       const load: JobOptions['load'] = async (paths) => {
         const files = await options.load(paths);
-        bytes += files.reduce((sum, file) => sum + ('bytes' in file ? file.bytes.byteLength : 0), 0);
-        giveWayTo(firstNiceness(options.isMore, bytes));
+        work.bytes += files.reduce((sum, file) => sum + ('bytes' in file ? file.bytes.byteLength : 0), 0);
+        giveWayTo(nicenessOf(work));
         return files;
       };
       const outcome = await withEntry(job, load)
