@@ -37,7 +37,7 @@ test.skipIf(!hasSessions)(
       [page, false, '5'],
     ] as const)
       // prettier-ignore
-      await expect.poll(() => niceBeside(job, isMore), { interval: 150 }).toBe(nice);
+      await expect.poll(() => niceBeside(job, isMore), { interval: 150, timeout: 20_000 }).toBe(nice);
     child.kill();
   },
 );
