@@ -301,10 +301,13 @@ describe.skipIf(!canRun).for(isEverything ? ['/sub', ''] : ['/sub'])(
 
     test('a script of another origin may ask before it sends what is unusual; nothing can be written', async () => {
       const given = { Origin: 'https://else.test', 'Access-Control-Request-Method': 'GET' };
-      const { theirs, ours } = await both('/@acme/apis/pay@1.0.1', given, 'OPTIONS');
-      expect(ours.status).toBe(theirs.status);
-      for (const name of ['origin', 'methods', 'headers'].map((each) => `access-control-allow-${each}`))
-        expect(ours.headers.get(name), name).toBe(theirs.headers.get(name));
+      const fields = ['origin', 'methods', 'headers'].map((each) => `access-control-allow-${each}`);
+      for (const path of ['/@acme/apis/pay@1.0.1', '/@acme/apis/pay@1.0.1.json']) {
+        const { theirs, ours } = await both(path, given, 'OPTIONS');
+        expect(ours.status).toBe(theirs.status);
+        for (const name of [...fields, 'etag', 'repr-digest', 'link'])
+          expect(ours.headers.get(name), name).toBe(theirs.headers.get(name));
+      }
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'])
         expect((await both('/@acme/apis/pay@1.0.1', {}, method)).ours.status, method).toBe(405);
     });

@@ -1,5 +1,6 @@
 import { map, type Row } from './rules-nginx-text.ts';
 import { sitePlaces } from './rules-sites.ts';
+import type { RulesTable } from './rules-table.ts';
 
 const types = '(?:apis|schemas|rulesets)';
 const name = `/@[^/ ]+/${types}/[^/ ]+`;
@@ -8,7 +9,7 @@ const name = `/@[^/ ]+/${types}/[^/ ]+`;
  * Maps the path, the parameter `format` and `Accept` to the kind of file, its path, and its media
  * type.
  */
-export function kindMaps(contentType: (kind: string) => string, unpublished: readonly string[]): string[] {
+export function kindMaps({ headers, unpublished }: Pick<RulesTable, 'headers' | 'unpublished'>): string[] {
   return [
     '# The resource, with its version where the path has one, and what follows it.',
     map('$stele_path', '$stele_name', [
@@ -45,7 +46,13 @@ export function kindMaps(contentType: (kind: string) => string, unpublished: rea
       ['default', '$stele_path.html'],
     ]),
     map('$stele_kind', '$stele_file', fileRows),
-    map('$stele_kind $stele_wants $stele_file', '$stele_type', typeRows(contentType)),
+    map('$stele_kind', '$stele_type', [
+      ...Object.entries(headers).flatMap(([kind, { 'content-type': type }]): Row[] =>
+        type === undefined || varied.test(kind) ? [] : [[kind, type]],
+      ),
+      ['default', '$stele_type_of_file'],
+    ]),
+    map('$stele_kind $stele_wants $stele_file', '$stele_type_of_file', typeRows),
   ];
 }
 
@@ -135,50 +142,32 @@ const fileRows: Row[] = [
   ['site-page', '$stele_page_file'],
 ];
 
-function typeRows(contentType: (kind: string) => string): Row[] {
-  const pages = [
-    'page',
-    'users',
-    'record-page',
-    'versions-page',
-    'diff-page',
-    'part',
-    'try',
-    'home',
-    'front',
-    'plain-page',
-    'site-page',
-  ];
-  const constant = [...pages, 'markdown', 'site-markdown', 'record', 'versions', 'diff', 'diff-markdown', 'listing'];
-  return [
-    ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
-    ['~^json ', 'application/json'],
-    ['~^yaml text/yaml ', 'text/yaml; charset=utf-8'],
-    ['~^yaml (?<stele_yaml>[^ ]*(?:yaml|openapi)) ', '$stele_yaml'],
-    ['~^yaml ', 'application/yaml'],
-    ...[...constant, 'problem', 'index', 'catalog', 'doc-markdown', 'log', 'log-tile'].map((kind): Row => [
-      `~^${kind} `,
-      contentType(kind),
-    ]),
-    ['~^image .*\\.jpg$', 'image/jpeg'],
-    ['~^image .*\\.(?<stele_image>[a-z]+)$', 'image/$stele_image'],
-    ['~^drawing ', 'image/svg+xml'],
-    ['~^asset .*\\.css$', 'text/css; charset=utf-8'],
-    ['~^asset .*\\.js$', 'text/javascript; charset=utf-8'],
-    ['~^asset .*\\.png$', 'image/png'],
-    ['~^asset .*\\.txt$', 'text/plain; charset=utf-8'],
-    ['~^asset .*\\.woff2$', 'font/woff2'],
-    ['~^asset ', 'image/svg+xml'],
-    ['~^discovery .*/llms\\.txt$', 'text/markdown; charset=utf-8'],
-    ['~^discovery .*\\.txt$', 'text/plain; charset=utf-8'],
-    ['~^discovery .*\\.xml$', 'application/xml'],
-    ['~^discovery .*\\.atom$', 'application/atom+xml; charset=utf-8'],
-    ['~^discovery .*/apis\\.json$', 'application/apis+json'],
-    ['~^discovery .*/catalog\\.json$', 'application/json'],
-    ['~^discovery .*\\.yaml$', 'application/yaml'],
-    ['~^discovery ', 'application/feed+json'],
-    ...sitePlaces.flatMap(({ path, kind, mediaType }): Row[] =>
-      mediaType === null ? [] : [[`~^${kind} [^ ]* ${path}$`, mediaType]],
-    ),
-  ];
-}
+/** Kinds of files that have several media types. */
+const varied = /^(?:json|yaml|image|asset|discovery|site-list|site-file|site-drawing)$/;
+
+const typeRows: Row[] = [
+  ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
+  ['~^json ', 'application/json'],
+  ['~^yaml text/yaml ', 'text/yaml; charset=utf-8'],
+  ['~^yaml (?<stele_yaml>[^ ]*(?:yaml|openapi)) ', '$stele_yaml'],
+  ['~^yaml ', 'application/yaml'],
+  ['~^image .*\\.jpg$', 'image/jpeg'],
+  ['~^image .*\\.(?<stele_image>[a-z]+)$', 'image/$stele_image'],
+  ['~^asset .*\\.css$', 'text/css; charset=utf-8'],
+  ['~^asset .*\\.js$', 'text/javascript; charset=utf-8'],
+  ['~^asset .*\\.png$', 'image/png'],
+  ['~^asset .*\\.txt$', 'text/plain; charset=utf-8'],
+  ['~^asset .*\\.woff2$', 'font/woff2'],
+  ['~^asset ', 'image/svg+xml'],
+  ['~^discovery .*/llms\\.txt$', 'text/markdown; charset=utf-8'],
+  ['~^discovery .*\\.txt$', 'text/plain; charset=utf-8'],
+  ['~^discovery .*\\.xml$', 'application/xml'],
+  ['~^discovery .*\\.atom$', 'application/atom+xml; charset=utf-8'],
+  ['~^discovery .*/apis\\.json$', 'application/apis+json'],
+  ['~^discovery .*/catalog\\.json$', 'application/json'],
+  ['~^discovery .*\\.yaml$', 'application/yaml'],
+  ['~^discovery ', 'application/feed+json'],
+  ...sitePlaces.flatMap(({ path, kind, mediaType }): Row[] =>
+    mediaType === null ? [] : [[`~^${kind} [^ ]* ${path}$`, mediaType]],
+  ),
+];

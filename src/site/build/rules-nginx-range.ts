@@ -1,5 +1,5 @@
 import { equal, greater } from './rules-nginx-coding.ts';
-import { map, type Row } from './rules-nginx-text.ts';
+import { map, unless, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
 /** The digits of a position that are compared. A longer number is past the end of every file. */
@@ -33,9 +33,10 @@ export function rangeMaps({ versions }: Pick<RulesTable, 'versions'>): string[] 
       ['~^ ', '1'],
       ['~^(\\S+) \\1$', '1'],
     ]),
+    unless('$http_range', '$stele_part'),
     map(
       '$request_method$stele_coded $stele_first,$stele_size,$stele_same,$stele_backwards,$stele_beyond',
-      '$stele_part',
+      '$stele_part_if',
       [
         ['~^GET \\d+,\\d+,1,,$', 'part'],
         ['~^GET \\d+,\\d+,1,,1$', 'beyond'],

@@ -1,13 +1,15 @@
 import type { ProblemKind } from '../pages/message-pages.ts';
-import { literal, quoteForNginx } from './rules-nginx-text.ts';
-import { fieldNames, variableOf } from './rules-nginx.ts';
+import { exactly, literal, quoteForNginx } from './rules-nginx-text.ts';
+import { fieldNames, ownNames, variableOf } from './rules-nginx.ts';
 import type { RulesTable } from './rules-table.ts';
 
 /** Errors that nginx itself detects, by problem code. */
 const refusals = ['malformed', 'method_not_allowed', 'not_acceptable', 'precondition_failed', 'range_not_satisfiable'];
 
+type Field = readonly [string, string];
+
 /** Additional header fields of some errors. */
-const more: Readonly<Record<string, readonly [string, string]>> = {
+const more: Readonly<Record<string, Field>> = {
   method_not_allowed: ['Allow', '"GET, HEAD, OPTIONS"'],
   range_not_satisfiable: ['Content-Range', '$stele_extent'],
 };
@@ -19,36 +21,43 @@ const more: Readonly<Record<string, readonly [string, string]>> = {
 export function serverRules(table: RulesTable): string {
   const { base, problems } = table;
   const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
-  const variables = fieldNames(table).map((name): [string, string] => [name, variableOf(name)]);
-  const rules: [string, string][] = [
+  const variables = fieldNames(table).map((name): Field => [name, variableOf(name)]);
+  const own = ownNames(table).map((name): Field => [name, variableOf(name)]);
+  const bytes: Field[] = [
+    ['Content-Encoding', '$stele_encoding'],
+    ['Repr-Digest', '$stele_digest'],
+  ];
+  const rules: Field[] = [
     ['Content-Location', '$stele_location'],
     ['Content-Security-Policy', '$stele_policy'],
     ['Cache-Control', '$stele_cache'],
     ['ETag', '$stele_tag'],
     ['Last-Modified', '""'],
-    ['Deprecation', '$stele_deprecation'],
-    ['Sunset', '$stele_sunset'],
+    ...own.filter(([name]) => name !== 'link'),
     ...variables,
   ];
-  const whole: [string, string][] = [
-    ['Content-Type', '$stele_type'],
-    ['Content-Encoding', '$stele_encoding'],
-    ['Repr-Digest', '$stele_digest'],
-    ['Link', '$stele_link'],
-    ...rules,
+  const whole: Field[] = [['Content-Type', '$stele_type'], ['link', '$stele_link'], ...bytes, ...rules];
+  const plainly: Field[] = [
+    ['Content-Location', `${base}$stele_own`],
+    ['ETag', '$stele_etag'],
+    ['Last-Modified', '""'],
+    ...own,
+    ...bytes,
+    ['Content-Type', 'application/$stele_format'],
+    ...Object.entries(table.headers['json'] ?? {}).flatMap(([name, value]): Field[] =>
+      name === 'content-type' ? [] : [[name, quoteForNginx(literal(value))]],
+    ),
   ];
-  const headers = (fields: readonly (readonly [string, string])[]) =>
-    fields.map(([name, value]) => `  add_header ${name} ${value};`);
-  return [
-    '# Written by `stele build`: include it in the server block. The `root` there is the folder of the build.',
-    ...(base === '' ? [] : [`location = ${base} { return 308 ${base}/; }`]),
-    base === '' ? 'location / {' : `location ^~ ${base}/ {`,
+  const headers = (fields: readonly Field[]) => fields.map(([name, value]) => `  add_header ${name} ${value};`);
+  const absent = '  error_page 403 404 @stele_absent;';
+  const anything = [
     '  absolute_redirect off;',
+    '  recursive_error_pages on;',
     ...plain(0),
-    '  error_page 403 404 @stele_absent;',
+    absent,
     '  error_page 410 @stele_gone;',
     ...refused.map(({ code, status }) => `  error_page ${status} @stele_${code};`),
-    '  # 418 and 419 are never sent. A file sent as 304 has the length of its 200, where `return 304` has 0 (RFC 9110 §8.6).',
+    '  # 418 to 420 are never sent. A file sent as 304 has the length of its 200, where `return 304` has 0 (RFC 9110 §8.6).',
     '  error_page 418 =304 @stele_known;',
     '  error_page 419 = @stele_part;',
     ...headers(whole),
@@ -69,6 +78,28 @@ export function serverRules(table: RulesTable): string {
     '  if ($stele_part = beyond) { return 416; }',
     '  if ($stele_part) { return 419; }',
     '  rewrite ^ $stele_file$stele_coded break;',
+  ];
+  return [
+    '# Written by `stele build`: include it in the server block. The `root` there is the folder of the build.',
+    ...(base === '' ? [] : [`location = ${base} { return 308 ${base}/; }`]),
+    base === '' ? 'location / {' : `location ^~ ${base}/ {`,
+    ...anything,
+    '  # A version by its own address, as most ask for it: with as little to evaluate as can be. It is there if it has a tag.',
+    `  location ~ ${quoteForNginx(`^${exactly(base)}(?<stele_own>/@[a-z0-9-]+/[a-z]+/[a-z0-9-]+@(?!latest\\.)[a-z0-9.+~^_-]+)\\.(?<stele_format>json|yaml)$`)} {`,
+    absent,
+    '  error_page 420 = @stele_anything;',
+    ...headers(plainly),
+    '  if ($request_uri != $uri) { return 420; }',
+    '  if ($stele_usual = "") { return 420; }',
+    '  set $stele_subject $stele_own;',
+    '  set $stele_file $stele_own.$stele_format;',
+    '  set $stele_coded $stele_coding;',
+    '  if ($stele_etag = "") { return 420; }',
+    '  rewrite ^ $stele_file$stele_coded break;',
+    '  }',
+    '}',
+    'location @stele_anything {',
+    ...anything,
     '}',
     'location @stele_known {',
     ...plain(0),

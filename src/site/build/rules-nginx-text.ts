@@ -13,6 +13,14 @@ export function map(source: string, variable: string, rows: readonly Row[]): str
   return [`map ${from} ${variable} {`, ...lines, '}'].join('\n');
 }
 
+/** Empty if this is empty, which is looked up; else what `…_if` is. */
+export function unless(source: string, variable: string): string {
+  return map(source, variable, [
+    ['', ''],
+    ['default', `${variable}_if`],
+  ]);
+}
+
 /** Quotes a text for nginx. */
 export function quoteForNginx(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;

@@ -4,11 +4,17 @@ import { acceptMaps } from './rules-nginx-accept.ts';
 import { codingMaps } from './rules-nginx-coding.ts';
 import { kindMaps } from './rules-nginx-kinds.ts';
 import { rangeMaps } from './rules-nginx-range.ts';
-import { exactly, literal, map, type Row } from './rules-nginx-text.ts';
+import { exactly, literal, map, unless, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
 /** Header fields that differ between files of a kind, or that nginx handles itself. */
 const special = new Set(['content-type', 'content-security-policy', 'cache-control']);
+
+/** Kinds of files that have the own header fields of their version. */
+const ofVersions = ['json', 'yaml', 'page', 'users', 'markdown', 'try', 'record', 'record-page', 'part'];
+
+/** Those that may be cached for long while they are asked for by a version. */
+const aging = ['json', 'yaml', 'record', 'image', 'drawing'];
 
 /** The maps of nginx's `http` block. They need no third-party module. */
 export function httpRules(table: RulesTable): string {
@@ -16,14 +22,6 @@ export function httpRules(table: RulesTable): string {
   const size =
     2 **
     Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + table.moved.length + 2048));
-  const versioned = (name: string, value: string): string =>
-    map('$stele_kind', `$stele_${name}`, [
-      ...['json', 'yaml', 'page', 'users', 'markdown', 'try', 'record', 'record-page', 'part'].map((kind): Row => [
-        kind,
-        value,
-      ]),
-      ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
-    ]);
   return [
     '# Written by `stele build`: include it in the http block, and nginx-server.conf in the server block whose root is the build.',
     '# Reload nginx after each build. Until then what is new is not known here, and what it took the place of is served.',
@@ -35,6 +33,7 @@ export function httpRules(table: RulesTable): string {
     '# A path that is spelled otherwise than a registry spells it is absent: escapes but those of @ ^ ~ + and :, empty and dotted segments,',
     '# capitals where names and digests have none. The maps below do not tell those from small letters.',
     map('$request_uri', '$stele_odd', [
+      ['~^(?:/[a-z0-9@^~+_-][a-z0-9@^~+_.-]*)*/?(?:\\?|$)', ''],
       ['~^[^?]*%(?!40|5[Ee]|7[Ee]|2[Bb]|3[Aa])', '1'],
       ['~^[^?]*(?://|/\\.\\.?(?:/|\\?|$))', '1'],
       [`~^${exactly(base)}/(?:@|%40)[^@%?]*[A-Z]`, '1'],
@@ -45,7 +44,7 @@ export function httpRules(table: RulesTable): string {
     map('$uri', '$stele_path', [[`~^${exactly(base)}(?<stele_p>/.*)$`, '$stele_p']]),
     ...acceptMaps(),
     ...codingMaps(table.codings),
-    ...kindMaps((kind) => headers[kind]?.['content-type'] ?? '', table.unpublished),
+    ...kindMaps(table),
     '# Latest, and what digests name; what ranges mean; what is there no longer.',
     map('$stele_name', '$stele_version', [...table.aliases, ['default', '$stele_name']]),
     map('$stele_name', '$stele_range', table.ranges),
@@ -56,18 +55,27 @@ export function httpRules(table: RulesTable): string {
       table.gone.map(({ path, isWhole }) => [isWhole ? `~^${exactly(path)}(?:@[^/]*)?$` : path, path]),
     ),
     '# Header fields.',
-    map('$stele_kind $stele_age', '$stele_cache', cacheRows(table)),
-    ...fieldNames(table).map((name) => map('$stele_kind', variableOf(name), fieldRows(table, name))),
-    ...['link', 'deprecation', 'sunset'].flatMap((name) => [
-      map(
-        '$stele_version',
-        `$stele_version_${name}`,
-        versions.flatMap((version): Row[] =>
-          version.headers[name] === undefined ? [] : [[version.path, literal(version.headers[name])]],
-        ),
-      ),
-      versioned(name, `$stele_version_${name}`),
+    map('$stele_age', '$stele_aging', [
+      ['latest', headers['latest']?.['cache-control'] ?? ''],
+      ['default', headers['json']?.['cache-control'] ?? ''],
     ]),
+    map('$stele_kind', '$stele_cache', [
+      ...aging.map((kind): Row => [kind, '$stele_aging']),
+      ...fieldRows(table, 'cache-control').filter(([kind]) => !aging.includes(kind)),
+    ]),
+    ...fieldNames(table).map((name) => map('$stele_kind', variableOf(name), fieldRows(table, name))),
+    map('$stele_kind', '$stele_subject', [
+      ...ofVersions.map((kind): Row => [kind, '$stele_version']),
+      ['catalog', 'catalog'],
+    ]),
+    ...ownNames(table).map((name) =>
+      map('$stele_subject', variableOf(name), [
+        ...versions.flatMap(({ path, headers: own }): Row[] =>
+          own[name] === undefined ? [] : [[path, literal(own[name])]],
+        ),
+        ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
+      ]),
+    ),
     map(
       '$stele_version',
       '$stele_try_policy',
@@ -98,10 +106,17 @@ export function httpRules(table: RulesTable): string {
       ['', '$sent_http_etag'],
       ['default', '$stele_etag'],
     ]),
-    map('$http_if_none_match $stele_etag', '$stele_known', [
+    unless('$http_if_none_match', '$stele_known'),
+    map('$http_if_none_match $stele_etag', '$stele_known_if', [
       ['~(?:^|[,\\s])(?:W/)?("sha256:[0-9a-f]+")(?:\\s*,.*)? \\1$', '1'],
       ['~^\\* "', '1'],
     ]),
+    '# What most ask: no conditions, no ranges, and any type.',
+    map(
+      '$request_method $http_accept $http_if_match$http_if_none_match$http_if_unmodified_since$http_range',
+      '$stele_usual',
+      ['GET  ', 'GET */* ', 'HEAD  ', 'HEAD */* '].map((key): Row => [key, '1']),
+    ),
     ...rangeMaps(table),
     map('$stele_size', '$stele_extent', [['~^0*(\\d+)$', 'bytes */$1']]),
     map('$stele_coded', '$stele_encoding', [
@@ -135,22 +150,16 @@ export function fieldNames({ headers }: RulesTable): string[] {
   return [...names].filter((name) => !special.has(name)).sort();
 }
 
+/** Names of the header fields that differ between versions. */
+export function ownNames({ versions }: RulesTable): string[] {
+  return [...new Set(['link', ...versions.flatMap(({ headers }) => Object.keys(headers))])];
+}
+
 function fieldRows({ headers }: RulesTable, name: string): Row[] {
   return Object.entries(headers).flatMap(([kind, fields]): Row[] => {
     const value = fields[name];
     return value === undefined ? [] : [[kind, literal(value)]];
   });
-}
-
-/** By kind and age. Whole names: nginx looks them up, where it tries one pattern after the other. */
-function cacheRows(table: RulesTable): Row[] {
-  const latest = table.headers['latest']?.['cache-control'] ?? '';
-  const rows = new Map<string, string>();
-  for (const [kind, value] of fieldRows(table, 'cache-control'))
-    for (const age of ['latest', 'pinned']) rows.set(`${kind} ${age}`, value);
-  for (const kind of ['json', 'yaml', 'record', 'image', 'drawing']) rows.set(`${kind} latest`, latest);
-  for (const age of ['latest', 'pinned']) rows.set(`range ${age}`, latest);
-  return [...rows];
 }
 
 function digestRows({ versions }: RulesTable, format: (digest: Digest) => string): Row[] {
