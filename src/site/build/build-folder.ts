@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { copyFile, cp, link, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile, cp, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { manifestName, pathsOf, readBuildManifest, type BuildManifest } from './build-manifest.ts';
@@ -15,16 +15,19 @@ export interface BuildFolder {
   begin(): Promise<Beginnings>;
 }
 
-/** An unfinished build. */
+/**
+ * An unfinished build. Files are made one after the other: nothing else waits, and a thread for each
+ * of a hundred thousand costs more than the file.
+ */
 export interface Beginnings {
-  write(path: string, bytes: Uint8Array | string): Promise<void>;
+  write(path: string, bytes: Uint8Array | string): void;
   /**
    * Keeps a file of the previous build, as a hard link if possible. Returns false if it no longer
    * exists.
    */
-  keep(path: string): Promise<boolean>;
+  keep(path: string): boolean;
   /** Adds a second name for a file of this build. */
-  repeat(from: string, to: string): Promise<void>;
+  repeat(from: string, to: string): void;
   /** Replaces the previous build, which stays in place until this one is complete. */
   publish(): Promise<void>;
   /** Discards this build. The previous one stays. */
@@ -90,33 +93,26 @@ async function begin(target: string): Promise<Beginnings> {
   const former = beside(target, `old-${mark}`);
   await mkdir(dirname(target), { recursive: true }).catch(explain);
   await mkdir(folder).catch(explain);
-  const folders = new Map<string, Promise<unknown>>();
+  const folders = new Set<string>();
 
-  async function placeFor(path: string): Promise<string> {
+  /** Does something with the place of a file in the folder. */
+  function at<T>(path: string, work: (place: string) => T): T {
     const place = join(folder, path);
     const parent = dirname(place);
-    const making = folders.get(parent) ?? mkdir(parent, { recursive: true }).catch(explain);
-    folders.set(parent, making);
-    await making;
-    return place;
+    try {
+      if (!folders.has(parent)) mkdirSync(parent, { recursive: true });
+      folders.add(parent);
+      return work(place);
+    } catch (error) {
+      explain(error);
+    }
   }
 
   return {
-    async write(path, bytes) {
-      // Synchronous: nothing else waits, and a thread for each small file costs more than the file.
-      const place = await placeFor(path);
-      try {
-        writeFileSync(place, bytes, { flag: 'wx' });
-      } catch (error) {
-        explain(error);
-      }
-    },
-    async keep(path) {
-      const file = await share(join(target, path), await placeFor(path)).catch(ignoringAbsence);
-      return file !== null;
-    },
-    async repeat(from, to) {
-      await share(join(folder, from), await placeFor(to)).catch(explain);
+    write: (path, bytes) => at(path, (place) => writeFileSync(place, bytes, { flag: 'wx' })),
+    keep: (path) => at(path, (place) => share(join(target, path), place)),
+    repeat(from, to) {
+      at(to, (place) => share(join(folder, from), place));
     },
     async publish() {
       await copyFile(join(target, worktreeFile), join(folder, worktreeFile)).catch(ignoringAbsence).catch(explain);
@@ -129,19 +125,20 @@ async function begin(target: string): Promise<Beginnings> {
         if (isThere) await rename(former, target);
         explain(error);
       }
-      await rm(former, { recursive: true, force: true });
+      rmSync(former, { recursive: true, force: true });
     },
     discard: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-/** Creates a hard link, or a copy if the file system has no hard links. */
-async function share(from: string, to: string): Promise<true> {
+/** Creates a hard link, or a copy if the file system has no hard links. Returns false if there is no such file. */
+function share(from: string, to: string): boolean {
   try {
-    await link(from, to);
+    linkSync(from, to);
   } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
     if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(codeOf(error))) throw error;
-    await copyFile(from, to).catch(explain);
+    copyFileSync(from, to);
   }
   return true;
 }

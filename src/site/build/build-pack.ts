@@ -12,7 +12,7 @@ export interface Packs {
   /** Takes files for packs, and passes all others on. */
   beginnings: Beginnings;
   /** Writes the packs. Nothing may be added after. */
-  write(): Promise<void>;
+  write(): void;
   /** The pack that holds the file of this path. Undefined if it is a file of its own. */
   packOf(path: string): string | undefined;
 }
@@ -27,7 +27,7 @@ export function openPacks(beginnings: Beginnings): Packs {
   return {
     beginnings: {
       ...beginnings,
-      async write(path, content) {
+      write(path, content) {
         const bytes = Buffer.from(content as Uint8Array);
         const [, base, rest] = packed.exec(path) ?? [];
         const name = `packs/${base}.pack`;
@@ -39,8 +39,8 @@ export function openPacks(beginnings: Beginnings): Packs {
         places.set(path, name);
       },
     },
-    async write() {
-      for (const [name, { members }] of packs) await beginnings.write(name, packOf(members));
+    write() {
+      for (const [name, { members }] of packs) beginnings.write(name, packOf(members));
     },
     packOf: (path) => places.get(path),
   };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Coding } from '../../model/artifact.ts';
 import { digestOf, isDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -31,7 +32,7 @@ export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | n
   const files: BuiltFile[] = [];
   const formerFiles = new Map((former?.files ?? []).map((file) => [file.path, file]));
   for (const item of unit.items) files.push(...(await makeItem(making, item, formerFiles)));
-  if (unit.again) files.push(...(await repeat(making, files, unit.again)));
+  if (unit.again) files.push(...repeat(making, files, unit.again));
   return { inputs: unit.inputs, files };
 }
 
@@ -41,7 +42,7 @@ async function makePacked(making: Making, unit: Unit): Promise<BuiltUnit> {
   const files: BuiltFile[] = [];
   for (const item of unit.items)
     files.push(...(await makeItem({ ...making, beginnings: packs.beginnings }, item, new Map())));
-  await packs.write();
+  packs.write();
   const placed = files.map((file) => {
     const pack = packs.packOf(file.path);
     return pack === undefined ? file : { ...file, pack };
@@ -51,10 +52,10 @@ async function makePacked(making: Making, unit: Unit): Promise<BuiltUnit> {
 
 /** Keeps all files of a unit. */
 export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit): Promise<BuiltUnit> {
-  for (const path of pathsOf(former)) {
-    signal.throwIfAborted();
-    if (!(await beginnings.keep(path))) throw changed(path);
-  }
+  // Whoever stops the build is heard between two units.
+  await setImmediate();
+  signal.throwIfAborted();
+  for (const path of pathsOf(former)) if (!beginnings.keep(path)) throw changed(path);
   return former;
 }
 
@@ -69,8 +70,7 @@ async function makeItem(making: Making, item: Item, earlier: ReadonlyMap<string,
     const path = coding === 'identity' ? item.file : `${item.file}${codingEndings[coding]}`;
     const former = earlier.get(path);
     // If a file is unchanged, so are its codings.
-    const unchanged: BuiltFile | null =
-      isSame && former !== undefined && (await making.beginnings.keep(path)) ? former : null;
+    const unchanged: BuiltFile | null = isSame && former !== undefined && making.beginnings.keep(path) ? former : null;
     const file: BuiltFile | null = unchanged ?? (await makeFile(making, item, coding, path, former));
     if (coding === 'identity') isSame = file !== null && file === former;
     if (file !== null) files.push(file);
@@ -126,13 +126,13 @@ async function makeFile(
   const isDocument = item.kind === 'json' || item.kind === 'yaml';
   if (item.make !== undefined && coding === 'identity' && headers[item.kind] !== undefined) {
     const bytes = await item.make();
-    await beginnings.write(path, bytes);
+    beginnings.write(path, bytes);
     return { path, size: bytes.byteLength };
   }
   const asked: PageRequest = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
   if (isDocument && former?.digest !== undefined) {
     const { headers: fields } = await ask(making, { ...asked, method: 'HEAD' }, item);
-    if (fields['etag'] === `"${former.digest}"` && (await beginnings.keep(path))) {
+    if (fields['etag'] === `"${former.digest}"` && beginnings.keep(path)) {
       headers[item.kind] ??= fieldsOf(fields);
       return former;
     }
@@ -143,8 +143,8 @@ async function makeFile(
   const bytes = item.status === undefined ? answer.body : withoutInstance(answer);
   // One document changes a few hundred files of the index, of many thousands.
   const isShard = item.kind === 'index' && coding === 'identity';
-  if (isShard && former?.digest === digestOf(bytes) && (await beginnings.keep(path))) return former;
-  await beginnings.write(path, bytes);
+  if (isShard && former?.digest === digestOf(bytes) && beginnings.keep(path)) return former;
+  beginnings.write(path, bytes);
   const policy = ownPolicy(item, answer.headers);
   const file = { path, size: bytes.byteLength, ...(policy !== undefined && { policy }) };
   if (isShard) return { ...file, digest: digestOf(bytes) };
@@ -160,7 +160,7 @@ async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
     if (next === null) return files;
     ({ body } = await ask(making, { path: `${item.ask}?cursor=${next}` }, item));
     const path = item.file.replace(/\.json$/, `.${next}.json`);
-    await making.beginnings.write(path, body);
+    making.beginnings.write(path, body);
     files.push({ path, size: body.byteLength });
   }
 }
@@ -186,49 +186,29 @@ function unexpected({ path }: PageRequest, { status, body }: Answered): Registry
 }
 
 /** Repeats the documents and pages of one base under another. */
-async function repeat(
+function repeat(
   { beginnings }: Making,
   files: readonly BuiltFile[],
   { from, to }: { from: string; to: string },
-): Promise<BuiltFile[]> {
+): BuiltFile[] {
   const again: BuiltFile[] = [];
   for (const file of files) {
     const rest = file.path.startsWith(from) ? file.path.slice(from.length) : '';
     // Of 1.0, not of 1.0.1.
     if (!/^(?:\/|\.(?:json|yaml)(?:$|\.))/.test(rest)) continue;
-    await beginnings.repeat(file.path, `${to}${rest}`);
+    beginnings.repeat(file.path, `${to}${rest}`);
     again.push({ ...file, path: `${to}${rest}` });
   }
   return again;
 }
 
-const ownFields = new Set([
-  'accept-ranges',
-  'allow',
-  // A static build cannot purge the caches in front of it.
-  'cache-tag',
-  'cdn-cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-location',
-  'date',
-  'deprecation',
-  'etag',
-  'keep-alive',
-  'link',
-  'repr-digest',
-  'sunset',
-  'surrogate-control',
-  'surrogate-key',
-  'transfer-encoding',
-  'www-authenticate',
-  'x-request-id',
-]);
+/** Fields that differ between files. A static build cannot purge the caches in front of it. */
+const ownFields =
+  /^(?:accept-ranges|allow|cache-tag|cdn-cache-control|connection|content-(?:encoding|length|location)|date|deprecation|etag|keep-alive|link|repr-digest|sunset|surrogate-(?:control|key)|transfer-encoding|www-authenticate|x-request-id)$/;
 
 /** The header fields of every file of a kind. */
 export function fieldsOf(headers: Answered['headers']): Fields {
-  const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownFields.has(name));
+  const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownFields.test(name));
   const fields = Object.fromEntries(entries) as Fields;
   const policy = fields['content-security-policy'];
   return policy === undefined ? fields : { ...fields, 'content-security-policy': withoutHosts(policy) };

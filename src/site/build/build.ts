@@ -196,7 +196,7 @@ async function write(
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
   const moved = await movedPaths(site, snapshot);
   const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host, isLean);
-  for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
+  for (const [path, text] of Object.entries(rules)) beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;
   const manifest: BuildManifest = {
@@ -204,7 +204,7 @@ async function write(
     units: { ...inOrder, rules: { inputs, files: ruleFiles } },
     headers: sorted,
   };
-  await beginnings.write(manifestName, JSON.stringify(manifest));
+  beginnings.write(manifestName, JSON.stringify(manifest));
   return { manifest, made: count };
 }
 
