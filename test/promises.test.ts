@@ -9,7 +9,7 @@ import { isThorough, unlessThorough } from './thorough.ts';
 
 /**
  * The linter finds promises that nobody awaits, but takes `() => void promise` for an answer. Here it
- * reads `src/` once more, without `void`.
+ * reads the files of `src/` that say so once more, without `void`; `npm run lint` reads all as they are.
  */
 const root = new URL('../', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -27,12 +27,17 @@ test.skipIf(!isThorough)(
       await writeFile(join(folder, 'src/planted.ts'), planted);
       await writeFile(join(folder, '.oxlintrc.json'), JSON.stringify(settings));
       const names = await readdir(join(folder, 'src'), { recursive: true });
+      const changed: string[] = [];
       for (const name of names.filter((each) => each.endsWith('.ts'))) {
         const path = join(folder, 'src', name);
-        await writeFile(path, withoutVoid(path, await readFile(path, 'utf8')));
+        const text = await readFile(path, 'utf8');
+        const without = withoutVoid(path, text);
+        if (without === text) continue;
+        await writeFile(path, without);
+        changed.push(join('src', name));
       }
       const linter = join(root, 'node_modules/.bin/oxlint');
-      const { stdout } = await run(linter, ['--type-aware', '--format=unix', 'src'], { cwd: folder }).catch(
+      const { stdout } = await run(linter, ['--type-aware', '--format=unix', ...changed], { cwd: folder }).catch(
         (error: { stdout: string }) => error,
       );
       const found = stdout.split('\n').filter((line) => line.startsWith('src/'));
