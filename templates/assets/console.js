@@ -72,6 +72,8 @@ function checkWhileTyping(form) {
     text.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
+  // The preview of a page that is there does not wait for a change.
+  if (new URLSearchParams(location.search).has('file')) check();
   form.addEventListener('input', (event) => event.target !== file && soon());
   file?.addEventListener('change', () => file.files[0] && take(file.files[0]));
   text.addEventListener('dragover', (event) => {

@@ -110,7 +110,7 @@ const site: Page = {
           title: 'Settings',
           facts: facts([
             ['Address', { text: body.url, href: body.url, isCode: true }],
-            ['Blocked by', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
+            ['Publishing stops at', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
           ]),
           actions: [
             ...(hasOwnSettings
