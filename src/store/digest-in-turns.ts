@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { digestOf, type Digest } from '../model/digest.ts';
 
-/** Bytes that are hashed before other work goes on: some 2 ms. */
-const frame = 4 * 1024 * 1024;
+/** Bytes that are hashed before other work goes on: some 1 ms. */
+const frame = 1024 * 1024;
 /** Bytes that are hashed at once. */
 const small = 256 * 1024;
 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * As `digestOf`, for bytes that may be many. The event loop turns after each 4 MB, also when several
+ * As `digestOf`, for bytes that may be many. The event loop turns after each MB, also when several
  * callers hash. The bytes must not change meanwhile.
  */
 export async function digestInTurns(bytes: Uint8Array): Promise<Digest> {

@@ -1,9 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
+import { setImmediate as turn } from 'node:timers/promises';
 import { isShortWork } from '../../scheduling/short-work.ts';
 import type { LoadedFile } from '../collect.ts';
 import { functionsArgument } from './functions-argument.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
+import { createAssembler, inPieces, isPiece } from './pieces.ts';
 import { giveWay } from './priority.ts';
 import { answerTo, bytesOf, type Answer, type Job } from './sandbox-jobs.ts';
 import { readChildMessage, type ParentMessage } from './sandbox-messages.ts';
@@ -199,6 +201,8 @@ function runJob(
   return new Promise((resolve, reject) => {
     let breach: Breach | null = null;
     let title = '';
+    // A sandbox has no larger answer than its memory.
+    const assembler = createAssembler(memoryMegabytes * 1024 * 1024);
     const stop = (why: Breach | null) => {
       breach = why;
       title = readTitle(worker.pid()!);
@@ -227,7 +231,9 @@ function runJob(
       end(() => resolve(explainDeath(child, breach, title, errors())));
     }
     function receive(raw: unknown): void {
-      const message = readChildMessage(raw);
+      const part = readChildMessage(raw);
+      if (part !== null && isPiece(part) && assembler.take(part)) return;
+      const message = part === null || isPiece(part) ? null : assembler.complete(part);
       if (message === null || message.type === 'ready') stop(null);
       else if (message.type === 'load')
         answerLoad(message.paths).catch((error: unknown) => end(() => reject(error as Error)));
@@ -238,7 +244,15 @@ function runJob(
       watch.pause();
       const files = await load(paths);
       watch.resume();
-      if (child.connected) child.send({ type: 'files', files } satisfies ParentMessage);
+      await send({ type: 'files', files });
+    }
+    /** Sends a message, its large bytes in turns of their own. */
+    async function send(message: ParentMessage): Promise<void> {
+      for (const part of inPieces(message)) {
+        if (!child.connected) return;
+        child.send(part);
+        if (part.type === 'piece') await turn();
+      }
     }
 
     if (signal?.aborted) return abort();
@@ -246,7 +260,7 @@ function runJob(
     child.on('message', receive);
     child.once('exit', exit);
     if (child.exitCode !== null || child.signalCode !== null) return exit();
-    child.send(job);
+    send(job).catch((error: unknown) => end(() => reject(error as Error)));
   });
 }
 

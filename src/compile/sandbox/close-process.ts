@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { Writable } from 'node:stream';
+import type { Piece, Slim } from './pieces.ts';
 import type { ChildMessage } from './sandbox-messages.ts';
 
 /** Splits names at spaces. */
@@ -43,13 +44,16 @@ const closedGlobals = words(
   'Navigator navigator WebAssembly SharedArrayBuffer Atomics',
 );
 
+/** Sends a message, or a part of one, to the parent. */
+type Send = (part: Piece | Slim<ChildMessage>) => void;
+
 /**
  * Removes what the process can do beyond what the compiler needs, and returns the only way to send
  * to the parent. Call it once, after the whole program is loaded. It guards against accidents: a
  * document that makes a parser run its text finds nothing to call. It does not stop code that
  * writes to the memory of the process; Node's permission model and bwrap do (`isolation.ts`).
  */
-export function closeProcess({ keepsWebAssembly = false } = {}): (message: ChildMessage) => void {
+export function closeProcess({ keepsWebAssembly = false } = {}): Send {
   const send = takeSender();
   // It was needed to read compiled code (`code-cache.ts`). Older versions of Node do not get it.
   process.permission?.drop?.('fs.write');
@@ -67,9 +71,9 @@ export function closeProcess({ keepsWebAssembly = false } = {}): (message: Child
  * `process.send` without the rest of the process. At each call it looks up its parts on the
  * process, also after they were removed there.
  */
-function takeSender(): (message: ChildMessage) => void {
-  const { _send } = process as unknown as { _send(this: typeof process, message: ChildMessage): boolean };
-  return (message) => void _send.call(process, message);
+function takeSender(): Send {
+  const { _send } = process as unknown as { _send(this: typeof process, part: Parameters<Send>[0]): boolean };
+  return (part) => void _send.call(process, part);
 }
 
 /**

@@ -4,6 +4,7 @@ import { startupSnapshot } from 'node:v8';
 import { openHighlight } from '../../sites/render/highlight.ts';
 import { renderPages } from '../../sites/render/render-pages.ts';
 import { closeProcess } from './close-process.ts';
+import { receiveWhole } from './pieces.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 
 const highlight = openHighlight();
@@ -12,12 +13,13 @@ const highlight = openHighlight();
 function begin(): void {
   const send = closeProcess();
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.on('message', (message: ParentMessage) => {
+  const receive = (message: ParentMessage) => {
     if (message.type !== 'pages') throw new TypeError(`This sandbox renders pages, and not ${message.type}.`);
     // From the kernel, because a sandbox without /proc has no other source.
     const rss = process.resourceUsage().maxRSS * 1024;
     send({ type: 'paged', pages: renderPages(message.pages, highlight), rss });
-  });
+  };
+  process.on('message', receiveWhole(receive));
   send({ type: 'ready' });
 }
 

@@ -17,6 +17,7 @@ import type { Artifact, CompileInput, CompileLimits, Excerpt, Published, Represe
 import type { Rendered } from '../renderer.ts';
 import type { Detected, Settings, VersionFile } from '../repository-reader.ts';
 import { renderedPage } from './page-shape.ts';
+import type { Piece, Slim } from './pieces.ts';
 import { digest, problem, report } from './report-shape.ts';
 import { settings } from './settings-shape.ts';
 import {
@@ -72,10 +73,12 @@ type MessageOf<T> = Extract<ChildMessage, { type: T }>;
 const type = oneOf(resourceTypes);
 const kind = where(text, isKind);
 
+const bytes: Read<Uint8Array> = (value) => (value instanceof Uint8Array ? value : invalid);
+
 const representation = record<Representation>({
   format: oneOf(['json', 'yaml'] as const),
   coding: oneOf(['identity', 'gzip', 'br', 'zstd'] as const),
-  bytes: (value) => (value instanceof Uint8Array ? value : invalid),
+  bytes,
 });
 
 const artifact = record<Artifact>({
@@ -200,13 +203,21 @@ const contents: { [T in ChildMessage['type']]: Read<ContentOf<MessageOf<T>>> } =
 
 type ContentOf<M> = M extends unknown ? Omit<M, 'type'> : never;
 
+const piece = record<Omit<Piece, 'type'>>({ of: count, bytes });
+const slim = record<{ large: number[] | undefined }>({ large: optional(list(count, 8)) });
+
 /**
  * Reads a message from a sandbox, and copies only what was agreed on, so that a compromised sandbox can
  * send nothing else. Returns null for any other message.
  */
-export function readChildMessage(value: unknown): ChildMessage | null {
+export function readChildMessage(value: unknown): Slim<ChildMessage> | Piece | null {
   const name = record({ type: text })(value);
-  if (name === invalid || !Object.hasOwn(contents, name.type)) return null;
+  if (name === invalid) return null;
+  if (name.type === 'piece') {
+    const part = piece(value);
+    return part === invalid ? null : { type: 'piece', ...part };
+  }
+  if (!Object.hasOwn(contents, name.type)) return null;
   const content = contents[name.type as ChildMessage['type']](value);
-  return content === invalid ? null : ({ ...name, ...content } as ChildMessage);
+  return content === invalid ? null : ({ ...name, ...content, ...(slim(value) as object) } as Slim<ChildMessage>);
 }

@@ -6,7 +6,8 @@ import { findIgnored } from '../ignored.ts';
 import { closeProcess } from './close-process.ts';
 import type { Interpreter } from '../interpreter/interpreter.ts';
 import { functionsArgument } from './functions-argument.ts';
-import type { ParentMessage } from './sandbox-messages.ts';
+import { inPieces, receiveWhole } from './pieces.ts';
+import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
 import { excerptOf } from '../../render/excerpt.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
@@ -26,7 +27,7 @@ const writeCode = 'write-code';
 let interpreter: Interpreter | null = null;
 const beginRounds = limitRounds();
 sayRules((title) => void (process.title = title));
-let send: ReturnType<typeof closeProcess>;
+let send: (message: ChildMessage) => void;
 const waiting: ((files: LoadedFile[]) => void)[] = [];
 
 function load(paths: string[]): Promise<LoadedFile[]> {
@@ -108,15 +109,17 @@ async function begin(): Promise<void> {
     stripTypeScriptTypes('');
     interpreter = await loadInterpreter((text) => stripTypeScriptTypes(text));
   }
-  send = closeProcess({ keepsWebAssembly: interpreter !== null });
+  const sendPart = closeProcess({ keepsWebAssembly: interpreter !== null });
+  send = (message) => inPieces(message).forEach(sendPart);
   // The interpreter asks which program it is in, and would load modules of Node.
   if (interpreter !== null) Object.defineProperty(process, 'versions', { value: {} });
   // A shutdown signals every process of a service. Only the parent decides when this one ends, so
   // that no document is rejected because of a shutdown.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.on('message', (message: ParentMessage) => {
-    receive(message).catch(endByBug);
-  });
+  process.on(
+    'message',
+    receiveWhole<ParentMessage>((message) => void receive(message).catch(endByBug)),
+  );
   send({ type: 'ready' });
 }
 
