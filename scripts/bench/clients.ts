@@ -14,6 +14,7 @@ import { publish } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { childrenTime } from '../load/processor-time.ts';
 import { reportResults } from './results.ts';
+import { smallDocument } from './small-document.ts';
 
 const atOnce = Number(argv['clients'] ?? 16);
 const each = Number(argv['each'] ?? 10);
@@ -33,7 +34,7 @@ const publishAll = () =>
   Promise.all(
     Array.from({ length: atOnce }, async (_, client) => {
       for (let index = 0; index < each; index++) {
-        const text = JSON.stringify(sized(`1.${number++}.0`));
+        const text = JSON.stringify(smallDocument(`1.${number++}.0`));
         await publish(registry, {
           coordinate: { org: 'acme', type: 'apis', slug: `client-${client}` },
           snapshot: createUpload('a.json', Buffer.from(text)),
@@ -78,18 +79,6 @@ await reportResults([
 ]);
 await rm(folder, { recursive: true, force: true });
 process.exit(0);
-
-/** A document of 5 KB. */
-function sized(version: string): object {
-  const responses = { 200: { description: 'The payment.' }, 404: { description: 'There is none.' } };
-  const paths = Object.fromEntries(
-    Array.from({ length: 30 }, (_, n) => [
-      `/payments-${n}/latest`,
-      { get: { operationId: `getPayment${n}`, summary: `Reads payment ${version}`, responses } },
-    ]),
-  );
-  return { openapi: '3.1.0', info: { title: 'Pay', version }, servers: [{ url: 'https://api.test' }], paths };
-}
 
 /** Milliseconds in which so many loops write the files as a folder bucket does, and do nothing else. */
 async function writeBare(files: readonly { key: string; bytes: Uint8Array }[], to: string): Promise<number> {
