@@ -106,6 +106,7 @@ export const bars = {
   'first-file': { what: 'first file of a large repository', of: '× blobless clone', goal: most(1.2), script: 'poll' },
   'one-file': { what: 'one changed file', of: '× git fetch', goal: most(2), script: 'poll' },
   'start-ready': { what: 'start with 10,000 × 20, ready', of: 's', goal: most(2), script: 'start' },
+  'start-first': { what: 'first read after a start with 10,000 × 20', of: 'ms', goal: most(20), script: 'start' },
   'start-search': { what: 'start with 10,000 × 20, search complete', of: 's', goal: most(5), script: 'start' },
   'start-memory': { what: 'start with 10,000 × 20, memory', of: 'MB', goal: most(600), script: 'start' },
   build: {
