@@ -21,8 +21,8 @@ const more: Readonly<Record<string, Field>> = {
 export function serverRules(table: RulesTable): string {
   const { base, problems } = table;
   const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
-  const variables = fieldNames(table).map((name): Field => [name, variableOf(name)]);
-  const own = ownNames(table).map((name): Field => [name, variableOf(name)]);
+  const variables = (names: readonly string[]) => names.map((name): Field => [name, variableOf(name)]);
+  const own = variables(ownNames(table));
   const bytes: Field[] = [
     ['Content-Encoding', '$stele_encoding'],
     ['Repr-Digest', '$stele_digest'],
@@ -34,7 +34,7 @@ export function serverRules(table: RulesTable): string {
     ['ETag', '$stele_tag'],
     ['Last-Modified', '""'],
     ...own.filter(([name]) => name !== 'link'),
-    ...variables,
+    ...variables(fieldNames(table)),
   ];
   const whole: Field[] = [['Content-Type', '$stele_type'], ['link', '$stele_link'], ...bytes, ...rules];
   const plainly: Field[] = [
@@ -44,17 +44,16 @@ export function serverRules(table: RulesTable): string {
     ...own,
     ...bytes,
     ['Content-Type', 'application/$stele_format'],
-    ...Object.entries(table.headers['json'] ?? {}).flatMap(([name, value]): Field[] =>
-      name === 'content-type' ? [] : [[name, quoteForNginx(literal(value))]],
-    ),
+    ...Object.entries(table.headers['json'] ?? {})
+      .filter(([name]) => name !== 'content-type')
+      .map(([name, value]): Field => [name, quoteForNginx(literal(value))]),
   ];
   const headers = (fields: readonly Field[]) => fields.map(([name, value]) => `  add_header ${name} ${value};`);
-  const absent = '  error_page 403 404 @stele_absent;';
   const anything = [
     '  absolute_redirect off;',
     '  recursive_error_pages on;',
     ...plain(0),
-    absent,
+    '  error_page 403 404 @stele_absent;',
     '  error_page 410 @stele_gone;',
     ...refused.map(({ code, status }) => `  error_page ${status} @stele_${code};`),
     '  # 418 to 420 are never sent. A file sent as 304 has the length of its 200, where `return 304` has 0 (RFC 9110 §8.6).',
@@ -86,7 +85,7 @@ export function serverRules(table: RulesTable): string {
     ...anything,
     '  # A version by its own address, as most ask for it: with as little to evaluate as can be. It is there if it has a tag.',
     `  location ~ ${quoteForNginx(`^${exactly(base)}(?<stele_own>/@[a-z0-9-]+/[a-z]+/[a-z0-9-]+@(?!latest\\.)[a-z0-9.+~^_-]+)\\.(?<stele_format>json|yaml)$`)} {`,
-    absent,
+    '  error_page 403 404 @stele_absent;',
     '  error_page 420 = @stele_anything;',
     ...headers(plainly),
     '  if ($request_uri != $uri) { return 420; }',
