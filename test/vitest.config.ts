@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     reporters: ['default', createSummary({ strict: process.env.CI === 'true' })],
     // More than the two cores, because half of the time a file waits: for git, for a server, or for a clock.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/setup.ts'],
     // These end what hangs. They are so long because a machine that is busy with something else takes ten times as long.

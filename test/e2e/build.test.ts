@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { plainHostLimits } from '../../src/site/build/static-limits.ts';
 import { runHere } from '../cli/in-process.ts';
 import { filesIn, openFolder, textOf } from '../site/build/build-world.ts';
-import { isThorough, unlessThorough } from '../thorough.ts';
+import { isEverything, isThorough, unlessThorough } from '../thorough.ts';
 import { runStele } from './stele.ts';
 
-/** Brotli takes most of the time of a build. */
-const build = isThorough ? ['build'] : ['build', '--precompressed', 'gzip'];
+/** Brotli takes most of the time of a build: `test/e2e/static.test.ts` has every coding. */
+const build = isEverything ? ['build'] : ['build', '--precompressed', 'gzip'];
 
 let folder: Awaited<ReturnType<typeof openFolder>>;
 let common: string[];

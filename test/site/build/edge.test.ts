@@ -36,7 +36,7 @@ for (const isLean of sampleOf([false, true], 2, 1))
     expect(paths.length).toBeGreaterThan(200);
     const found: string[] = [];
     for (const [turn, path] of paths.entries()) {
-      for (const accept of sampleOf(accepts, 6, turn)) {
+      for (const accept of sampleOf(accepts, 6, turn, 3)) {
         // A search that programs ask for is work, and files do none.
         if (path === '/search' && !accept?.includes('html')) continue;
         const headers: [string, string][] = accept === undefined ? [] : [['Accept', accept]];
