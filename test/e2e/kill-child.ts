@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { openFsBucket } from '../../src/store/fs.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { publish } from '../../src/registry/publish.ts';
@@ -24,8 +23,6 @@ function deadly(bucket: Bucket): Bucket {
   };
 }
 
-// It is killed before it would keep what it compiled for the next one.
-flushCompileCache();
 const { registry } = createWorld(undefined, deadly(await openFsBucket(folder!)));
 for (let n = 0; n < 50; n++) {
   const text = `openapi: 3.1.0\ninfo: {title: Kill, version: "${round}.${n}.0"}\nround: ${round}\n`;
