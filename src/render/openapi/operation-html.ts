@@ -224,7 +224,7 @@ interface Bodies {
 function mediaHtml(page: Page, all: readonly Media[], room: Room, { part, hides, least, choice }: Bodies): Html {
   const share = { ...shareOf(room, part), hides };
   const bodies = all.map(({ types, schema, itemSchema }) => {
-    const codes = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code>`);
+    const codes = types.slice(0, 20).map((type) => markup`<code>${nameText(type, 200)}</code>`);
     const whole = schema === undefined ? nothing : treeHtml(page, schema, share, least);
     const items =
       itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share, least)}`;
@@ -255,9 +255,9 @@ function responsesHtml(page: Page, responses: readonly Response[], room: Room, a
   const main = shareOf(room, 0.6);
   const others = responses.length - 1;
   return markup`<h4>Responses</h4>
-    ${responses.slice(0, 200).map((response) => {
+    ${responses.slice(0, 200).map((response, at) => {
       const isOpen = response === opened;
-      const choice = anchor === null || response.media.length < 2 ? null : `${anchor}/response/${response.status}`;
+      const choice = anchor === null || response.media.length < 2 ? null : `${anchor}/response/${at}`;
       const part = isOpen ? 1 : 1 / others;
       return responseHtml(page, response, isOpen ? main : room, { isOpen, part, choice });
     })}`;
