@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { SyncQueue } from './sync/queue.ts';
 import type { Registry } from './registry/registry.ts';
@@ -38,6 +39,18 @@ export interface Server {
 
 /** Milliseconds that readers wait for a page that is being made, before the answer says so. */
 const pagePatience = 5_000;
+/** Milliseconds after a start at which the server is ready, whatever it has not read yet. */
+const warmPatience = 5_000;
+
+export interface ServerOptions {
+  host: string;
+  port: number;
+  commands?: readonly CommandText[];
+  dev?: Dev | null;
+  peers?: Peers | undefined;
+  /** Reads what first requests need. The server is not ready before that, or for some seconds; it answers all the same. */
+  warm?: Promise<unknown>;
+}
 
 /**
  * Starts to serve. Rejects with `unavailable` if the address cannot be used, and with `malformed`
@@ -46,14 +59,11 @@ const pagePatience = 5_000;
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
-  {
-    commands,
-    dev,
-    peers,
-    ...address
-  }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null; peers?: Peers | undefined },
+  { commands, dev, peers, warm, ...address }: ServerOptions,
 ): Promise<Server> {
-  let isReady = true;
+  let isWarm = warm === undefined;
+  let isDraining = false;
+  if (warm) void Promise.race([warm, delay(warmPatience, undefined, { ref: false })]).finally(() => (isWarm = true));
   let open: () => App;
   let login: Login | null;
   let metrics: Listening | null = null;
@@ -71,7 +81,7 @@ export async function openServer(
       registry,
       queue,
       url,
-      isReady: () => isReady,
+      isReady: () => isWarm && !isDraining,
       pagePatience,
       ...(login && { login }),
       ...(commands && { commands }),
@@ -100,7 +110,7 @@ export async function openServer(
     throw error;
   }
   const drain = (): void => {
-    isReady = false;
+    isDraining = true;
     listening.drain();
   };
   return {

@@ -44,6 +44,18 @@ test('a server that drains reports that it is not ready, and answers everything 
   await expect(ask('/readyz')).rejects.toThrow('fetch failed');
 });
 
+test('a server that starts is ready once it has read what first requests need, and answers before', async () => {
+  const { promise: warm, resolve } = Promise.withResolvers<void>();
+  await server.close(0);
+  server = await openServer(registry, createTestQueue(registry), { host: '127.0.0.1', port: 0, warm });
+  const status = async (path: string) => (await ask(path)).status;
+  expect([await status('/readyz'), await status('/@acme/apis/pay@1.0.0')]).toEqual([503, 200]);
+  resolve();
+  expect(await status('/readyz')).toBe(200);
+  server.drain();
+  expect(await status('/readyz')).toBe(503);
+});
+
 test('a request that waits for changes is answered when the server drains', { timeout: 20_000 }, async () => {
   const { next } = (await (await ask('/v1/changes')).json()) as { next: string };
   const waiting = ask(`/v1/changes?wait=30&after=${next}`);

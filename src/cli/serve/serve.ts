@@ -110,15 +110,16 @@ async function serveRegistry(
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   const dev = isDev ? (await import('../../server/dev.ts')).createDev() : null;
-  const server = await openServer(registry, queue, { ...address, commands, dev, peers });
+  // Opens the logs of all organizations, which first reads would wait for. Damage is logged, and `/readyz` tells of it.
+  // A store that does not answer says so elsewhere.
+  const warm = registry.refs.examine().catch(() => undefined);
+  const server = await openServer(registry, queue, { ...address, commands, dev, peers, warm });
   // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
   const ahead = openRenderAhead(registry);
   const background = isAnswerOnly ? null : await openBackground(registry, queue, config.url ?? server.url);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
-  // Damage is logged, and `/readyz` tells of it. A store that does not answer says so elsewhere.
-  registry.refs.examine().catch(() => undefined);
   for (const folder of await openFolders(config))
     registry.log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
   await logIsolation(registry);
