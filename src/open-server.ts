@@ -63,7 +63,8 @@ export async function openServer(
 ): Promise<Server> {
   let isWarm = warm === undefined;
   let isDraining = false;
-  if (warm) void Promise.race([warm, delay(warmPatience, undefined, { ref: false })]).finally(() => (isWarm = true));
+  const beWarm = () => void (isWarm = true);
+  if (warm) Promise.race([warm, delay(warmPatience, undefined, { ref: false })]).then(beWarm, beWarm);
   let open: () => App;
   let login: Login | null;
   let metrics: Listening | null = null;
