@@ -118,7 +118,9 @@ async function begin(): Promise<void> {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.on(
     'message',
-    receiveWhole<ParentMessage>((message) => void receive(message).catch(endByBug)),
+    receiveWhole<ParentMessage>((message) => {
+      receive(message).catch(endByBug);
+    }),
   );
   send({ type: 'ready' });
 }
