@@ -138,12 +138,8 @@ export function createObjects(
     if (bytes === null) return null;
     const index = readPackIndex(root, bytes);
     if (index === null || index.bytes < bytes.byteLength) throw damaged(root);
-    return keepPack(root, bytes, index);
-  }
-
-  function keepPack(root: Digest, bytes: Uint8Array, index: PackIndex): OpenPack {
     const pack = { ...index, beginning: bytes, checked: new Set<Digest>() };
-    cache.set(packKey(root), pack);
+    cache.set(key, pack);
     return pack;
   }
 
@@ -203,13 +199,8 @@ export function createObjects(
       // Pieces that are objects anyway are not packed as well.
       const packed = [...shared.packed, ...large.packed.filter((bytes) => !isOneOf(shared.alone, bytes))];
       await Promise.all([...shared.alone, ...large.alone.filter((bytes) => !isOneOf(shared.alone, bytes))].map(put));
-      const bytes = await encodePack(root, packed);
-      const stored = await store(packKey(digest), bytes);
-      if (stored === null) {
-        // The next version is compared with this one, and somebody reads it first.
-        if (bytes.byteLength <= beginning) keepPack(digest, bytes, readPackIndex(digest, bytes)!);
-        return digest;
-      }
+      const stored = await store(packKey(digest), await encodePack(root, packed));
+      if (stored === null) return digest;
       const decoded = await decodePack(digest, stored);
       if (decoded === null || !isWholePack(decoded)) throw damaged(digest);
       // A pack that was divided by other limits.

@@ -16,23 +16,18 @@ export function readTitle(pid: number): string {
 /** USER_HZ: the same on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
-/** Reads the usage, the memory when it is asked for. Null on systems without `/proc` and for a process that has ended. */
+/** Reads the usage. Null on systems without `/proc` and for a process that has ended. */
 export function readUsage(pid: number): Usage | null {
   const stat = read(pid, 'stat');
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(read(pid, 'status'))?.[1];
   // proc_pid_stat(5): the name, the second field, may hold anything, also spaces and parentheses.
   const [user, system] = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .slice(11, 13)
     .map(Number);
-  if (user === undefined || system === undefined) return null;
-  return {
-    processorSeconds: (user + system) / ticksPerSecond,
-    get residentBytes() {
-      // Not of `stat`, which counts pages of a size that only the system knows.
-      return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(pid, 'status'))?.[1] ?? 0);
-    },
-  };
+  if (user === undefined || system === undefined || kilobytes === undefined) return null;
+  return { processorSeconds: (user + system) / ticksPerSecond, residentBytes: Number(kilobytes) * 1024 };
 }
 
 function read(pid: number, name: string): string {
