@@ -42,7 +42,8 @@ const pagePatience = 5_000;
 /** Milliseconds after a start at which the server is ready, whatever it has not read yet. */
 const warmPatience = 5_000;
 
-export interface ServerOptions {
+/** Where to serve, and with what. */
+interface ServerOptions {
   host: string;
   port: number;
   commands?: readonly CommandText[];

@@ -10,16 +10,13 @@ import { dirname, join } from 'node:path';
 import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
-import { publish } from '../../src/registry/publish.ts';
-import { createUpload } from '../../src/source/upload.ts';
 import { childrenTime } from '../load/processor-time.ts';
 import { reportResults } from './results.ts';
-import { smallDocument } from './small-document.ts';
+import { publishSmall } from './small-document.ts';
 
 const atOnce = Number(argv['clients'] ?? 16);
 const each = Number(argv['each'] ?? 10);
 const most = Number(argv['rounds'] ?? 3);
-const author = { actor: 'operator:bench', origin: null };
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: join(folder, 'data') });
 const registry = await openRegistry(config, undefined, { hasSpare: true });
@@ -33,20 +30,7 @@ let number = 0;
 const publishAll = () =>
   Promise.all(
     Array.from({ length: atOnce }, async (_, client) => {
-      for (let index = 0; index < each; index++) {
-        const text = JSON.stringify(smallDocument(`1.${number++}.0`));
-        await publish(registry, {
-          coordinate: { org: 'acme', type: 'apis', slug: `client-${client}` },
-          snapshot: createUpload('a.json', Buffer.from(text)),
-          entry: 'a.json',
-          version: null,
-          onConflict: 'reject',
-          latest: true,
-          dryRun: false,
-          create: {},
-          author,
-        });
-      }
+      for (let index = 0; index < each; index++) await publishSmall(registry, `client-${client}`, `1.${number++}.0`);
     }),
   );
 await publishAll();

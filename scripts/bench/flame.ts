@@ -15,10 +15,8 @@ import { runCompile } from '../../src/compile/run.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { openRegistry } from '../../src/open.ts';
-import { publish } from '../../src/registry/publish.ts';
-import { createUpload } from '../../src/source/upload.ts';
 import { drawFlames, type Frame, type Profile } from './flames.ts';
-import { smallDocument } from './small-document.ts';
+import { publishSmall, smallText } from './small-document.ts';
 import { root } from './wire.ts';
 
 const publishes = Number(argv['publishes'] ?? 2000);
@@ -26,7 +24,7 @@ const clients = 16;
 const folder = await mkdtemp(join(tmpdir(), 'stele-flame-'));
 const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: join(folder, 'data') });
 let number = 0;
-const nextText = () => Buffer.from(JSON.stringify(smallDocument(`1.${number++}.0`)));
+const nextVersion = () => `1.${number++}.0`;
 
 const registry = await openRegistry(config, undefined, { hasSpare: true });
 await publishAll(publishes / 4);
@@ -40,24 +38,14 @@ await rm(folder, { recursive: true, force: true });
 async function publishAll(count: number): Promise<void> {
   const all = Array.from({ length: clients }, async (_, client) => {
     for (let index = client; index < count; index += clients)
-      await publish(registry, {
-        coordinate: { org: 'acme', type: 'apis', slug: `client-${client}` },
-        snapshot: createUpload('a.json', nextText()),
-        entry: 'a.json',
-        version: null,
-        onConflict: 'reject',
-        latest: true,
-        dryRun: false,
-        create: {},
-        author: { actor: 'operator:bench', origin: null },
-      });
+      await publishSmall(registry, `client-${client}`, nextVersion());
   });
   await Promise.all(all);
 }
 
 async function compileAll(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const bytes = nextText();
+    const bytes = Buffer.from(smallText(nextVersion()));
     const { limits } = config;
     const input: CompileInput = { type: 'apis', entry: 'a.json', validation: 'strict', ruleset: null, limits };
     const { artifact } = await runCompile(input, async ([path]) => [{ path: path!, bytes }]);

@@ -179,7 +179,7 @@ function membersOf(
 
 function textSample({ format, pattern, minLength, maxLength }: JsonObject): string {
   const usual = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
-  const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0;
+  const least = typeof minLength === 'number' ? Math.min(minLength, 1000) : 0;
   const matching = usual === undefined ? patternSample(textOf(pattern)) : null;
   if (matching && matching.length >= least) return matching;
   const text = usual ?? 'string';
