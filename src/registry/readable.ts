@@ -1,6 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
+import { inTurns } from '../scheduling/in-turns.ts';
 import { siteRef, type DocumentationSite, type SiteName } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import { logsOf } from './answer-cache.ts';
@@ -16,7 +17,6 @@ export function mayRead(principal: Principal, resource: Subject): boolean {
   return isAllowed(principal, 'read', { org: resource.org, resource });
 }
 
-/** Whether the principal may read the documentation site. */
 /** Whether the principal may read a site with this name and visibility. */
 export function mayReadSite(
   principal: Principal,
@@ -117,7 +117,12 @@ export async function listReadable(
       const all = await registry.refs.all<Resource>(prefix);
       return all.flatMap(({ value }) => (value.deletedAt === null ? [value] : [])).sort(inOrder);
     });
-  const listed = async () => (await living()).filter((resource) => isListed(principal, resource));
+  const listed = async () => {
+    const found: Resource[] = [];
+    for await (const some of inTurns(await living(), 1000))
+      found.push(...some.filter((resource) => isListed(principal, resource)));
+    return found;
+  };
   return principal.kind === 'anonymous' ? list('public', listed) : listed();
 }
 

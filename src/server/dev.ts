@@ -48,6 +48,7 @@ export function createDev(): Dev {
     router,
     listening: (site) => ({
       ...site,
+      part: (template, data) => generated(() => site.part(template, data)),
       page(template, data) {
         const tag = `<script type="module" src="${site.links.path('/-/dev.js')}?state=${state}"></script>`;
         return generated(() => site.page(template, data)).replace('</head>', () => `${tag}</head>`);

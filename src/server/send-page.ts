@@ -33,7 +33,8 @@ export interface PageOptions {
 export function bytesOf(text: string | Uint8Array): PageBytes {
   // Not from Node's buffer pool: keeping one small page would keep its whole 64 KB.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.set(typeof text === 'string' ? Buffer.from(text) : text);
+  if (typeof text === 'string') bytes.write(text);
+  else bytes.set(text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
 }
 

@@ -1,3 +1,4 @@
+import { inTurns } from '../scheduling/in-turns.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 
 /** A published version. */
@@ -21,6 +22,14 @@ export function newestPublications(resources: readonly Resource[], max: number):
     }
   }
   return newest;
+}
+
+/** As `newestPublications`, of resources that may be many: others have their turn meanwhile. */
+export async function newestInTurns(resources: readonly Resource[], max: number): Promise<Publication[]> {
+  const found = new Set<Resource>();
+  for await (const some of inTurns(resources, 500))
+    for (const { resource } of newestPublications(some, max)) found.add(resource);
+  return newestPublications([...found], max);
 }
 
 /** Newest first, then by name. */

@@ -28,6 +28,8 @@ export interface Site {
   isStatic: boolean;
   /** Renders a template within the layout. */
   page(template: string, data: PageData): string;
+  /** Renders a template by itself: a part of a page. */
+  part(template: string, data: object): string;
 }
 
 /** The data of every page. Templates add their own. */
@@ -80,6 +82,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
     logo: (org) => brandOf(org).logo,
     hasLogin,
     isStatic,
+    part: (template, data) => templates.render(template, data),
     page(template, data) {
       const asset = (name: string) => links.path(assets.path(name));
       const site = {

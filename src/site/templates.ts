@@ -16,10 +16,12 @@ const ours = fileURLToPath(new URL('../../templates/', import.meta.url));
  */
 export function createTemplates(folder: string | null): Templates {
   const eta = new Eta({ views: ours, autoEscape: true, cache: true });
-  eta.resolvePath = (name) => {
+  const files = new Map<string, string>();
+  const fileOf = (name: string): string => {
     const file = `${name.replace(/^\.?\//, '')}.eta`;
     const custom = folder === null ? null : join(folder, file);
     return custom !== null && existsSync(custom) ? custom : join(ours, file);
   };
+  eta.resolvePath = (name) => files.getOrInsertComputed(name, fileOf);
   return { render: (name, data) => eta.render(name, data) };
 }

@@ -43,7 +43,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     const resources = await listReadable(registry, principal);
     const sites = await publishedSites(site, principal);
     const mayPublish = principal.kind === 'anonymous' ? null : { mayPublish: mayPublishAnywhere(principal) };
-    return bytesOf(homePage(site, resources, sites, mayPublish));
+    return bytesOf(await homePage(site, resources, sites, mayPublish));
   }
 
   async function sendHome(request: Request, response: Response): Promise<void> {

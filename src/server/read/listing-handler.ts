@@ -34,8 +34,8 @@ export const sendListing: SendListing = async (read, org, type) => {
   if (!new URLSearchParams(read.query).has('format') && prefersPage(request.headers.accept)) {
     const isPublic = visibility === 'public';
     const headers = pageSharing(registry.config, { isPublic, by: 'reader', keys: [organizationKey(org)] });
-    const make = () => bytesOf(organizationPage(site, org, type, resources, sites));
-    const page = isPublic ? await site.answers.answer(`list ${org} ${type}`, logsOf(org), make, sizeOf) : make();
+    const make = async () => bytesOf(await organizationPage(site, org, type, resources, sites));
+    const page = isPublic ? await site.answers.answer(`list ${org} ${type}`, logsOf(org), make, sizeOf) : await make();
     return sendPage(read, registry, page, { headers, keep });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);

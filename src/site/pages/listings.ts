@@ -2,6 +2,7 @@ import { changesOf } from '../../model/versions/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
+import { inTurns } from '../../scheduling/in-turns.ts';
 import { teamsOf } from '../../config/organization-config.ts';
 import { linksOf, teamOf, type Link, type Team } from '../../model/catalogue/ownership.ts';
 import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
@@ -13,7 +14,7 @@ import { placeInRegistry } from '../../sites/pages/placed.ts';
 import { docPath } from '../docs/docs.ts';
 import { feedLink } from '../feeds.ts';
 import { organizationTitle } from './organization-title.ts';
-import { newestPublications } from '../publications.ts';
+import { newestInTurns } from '../publications.ts';
 import type { Site } from '../site.ts';
 
 /**
@@ -25,19 +26,14 @@ const shown = { home: 5, listing: 2000, changes: 12 };
 /** The most organizations whose rows are not folded on the home page: with more it has over two screens. */
 const maxUnfolded = 3;
 
-/** The home page: the organizations, with the resources and sites that the reader may see. `signedIn`: null for a reader without an account. */
-export function homePage(
+/** The home page: the organizations, with the resources and sites that the reader may see. Others have their turn meanwhile. `signedIn`: null for a reader without an account. */
+export async function homePage(
   site: Site,
   all: readonly Resource[],
   sites: readonly DocumentationSite[],
   signedIn: { mayPublish: boolean } | null = null,
-): string {
-  const byOrganization = new Map<string, Resource[]>();
-  for (const resource of all) {
-    const of = byOrganization.get(resource.org) ?? [];
-    of.push(resource);
-    byOrganization.set(resource.org, of);
-  }
+): Promise<string> {
+  const byOrganization = Map.groupBy(all, ({ org }) => org);
   const sitesOf = Map.groupBy(sites, ({ org }) => org);
   for (const org of sitesOf.keys()) if (!byOrganization.has(org)) byOrganization.set(org, []);
   const organizations = [...byOrganization].map(([org, resources]) => ({
@@ -75,8 +71,8 @@ export function homePage(
       'organization',
     ),
     sites: siteRows(site, sites),
-    changes: newestOf(site, all),
-    example: exampleOf(site, all),
+    changes: await newestOf(site, all),
+    example: await exampleOf(site, all),
     feed: feed.href,
     docs: {
       first: site.links.path(docPath('first-steps')),
@@ -102,32 +98,31 @@ function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/**
- * The page of an organization, or of one type in it. `resources`: those that the reader may see.
- */
-export function organizationPage(
+/** The page of an organization, or of one type in it. `resources`: those that the reader may see. Others have their turn meanwhile. */
+export async function organizationPage(
   site: Site,
   org: string,
   type: ResourceType | null,
   resources: readonly Resource[],
   sites: readonly DocumentationSite[] = [],
-): string {
+): Promise<string> {
   const path = formatAddress(type === null ? { kind: 'organization', org } : { kind: 'type', org, type });
   const name = organizationTitle(site, org);
   const ofOrganization = { text: name, href: site.links.path(formatAddress({ kind: 'organization', org })) };
-  const names = new Set(resources.map(nameOf));
-  const used = [...new Set(resources.flatMap(usedWithin))].filter((each) => names.has(each)).sort();
-  const groups = (type === null ? resourceTypes : [type]).map((each) => {
+  const wanted = new Set(resources.flatMap(usedWithin));
+  const used = new Set(resources.map(nameOf).filter((each) => wanted.has(each)));
+  const makeGroup = async (each: ResourceType) => {
     const all = resources.filter((resource) => resource.type === each);
     return {
       type: each,
       title: types[each].many,
       href: site.links.path(formatAddress({ kind: 'type', org, type: each })),
       count: all.length,
-      resources: all.slice(0, shown.listing).map((resource) => rowOf(site, resource, used)),
+      rows: await rowsOf(site, all.slice(0, shown.listing), used),
       more: Math.max(0, all.length - shown.listing),
     };
-  });
+  };
+  const groups = await Promise.all((type === null ? resourceTypes : [type]).map(makeGroup));
   return site.page('organization', {
     title: type === null ? name : `${types[type].many} of ${name}`,
     canonical: site.links.whole(site.links.path(path)),
@@ -140,9 +135,9 @@ export function organizationPage(
     type,
     logo: site.logo(org),
     about: kindsIn(resources),
-    ...siftOf(resources, 'type', used),
+    ...siftOf(resources, 'type', [...used].sort()),
     scripts: ['list.js'],
-    changes: newestOf(site, resources),
+    changes: await newestOf(site, resources),
     feed: feedLink(site, { kind: 'organization', org }).href,
     events: site.links.path(docPath('events')),
     isOpen: resources.some(({ visibility }) => visibility === 'public'),
@@ -150,6 +145,14 @@ export function organizationPage(
     sites: siteRows(site, sites),
     groups: groups.filter(({ count }) => count > 0 || type !== null),
   });
+}
+
+/** The HTML of these rows, a hundred in one turn of the event loop. */
+async function rowsOf(site: Site, resources: readonly Resource[], used: ReadonlySet<string>): Promise<string> {
+  let html = '';
+  for await (const some of inTurns(resources, 100))
+    for (const resource of some) html += site.part('row', rowOf(site, resource, used));
+  return html;
 }
 
 /** What a list can be filtered and grouped by. `grouping`: how it is grouped without a script; `used`: what some of it use. */
@@ -193,8 +196,8 @@ function siteRows(site: Site, sites: readonly DocumentationSite[]): object[] {
 }
 
 /** The versions that were published last, newest first. */
-function newestOf({ links }: Site, resources: readonly Resource[]): object[] {
-  return newestPublications(resources, shown.changes).map(({ resource, version }) => ({
+async function newestOf({ links }: Site, resources: readonly Resource[]): Promise<object[]> {
+  return (await newestInTurns(resources, shown.changes)).map(({ resource, version }) => ({
     name: resource.name,
     coordinate: nameOf(resource),
     label: version.label,
@@ -213,8 +216,8 @@ function changeTag(resource: Resource, version: Version): object | null {
 }
 
 /** A document to try the registry with: its URLs, of the newest publication. */
-function exampleOf({ links }: Site, resources: readonly Resource[]): object | null {
-  const [newest] = newestPublications(
+async function exampleOf({ links }: Site, resources: readonly Resource[]): Promise<object | null> {
+  const [newest] = await newestInTurns(
     resources.filter(({ type, visibility, latest }) => type === 'apis' && visibility === 'public' && latest !== null),
     1,
   );
@@ -263,7 +266,7 @@ function ownerOf(owner: string): { name: string; href: string | null } {
 }
 
 /** The data of one line in a list of resources. `used`: what may be named of what it uses. */
-export function rowOf(site: Site, resource: Resource, used: readonly string[] = []): object {
+export function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> = new Set()): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const newest = resource.versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
   return {
@@ -281,7 +284,7 @@ export function rowOf(site: Site, resource: Resource, used: readonly string[] = 
     reportHref: latest && site.links.to(coordinateOf(resource), { label: latest.label, view: 'report' }),
     updated: newest && dayOf(newest.publishedAt),
     versions: resource.versions.filter(({ status }) => status.state !== 'withdrawn').length,
-    uses: used.length === 0 ? [] : usedWithin(resource).filter((name) => used.includes(name)),
+    uses: used.size === 0 ? [] : usedWithin(resource).filter((name) => used.has(name)),
     isPrivate: resource.visibility === 'private',
   };
 }
