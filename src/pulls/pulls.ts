@@ -58,8 +58,7 @@ export function createPulls(
 
   /** Asks the remote for the head and checks it, unless that was done or is being done. */
   function look(org: string, key: string): void {
-    const lane = lanes.get(key) ?? new PQueue({ concurrency: 1 });
-    lanes.set(key, lane);
+    const lane = lanes.getOrInsertComputed(key, () => new PQueue({ concurrency: 1 }));
     if (lane.size > 0) return; // the waiting one will see the same head
     lane
       .add(() => looks.take(org, () => begin(key)))

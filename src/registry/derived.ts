@@ -217,12 +217,10 @@ export async function derive<T>(
 ): Promise<T | null> {
   const { cache } = registry;
   const key = keyOf(registry, what, name, coding.ending);
-  const works = worksOf.get(cache) ?? {
+  const { running, places } = worksOf.getOrInsertComputed(cache, () => ({
     running: new Map(),
     places: { long: createPlaces(placesInAll.long), short: createPlaces(placesInAll.short) },
-  };
-  worksOf.set(cache, works);
-  const { running, places } = works;
+  }));
   const pending = running.get(key) as Promise<T | null> | undefined;
   if (pending) return pending;
   const answer = (async () => {

@@ -16,8 +16,7 @@ export async function readAmong<T>(
     return await refs.read<T>(name);
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    const names = logged.get(log) ?? new Set();
-    logged.set(log, names);
+    const names = logged.getOrInsertComputed(log, () => new Set());
     if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error: error.message });
     names.add(name);
     return null;

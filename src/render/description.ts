@@ -79,8 +79,7 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
   const perLevel = new Map<number, Map<string, Html>>();
 
   function render(text: string, level: number, length: number): Html {
-    const rendered = perLevel.get(level) ?? new Map<string, Html>();
-    perLevel.set(level, rendered);
+    const rendered = perLevel.getOrInsertComputed(level, () => new Map<string, Html>());
     const earlier = rendered.get(text);
     if (earlier !== undefined) return earlier;
     const start = text.slice(0, length).toWellFormed();

@@ -70,8 +70,7 @@ function createShared(count: number): Shared {
   const shares = new Map<string, PQueue>();
   return {
     async add(org, work) {
-      const share = shares.get(org) ?? new PQueue({ concurrency: Math.ceil(count / 2) });
-      shares.set(org, share);
+      const share = shares.getOrInsertComputed(org, () => new PQueue({ concurrency: Math.ceil(count / 2) }));
       try {
         await share.add(() => all.add(work));
       } finally {

@@ -23,8 +23,7 @@ export function createTurns(): Turns {
   const queues = new Map<string, PQueue>();
   return {
     async take(org, work) {
-      const queue = queues.get(org) ?? new PQueue({ concurrency: atOnce });
-      queues.set(org, queue);
+      const queue = queues.getOrInsertComputed(org, () => new PQueue({ concurrency: atOnce }));
       if (queue.size >= maxWaiting) {
         const message = `Your organization has ${queue.size} documents waiting to be published. Send fewer at once.`;
         throw new RegistryError('rate_limited', message, { retryAfter });

@@ -64,11 +64,7 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
         list.push(record * 256 + weight);
         postings.set(term, list);
       }
-    for (const [term, list] of postings) {
-      const all = terms.get(term) ?? [];
-      all.push(list);
-      terms.set(term, all);
-    }
+    for (const [term, list] of postings) terms.getOrInsertComputed(term, () => []).push(list);
   }
   return { pages, terms: Object.fromEntries([...terms].sort(([a], [b]) => (a < b ? -1 : 1))) };
 }

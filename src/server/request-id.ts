@@ -8,10 +8,5 @@ const ids = new WeakMap<IncomingMessage, string>();
  * Never the client's.
  */
 export function requestIdOf(request: IncomingMessage): string {
-  let id = ids.get(request);
-  if (id === undefined) {
-    id = randomUUID();
-    ids.set(request, id);
-  }
-  return id;
+  return ids.getOrInsertComputed(request, () => randomUUID());
 }

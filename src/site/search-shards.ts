@@ -61,11 +61,8 @@ function collectTerms(resources: readonly Indexed[]): Map<string, Map<string, Nu
   for (const [source, { resourceEntry, entry }] of resources.entries()) {
     for (const { terms, starts, postings } of entry === null ? [resourceEntry] : [resourceEntry, entry]) {
       for (const [number, term] of terms.entries()) {
-        const place = placeOf(term);
-        const list = places.get(place) ?? new Map<string, NumberedPart[]>();
-        places.set(place, list);
-        const parts = list.get(term) ?? [];
-        list.set(term, parts);
+        const list = places.getOrInsertComputed(placeOf(term), () => new Map<string, NumberedPart[]>());
+        const parts = list.getOrInsertComputed(term, () => []);
         parts.push({ source, postings, from: starts[number]!, to: starts[number + 1]! });
       }
     }

@@ -80,8 +80,7 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   const isUsual = isDeepStrictEqual(rules, usualRules);
   const judged = isUsual ? '' : `-${hexOf(digestOf(encodeJson(rules)))}`;
   const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${judged}`;
-  const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
-  tried.set(cache, until);
+  const until = tried.getOrInsertComputed(cache, () => new LRUCache<string, number>({ max: triedKept }));
   if (monotonic() < (until.get(name) ?? -Infinity)) return stored ?? notCompared(overLimits);
   const make = async () => {
     const after = { ...(await readPublished(registry, to.version)), at };

@@ -25,10 +25,8 @@ const users: Projection<Map<string, Set<string>>> = {
   change(view, name, _, after) {
     const [kind, org, type, slug] = name.split('/');
     if (kind !== 'versions') return;
-    for (const { coordinate } of (after as Version).dependencies ?? []) {
-      const names = view.get(coordinate) ?? new Set();
-      view.set(coordinate, names.add(`@${org}/${type}/${slug}`));
-    }
+    for (const { coordinate } of (after as Version).dependencies ?? [])
+      view.getOrInsertComputed(coordinate, () => new Set()).add(`@${org}/${type}/${slug}`);
   },
 };
 

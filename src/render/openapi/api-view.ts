@@ -52,11 +52,8 @@ export function readApi(document: JsonObject): Api {
   const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
   const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
   const groups = new Map<string, TagGroup>();
-  const group = (name: string, description: string): TagGroup => {
-    const tagged = groups.get(name) ?? { name, description, anchor: anchors.tag(name), operations: [] };
-    groups.set(name, tagged);
-    return tagged;
-  };
+  const group = (name: string, description: string): TagGroup =>
+    groups.getOrInsertComputed(name, () => ({ name, description, anchor: anchors.tag(name), operations: [] }));
   for (const tag of listOf(document['tags']).slice(0, listLimit))
     if (isObject(tag)) group(textOf(tag['name']), textOf(tag['description']) || textOf(tag['summary']));
   const untagged: PlacedOperation[] = [];

@@ -45,11 +45,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
     document,
     left: maxVisits.atLeast + bytes / maxVisits.each,
     once: createOnce(),
-    nameOf(reference) {
-      let name = names.get(reference);
-      if (name === undefined) names.set(reference, (name = nameBehind(reference)));
-      return name;
-    },
+    nameOf: (reference) => names.getOrInsertComputed(reference, nameBehind),
   };
 
   function nameBehind(reference: string): string | null {

@@ -31,12 +31,7 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
 
 /** The place of each item by its key, kept with the list. */
 function placesIn<T>(all: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, number> {
-  let positions = places.get(all);
-  if (positions === undefined) {
-    positions = new Map(all.map((item, index) => [keyOf(item), index]));
-    places.set(all, positions);
-  }
-  return positions;
+  return places.getOrInsertComputed(all, () => new Map(all.map((item, index) => [keyOf(item), index])));
 }
 
 const places = new WeakMap<readonly unknown[], ReadonlyMap<string, number>>();

@@ -15,9 +15,8 @@ export function createRoutes(operations: readonly Operation[]): Route[] {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
     const { path: template } = operation;
-    const route = routes.get(template) ?? { template, segments: template.split('/'), operations: new Map() };
-    route.operations.set(operation.method, operation);
-    routes.set(template, route);
+    const make = (): Route => ({ template, segments: template.split('/'), operations: new Map() });
+    routes.getOrInsertComputed(template, make).operations.set(operation.method, operation);
   }
   return [...routes.values()];
 }

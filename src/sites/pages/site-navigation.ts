@@ -37,8 +37,7 @@ export function versionFolder({ settings }: DeploymentContents, path: string): s
 
 /** The navigation of the pages of one version: as the site says, else the tree of its pages. Made once. */
 function navigationOf(contents: DeploymentContents, folder: string): Navigation {
-  const all = navigations.get(contents) ?? new Map<string, Navigation>();
-  navigations.set(contents, all);
+  const all = navigations.getOrInsertComputed(contents, () => new Map<string, Navigation>());
   const cached = all.get(folder);
   if (cached !== undefined) return cached;
   const { settings } = contents;
