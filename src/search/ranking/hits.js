@@ -68,8 +68,8 @@ function bestProperties(properties, words) {
  * @returns {(property: string) => boolean}
  */
 function likely(words) {
-  if (words.some(({ alike }) => alike)) return () => true;
-  const starts = words.map(({ word }) => word.term.slice(0, Math.max(2, word.term.length - 1)));
+  const wanted = words.flatMap(({ word, alike, terms }) => (alike ? terms : [word]).map(({ term }) => term));
+  const starts = wanted.map((term) => term.slice(0, Math.max(2, term.length - 1)));
   return (property) => {
     const folded = fold(property);
     return starts.some((start) => folded.includes(start));
