@@ -23,7 +23,7 @@ export function compareApis(before: JsonObject, after: JsonObject, rules: Change
   const walk = createWalk(...sides, rules);
   const root: Unit = { facts: [], children: [] };
   compareHeads(walk, root);
-  const operations = pairOperations(walk.before, walk.after).map((pair) => {
+  const operations = pairOperations(walk).map((pair) => {
     const unit: Unit = { facts: [], children: [] };
     walk.spend(20);
     compareOperation(walk, unit, pair);

@@ -1,5 +1,6 @@
-import { textOf } from '../../render/json-value.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+import type { Walk } from '../walk.ts';
 
 /** One operation of one document. */
 export interface Operation {
@@ -20,11 +21,26 @@ export interface OperationPair {
 
 const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
-/** All operations of both documents, in the order of the new one; then those that were removed. */
-export function pairOperations(before: Side, after: Side): OperationPair[] {
-  const paths = pairItems(before, after, placeAt(before, ['paths']), placeAt(after, ['paths']), false);
+/**
+ * The operations of both documents, in the order of the new one; then those that were removed. Paths in which nothing
+ * changed are left out: they are most of two versions.
+ */
+export function pairOperations(walk: Walk): OperationPair[] {
+  const { before, after } = walk;
+  const paths = pairItems(before, after, placeAt(before, ['paths']), placeAt(after, ['paths']), false, samePaths(walk));
   const webhooks = [before, after].map((side) => placeAt(side, ['webhooks']) ?? placeAt(side, ['x-webhooks']));
   return [...paths, ...pairItems(before, after, webhooks[0]!, webhooks[1]!, true)];
+}
+
+/** The paths whose operations are the same in both documents, with all that they refer to or take from the root. */
+function samePaths({ before, after, same }: Walk): ReadonlySet<string> {
+  const isSame = (...keys: string[]) => same(placeAt(before, keys)?.value, placeAt(after, keys)?.value);
+  // In OpenAPI 2.0, more of an operation stands at the root.
+  const areRootsSame = isSame('servers') && isSame('security') && isSame('components', 'securitySchemes');
+  if (before.dialect.name === '2.0' || !areRootsSame) return new Set();
+  const [old, current] = [before, after].map(({ document }) => objectOf(document['paths']));
+  const names = Object.keys(old!).filter((path) => Object.hasOwn(current!, path));
+  return new Set(names.filter((path) => same(old![path], current![path])));
 }
 
 /** The operations of two maps of path items: paths, webhooks, or one callback. */
@@ -34,9 +50,10 @@ export function pairItems(
   old: Place | null,
   current: Place | null,
   isWebhook: boolean,
+  passedOver: ReadonlySet<string> = new Set(),
 ): OperationPair[] {
-  const left = new Map(operationsOf(before, old, isWebhook).map((operation) => [operation.name, operation]));
-  const candidates = operationsOf(after, current, isWebhook);
+  const left = new Map(operationsOf(before, old, isWebhook, passedOver).map((operation) => [operation.name, operation]));
+  const candidates = operationsOf(after, current, isWebhook, passedOver);
   const pairs = candidates.map((operation): OperationPair => {
     const same = left.get(operation.name) ?? null;
     left.delete(operation.name);
@@ -61,9 +78,14 @@ export function templateNames(path: string): string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
 }
 
-function operationsOf(side: Side, map: Place | null, isWebhook: boolean): Operation[] {
+function operationsOf(
+  side: Side,
+  map: Place | null,
+  isWebhook: boolean,
+  passedOver: ReadonlySet<string>,
+): Operation[] {
   return membersOf(side, map).flatMap(([path, written]) => {
-    if (path.startsWith('x-')) return [];
+    if (path.startsWith('x-') || passedOver.has(path)) return [];
     const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
     const items = target === null ? [written] : [written, target];
     const make = (method: string, place: Place): Operation => {
