@@ -3,7 +3,7 @@ import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import type { Exemption } from '../model/problem.ts';
 import { collect, type LoadedFile, type PathsOf } from './collect.ts';
-import type { Artifact, CompileInput } from './compile.ts';
+import type { Artifact, CompileInput, Representation } from './compile.ts';
 import type { Interpreter } from './interpreter/interpreter.ts';
 import { isCode } from './interpreter/modules.ts';
 import { readCode } from './ruleset/ruleset-code.ts';
@@ -16,7 +16,7 @@ import { openapiAddresses } from './openapi/openapi-addresses.ts';
 import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
-import { formatsOf, represent } from './text/represent.ts';
+import { beginToEncode, formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/plain-text.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { compileView, type PlainCompiler } from './overlay/view.ts';
@@ -112,6 +112,7 @@ async function compileEntry(
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
+  const begun = isRewritten || input.reportOnly || files.size > 1 ? null : beginToEncode(entry);
   const result = await compilers[type].compile({ entry, files, input, code });
   const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
@@ -144,7 +145,7 @@ async function compileEntry(
   // The caller keeps what was loaded. Images are not looked at here.
   const images = shownImages(files, isUsed).slice(0, Math.max(0, limits.files - files.size - 2));
   if (images.length > 0) await load(images);
-  return { artifact: await artifactOf(type, result, formats), report };
+  return { artifact: artifactOf(type, result, await represent(formats, entry, begun)), report };
 }
 
 async function loadIgnored(
@@ -189,14 +190,10 @@ function createPathsOf(type: ResourceType | null): PathsOf {
 /** Longest summary, in characters. */
 const summaryLength = 300;
 
-async function artifactOf(
-  type: ResourceType,
-  result: KindResult,
-  formats: ReturnType<typeof formatsOf>,
-): Promise<Artifact> {
+function artifactOf(type: ResourceType, result: KindResult, representations: Representation[]): Artifact {
   const { kind, specification, title, description, version } = result;
   const summary = firstParagraph(result.summary || description, summaryLength);
-  return { type, kind, specification, title, description, summary, version, representations: await represent(formats) };
+  return { type, kind, specification, title, description, summary, version, representations };
 }
 
 /** The type to compile the document as, or the problem if it has none. */

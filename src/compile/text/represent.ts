@@ -29,35 +29,49 @@ export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, st
   };
 }
 
+/** Lets threads encode the author's text, most likely a format of the artifact, already now. Null if it is small. */
+export function beginToEncode({ text, format }: ParsedFile): Promise<Representation[]> | null {
+  return text.length <= atOnce ? null : encode(text, format);
+}
+
 /**
  * Encodes each format as identity, gzip, br and zstd, in that order. The same text gives the same
- * bytes on the same runtime.
+ * bytes on the same runtime. `begun`: the author's text, if that was begun.
  */
-export async function represent(formats: Record<Format, string>): Promise<Representation[]> {
-  const all = (['json', 'yaml'] as const).map(async (format): Promise<Representation[]> => {
-    const bytes = Buffer.from(formats[format]);
-    const effort = effortFor(bytes.length);
-    const [gzipped, br, zstd] = await (bytes.length <= atOnce ? codeNow : codeInThreads)(bytes, {
-      gzip: { level: effort.gzip },
-      br: {
-        params: {
-          [constants.BROTLI_PARAM_QUALITY]: effort.br,
-          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-          [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-          // A window larger than the document would use memory without compressing better.
-          [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes.length + 16)))),
-        },
+export async function represent(
+  formats: Record<Format, string>,
+  entry: ParsedFile,
+  begun: Promise<Representation[]> | null,
+): Promise<Representation[]> {
+  const isBegun = (format: Format) => format === entry.format && formats[format] === entry.text;
+  const encoded = (['json', 'yaml'] as const).map(
+    (format) => (isBegun(format) ? begun : null) ?? encode(formats[format], format),
+  );
+  return (await Promise.all(encoded)).flat();
+}
+
+async function encode(text: string, format: Format): Promise<Representation[]> {
+  const bytes = Buffer.from(text);
+  const effort = effortFor(bytes.length);
+  const [gzipped, br, zstd] = await (bytes.length <= atOnce ? codeNow : codeInThreads)(bytes, {
+    gzip: { level: effort.gzip },
+    br: {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: effort.br,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        // A window larger than the document would use memory without compressing better.
+        [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes.length + 16)))),
       },
-      zstd: { params: { [constants.ZSTD_c_compressionLevel]: effort.zstd }, pledgedSrcSize: bytes.length },
-    });
-    return [
-      { format, coding: 'identity', bytes },
-      { format, coding: 'gzip', bytes: gzipped },
-      { format, coding: 'br', bytes: br },
-      { format, coding: 'zstd', bytes: zstd },
-    ];
+    },
+    zstd: { params: { [constants.ZSTD_c_compressionLevel]: effort.zstd }, pledgedSrcSize: bytes.length },
   });
-  return (await Promise.all(all)).flat();
+  return [
+    { format, coding: 'identity', bytes },
+    { format, coding: 'gzip', bytes: gzipped },
+    { format, coding: 'br', bytes: br },
+    { format, coding: 'zstd', bytes: zstd },
+  ];
 }
 
 /** Bytes up to which handing the work to threads costs more than the work. */
@@ -76,10 +90,12 @@ function codeNow(bytes: Buffer, options: Codings): Coded {
 }
 
 async function codeInThreads(bytes: Buffer, options: Codings): Promise<Coded> {
+  // A thread waits for this one after each chunk.
+  const chunkSize = Math.ceil(bytes.length / 4);
   return Promise.all([
-    promisify(gzip)(bytes, options.gzip),
-    promisify(brotliCompress)(bytes, options.br),
-    promisify(zstdCompress)(bytes, options.zstd),
+    promisify(gzip)(bytes, { ...options.gzip, chunkSize }),
+    promisify(brotliCompress)(bytes, { ...options.br, chunkSize }),
+    promisify(zstdCompress)(bytes, { ...options.zstd, chunkSize }),
   ]);
 }
 

@@ -52,7 +52,9 @@ export function pairItems(
   isWebhook: boolean,
   passedOver: ReadonlySet<string> = new Set(),
 ): OperationPair[] {
-  const left = new Map(operationsOf(before, old, isWebhook, passedOver).map((operation) => [operation.name, operation]));
+  const left = new Map(
+    operationsOf(before, old, isWebhook, passedOver).map((operation) => [operation.name, operation]),
+  );
   const candidates = operationsOf(after, current, isWebhook, passedOver);
   const pairs = candidates.map((operation): OperationPair => {
     const same = left.get(operation.name) ?? null;
@@ -78,12 +80,7 @@ export function templateNames(path: string): string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
 }
 
-function operationsOf(
-  side: Side,
-  map: Place | null,
-  isWebhook: boolean,
-  passedOver: ReadonlySet<string>,
-): Operation[] {
+function operationsOf(side: Side, map: Place | null, isWebhook: boolean, passedOver: ReadonlySet<string>): Operation[] {
   return membersOf(side, map).flatMap(([path, written]) => {
     if (path.startsWith('x-') || passedOver.has(path)) return [];
     const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
