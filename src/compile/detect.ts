@@ -3,7 +3,7 @@ import type { ResourceType } from '../model/address.ts';
 import { rulesetModule, type Kind } from '../model/kinds.ts';
 import type { CompileLimits } from './compile.ts';
 import type { Detected } from './repository-reader.ts';
-import { parseFile } from './text/parse.ts';
+import { parseAhead } from './text/parse.ts';
 import { identityOf, identityOfText } from './identity.ts';
 
 // Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
@@ -31,7 +31,7 @@ export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[
   return files.flatMap(({ path, bytes }) => {
     if (rulesetModule.test(path))
       return [{ path, type: 'rulesets', kind: 'spectral-ruleset', title: null, ...identityOf(null) }];
-    const parsed = parseFile(path, bytes, limits);
+    const parsed = parseAhead(path, bytes, limits);
     const kind = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
     if (kind === null) return [];
     return [{ path, ...kind, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];
