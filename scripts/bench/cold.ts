@@ -1,6 +1,6 @@
 /**
- * How fast documents are read for the first time: by a `stele serve` that has just started, which verifies what it reads, and by nginx, the same bytes
- * from files. Before each round the files are dropped from the page cache (`dd iflag=nocache`, posix_fadvise). One reader asks for one document after
+ * How fast documents are read for the first time: by a `stele serve` that has just started, which verifies what it reads, by nginx, the same bytes
+ * from files, and by a plain Node that reads these files and hashes them. Before each round the files are dropped from the page cache (`dd iflag=nocache`, posix_fadvise). One reader asks for one document after
  * the other.
  *
  *   node scripts/bench/cold.ts [--documents 60] [--bytes 100000] [--rounds 3]
@@ -33,15 +33,27 @@ const lines = [
   `events {} http { access_log off; sendfile on; default_type application/json; server { listen 127.0.0.1:${port}; root ${files}; } }`,
 ];
 await writeFile(config, lines.join('\n'));
-const rates: { stele: number[]; nginx: number[] } = { stele: [], nginx: [] };
+const plainPort = await freePort();
+const rates: Record<'stele' | 'nginx' | 'plain', number[]> = { stele: [], nginx: [], plain: [] };
 for (let round = 0; round < rounds; round++) {
   rates.stele.push(await rateOf(() => wire.serveStele()));
   const command = ['nginx', '-c', config];
   rates.nginx.push(await rateOf(() => wire.serve('nginx', command, `http://127.0.0.1:${port}${pathOf(0)}`)));
+  const plainly = [process.execPath, join(import.meta.dirname, 'plain-files.ts'), String(plainPort), files];
+  rates.plain.push(await rateOf(() => wire.serve('plain', plainly, `http://127.0.0.1:${plainPort}${pathOf(0)}`)));
 }
-const [stele, nginx] = [quantile(rates.stele, 0.5), quantile(rates.nginx, 0.5)];
+const [stele, nginx, plain] = [rates.stele, rates.nginx, rates.plain].map((all) => quantile(all, 0.5)) as [
+  number,
+  number,
+  number,
+];
+const rounded = [stele, nginx, plain].map(Math.round);
 await reportResults([
-  { row: 'cold', value: stele / nginx, seen: `${Math.round(stele)}/s, nginx ${Math.round(nginx)}/s, ${bytes} bytes` },
+  {
+    row: 'cold',
+    value: stele / nginx,
+    seen: `${rounded[0]}/s, nginx ${rounded[1]}/s, plain Node ${rounded[2]}/s, ${bytes} bytes`,
+  },
 ]);
 
 /** Publishes the documents, and writes what Stele answers to the files of nginx. */

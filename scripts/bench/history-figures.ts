@@ -11,17 +11,25 @@ export function fillPage(page: string, history: readonly Noted[]): string {
   return `${page.slice(0, from)}${begin}\n${showTable(history)}\n${showPlots(history)}${page.slice(to)}`;
 }
 
-/** The newest value of each bar as a table in Markdown. */
+/** The commit before the work of `docs/performance.md`, measured on the same machine as the newest. */
+const commitBefore = '0b2a3ef3';
+
+/** The newest value of each bar, beside the one before, as a table in Markdown. */
 function showTable(history: readonly Noted[]): string {
   const last = new Map(newest(history).map((one) => [one.row, one]));
+  const before = new Map(history.filter(({ commit }) => commit === commitBefore).map(({ row, value }) => [row, value]));
   const lines = (Object.keys(bars) as BarName[]).map((name) => {
     const { what, of } = bars[name];
     const found = last.get(name);
     const value =
       found === undefined ? ['not measured', '', ''] : [showValue(found.value), verdict(name, found), found.commit];
-    return `| \`${name}\` | ${what} | ${of} | ${showGoal(name)} | ${value.join(' | ')} |`;
+    const old = before.has(name) ? showValue(before.get(name)!) : '';
+    return `| \`${name}\` | ${what} | ${of} | ${showGoal(name)} | ${old} | ${value.join(' | ')} |`;
   });
-  const head = ['| bar | what | value is | goal | seen | | commit |', '| --- | --- | --- | --: | --: | --- | --- |'];
+  const head = [
+    '| bar | what | value is | goal | before | seen | | commit |',
+    '| --- | --- | --- | --: | --: | --: | --- | --- |',
+  ];
   return `<!-- prettier-ignore -->\n${[...head, ...lines].join('\n')}\n`;
 }
 

@@ -124,6 +124,47 @@ describe('a list in a value', () => {
   });
 });
 
+describe('a log that was just read', () => {
+  test('is appended to without reading it again', async () => {
+    const bucket = createMemoryBucket();
+    const refs = open(bucket);
+    await add(refs, '1.0.0');
+    const { get, putIfAbsent } = bucket.calls();
+    for (let index = 1; index <= 10; index++) await add(refs, `1.${index}.0`);
+    const after = bucket.calls();
+    expect([after.get - get, after.putIfAbsent - putIfAbsent]).toEqual([0, 10]);
+  });
+
+  test('is read again for an answer that changes nothing, which another process may have made wrong', async () => {
+    const bucket = createMemoryBucket();
+    const [ours, theirs] = [open(bucket), open(bucket, 'their')];
+    await add(ours, '1.0.0');
+    await add(theirs, '2.0.0');
+    const seen: string[] = [];
+    const unchanged = await ours.update<Thing>(name, (current) => {
+      seen.push(current!.value.versions.at(-1)!.label);
+      return null;
+    });
+    expect(unchanged!.value.versions.map(({ label }) => label)).toEqual(['1.0.0', '2.0.0']);
+    expect(seen).toEqual(['1.0.0', '2.0.0']);
+    await add(theirs, '3.0.0');
+    const refusal = ours.update<Thing>(name, (current) => {
+      throw new Error(`after ${current!.value.versions.at(-1)!.label}`);
+    });
+    await expect(refusal).rejects.toThrow('after 3.0.0');
+  });
+
+  test('is read again where another process appended first, and neither change is lost', async () => {
+    const bucket = createMemoryBucket();
+    const [ours, theirs] = [open(bucket), open(bucket, 'their')];
+    for (let index = 0; index < 5; index++)
+      await Promise.all([add(ours, `1.${index}.0`), add(theirs, `2.${index}.0`), add(ours, `3.${index}.0`)]);
+    const { value } = (await open(bucket, 'other').read<Thing>(name))!;
+    expect(value.versions).toHaveLength(15);
+    expect(await damagesIn(bucket, '@acme')).toEqual([]);
+  });
+});
+
 describe('segments and checkpoints', () => {
   async function fill(refs: Refs, entries: number): Promise<void> {
     for (let index = 0; index < entries; index++) await increment(refs, `repositories/acme/r${index % 40}`);

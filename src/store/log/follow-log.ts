@@ -17,6 +17,8 @@ export interface Follower {
   follow(): Promise<void>;
   /** Whether that was done within `maxAge` milliseconds. */
   isFresh(maxAge: number): boolean;
+  /** Whether the log was read to its end within `maxAge` milliseconds. Own appends do not count. */
+  wasRead(maxAge: number): boolean;
   /** As `follow`, unless that was done within `maxAge` milliseconds. Callers share a running read that is as young. */
   refresh(maxAge: number): Promise<void>;
   /** Notes that nothing else had been appended at a time. */
@@ -61,6 +63,7 @@ export function followLog(
   /** The first of the newest entries that were read and are not there any more. */
   let lost = lostOf(newest, state.sequence);
   let checkedAt = state.sequence < end || lost !== null ? Number.NEGATIVE_INFINITY : openedAt;
+  let readAt = checkedAt;
   let damage: LogDamage | null = null;
   let following: { startedAt: number; answer: Promise<void> } | null = null;
 
@@ -88,7 +91,7 @@ export function followLog(
       if (bytes === null) {
         const missing = lost ?? (sequence <= end ? sequence : null);
         if (missing !== null) return { entry: missing, detail: 'It is missing.' };
-        checkedAt = startedAt;
+        checkedAt = readAt = startedAt;
         return null;
       }
       const entry = entryIn(bytes, sequence, key);
@@ -112,6 +115,7 @@ export function followLog(
   return {
     follow,
     isFresh,
+    wasRead: (maxAge) => isFresh(maxAge) && monotonic() - readAt < maxAge,
     refresh(maxAge) {
       if (isFresh(maxAge)) return Promise.resolve();
       const time = monotonic();

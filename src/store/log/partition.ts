@@ -81,10 +81,12 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** What was decided on the newest state and is not durable yet. */
+/** What was decided on the newest known state and is not durable yet. */
 interface Draft {
   /** Number of the entry that it was decided on. */
   base: number;
+  /** Whether the log was read to its end before. If not, only a successful append proves that nothing is newer. */
+  isRead: boolean;
   at: string;
   changes: Change[];
   /** Each change as JSON. */
@@ -103,6 +105,8 @@ const longestBatch = 256;
 const largestBatch = frameSize;
 /** Milliseconds after another process's entry for which appends leave gaps for it. */
 const courtesy = 1000;
+/** Milliseconds after the log was read to its end in which a change is appended without reading it again. */
+const recently = 1000;
 /** Bytes of a change in the trail, and of a log without records, roughly. */
 const [noteSize, ownSize] = [200, 8 * 1024];
 
@@ -155,31 +159,39 @@ export async function openPartition(
     }
   }
 
+  /** Whether the log most likely has no newer entry. If it has, an append does not succeed. */
+  function isLikelyAtEnd(): boolean {
+    return follower.wasRead(recently) && monotonic() - rivalAt >= courtesy;
+  }
+
   /** Commits a batch in as few entries as it needs, and answers each who waits. */
   async function commit(batch: Waiting[]): Promise<void> {
     let left = batch;
     try {
+      let isRead = !isLikelyAtEnd();
       for (let lost = 0; left.length > 0;) {
         if (lost === attempts) throw tooManyRivals(partition);
-        await follower.follow();
-        const draft = await decideAll(left);
+        if (isRead) await follower.follow();
+        const draft = await decideAll(left, isRead);
         left = [...draft.depending.map(({ waiting }) => waiting), ...draft.left];
         if (draft.changes.length === 0 && draft.depending.length === 0) continue;
-        if (draft.base === state.sequence && (await append(draft))) {
+        const isAppended = draft.changes.length > 0 && draft.base === state.sequence && (await append(draft));
+        if (isAppended) {
           for (const { settle } of draft.depending) settle();
           left = draft.left;
           lost = 0;
         } else lost++;
+        isRead = !isAppended || !isLikelyAtEnd();
       }
     } catch (error) {
       for (const { reject } of left) reject(error);
     }
   }
 
-  async function decideAll(batch: readonly Waiting[]): Promise<Draft> {
+  async function decideAll(batch: readonly Waiting[], isRead: boolean): Promise<Draft> {
     const base = state.sequence;
     const at = now().toISOString();
-    const draft: Draft = { base, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
+    const draft: Draft = { base, isRead, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
     let size = 0;
     for (const waiting of batch) {
       if (size > largestBatch) draft.left.push(waiting);
@@ -192,18 +204,16 @@ export async function openPartition(
   async function decideOne(draft: Draft, waiting: Waiting): Promise<number> {
     const { name, decide, fence, resolve, reject } = waiting;
     const { records } = draft;
-    if (fence && ((records.get(fence.name) ?? state.get(fence.name))?.bare.generation ?? 0) !== fence.generation) {
-      reject(takenOver());
-      return 0;
-    }
     const held = records.get(name) ?? state.get(name);
     const current = held && generationOf(held);
-    // An answer that rests on a change that is not durable waits for it.
+    // An answer that rests on a change that is not durable waits for it, and one that may be out of date, too.
     const settle = (answer: () => void): number => {
-      if (records.has(name)) draft.depending.push({ waiting, settle: answer });
+      if (records.has(name) || !draft.isRead) draft.depending.push({ waiting, settle: answer });
       else answer();
       return 0;
     };
+    if (fence && ((records.get(fence.name) ?? state.get(fence.name))?.bare.generation ?? 0) !== fence.generation)
+      return settle(() => reject(takenOver()));
     try {
       const decision = await decide(current);
       if (decision === null) return settle(() => resolve(current));
