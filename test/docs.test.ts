@@ -285,11 +285,12 @@ describe('figures of benchmarks', () => {
     for (const { name, svg } of plots(readHistory())) expect(read(`docs/bench/${name}.svg`)).toBe(svg);
   });
 
-  test('are the newest ones, with the goal that they meet or miss', () => {
-    const history = [note('cold', 0.6), note('cold', 0.4), note('help', 80)];
+  test('are the newest ones, with the goal that they meet or miss, beside those of the commit before', () => {
+    const old = { ...note('cold', 0.3), commit: '0b2a3ef3' };
+    const history = [old, note('cold', 0.6), note('cold', 0.4), note('help', 80)];
     const rows = fillPage(page, history).split('\n');
-    expect(rows.find((row) => row.includes('`cold`'))).toContain('| ≥ 0.5 | 0.40 | **missed** | abc |');
-    expect(rows.find((row) => row.includes('`help`'))).toContain('| ≤ 150 | 80.0 | met | abc |');
+    expect(rows.find((row) => row.includes('`cold`'))).toContain('| ≥ 0.5 | 0.30 | 0.40 | **missed** | abc |');
+    expect(rows.find((row) => row.includes('`help`'))).toContain('| ≤ 150 |  | 80.0 | met | abc |');
   });
 
   test('of a curve are points of a picture', () => {
