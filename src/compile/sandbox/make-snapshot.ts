@@ -10,7 +10,8 @@ import { startChild } from './child.ts';
 import { scripts, type Trade } from './fork-sandbox.ts';
 import { languageArguments } from './isolation.ts';
 
-const seconds = 60;
+/** It gives way to everything else, so on a busy machine it takes long. */
+const seconds = 300;
 const limits: CompileLimits = {
   fileBytes: 0,
   bundleBytes: 0,
@@ -25,7 +26,7 @@ const limits: CompileLimits = {
 const [trade, file] = process.argv.slice(2) as [Trade, string];
 const draft = `${file}.draft`;
 
-setPriority(10);
+setPriority(5);
 process.umask(0o077);
 if (!(await isBeingMade())) {
   let isMade = false;

@@ -83,9 +83,8 @@ interface Waiting {
 
 /** What was decided on the newest known state and is not durable yet. */
 interface Draft {
-  /** Number of the entry that it was decided on. */
+  /** Number of the entry that it was decided on; whether it was read to be the newest, or only an append proves it. */
   base: number;
-  /** Whether the log was read to its end before. If not, only a successful append proves that nothing is newer. */
   isRead: boolean;
   at: string;
   changes: Change[];
@@ -159,10 +158,8 @@ export async function openPartition(
     }
   }
 
-  /** Whether the log most likely has no newer entry. If it has, an append does not succeed. */
-  function isLikelyAtEnd(): boolean {
-    return follower.wasRead(recently) && monotonic() - rivalAt >= courtesy;
-  }
+  /** Whether the log most likely has no newer entry. If it has, an append will not succeed. */
+  const isLikelyAtEnd = (): boolean => follower.wasRead(recently) && monotonic() - rivalAt >= courtesy;
 
   /** Commits a batch in as few entries as it needs, and answers each who waits. */
   async function commit(batch: Waiting[]): Promise<void> {
@@ -175,13 +172,12 @@ export async function openPartition(
         const draft = await decideAll(left, isRead);
         left = [...draft.depending.map(({ waiting }) => waiting), ...draft.left];
         if (draft.changes.length === 0 && draft.depending.length === 0) continue;
-        const isAppended = draft.changes.length > 0 && draft.base === state.sequence && (await append(draft));
-        if (isAppended) {
+        if (draft.changes.length > 0 && draft.base === state.sequence && (await append(draft))) {
           for (const { settle } of draft.depending) settle();
           left = draft.left;
           lost = 0;
         } else lost++;
-        isRead = !isAppended || !isLikelyAtEnd();
+        isRead = lost > 0 || !isLikelyAtEnd();
       }
     } catch (error) {
       for (const { reject } of left) reject(error);
