@@ -148,18 +148,19 @@ function membersOf(
 ): [string, unknown][] {
   const { side } = progress;
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
-  const all = new Map(
-    entriesOf(schema['properties']).filter(
-      ([, one]) => objectOf(one)[hidden] !== true && dereference(schemas.document, one)?.[hidden] !== true,
-    ),
-  );
   const properties = objectOf(schema['properties']);
-  const names = listOf(schema['required']).filter((name) => typeof name === 'string');
-  const needed = [...new Set(names)].filter((name) => all.has(name) || !Object.hasOwn(properties, name)).slice(0, 100);
+  const names = new Set(listOf(schema['required']).filter((name) => typeof name === 'string'));
+  const isOpen = hasRoom(depth, progress);
+  const isShown = ([name, one]: [string, unknown]) =>
+    (isOpen || names.has(name)) &&
+    objectOf(one)[hidden] !== true &&
+    dereference(schemas.document, one)?.[hidden] !== true;
+  const all = new Map(entriesOf(properties).filter(isShown));
+  const needed = [...names].filter((name) => all.has(name) || !Object.hasOwn(properties, name)).slice(0, 100);
   const isStrict = side === 'request' && needed.length > 0;
   const isPlain = !isChosen && conditions.every((keyword) => schema[keyword] === undefined);
   const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.length : maxMembers[side];
-  const wanted = !hasRoom(depth, progress) || (isStrict && !isPlain) ? [] : [...all];
+  const wanted = !isOpen || (isStrict && !isPlain) ? [] : [...all];
   const others = wanted.filter(([name, one]) => !isStrict || (!needed.includes(name) && isSimple(schemas, one)));
   const chosen = [...new Set([...needed, ...others.slice(0, Math.max(0, room)).map(([name]) => name)])];
   const order = [...all.keys()].filter((name) => chosen.includes(name));
