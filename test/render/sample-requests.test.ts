@@ -196,3 +196,25 @@ test.for<[Json, unknown]>([
 ])('a sample of %j is %j', ([schema, expected]) => {
   expect(sampleOf(schemaWith(schema), schema)).toEqual(expected);
 });
+
+test('a sample looks up few references, however many the members of its members have', () => {
+  let looks = 0;
+  const level = (n: number): object => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: 12 }, (_, m) => [`p${m}`, { $ref: `#/components/schemas/s${n + 1}` }]),
+    ),
+  });
+  const schemas = { ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`s${n}`, level(n)])), s12: {} };
+  const document = Object.defineProperty({}, 'components', {
+    enumerable: true,
+    get: () => {
+      looks++;
+      return { schemas };
+    },
+  });
+  const around = createSchemas(document, 'openapi', 1000);
+  looks = 0;
+  sampleOf(around, { $ref: '#/components/schemas/s0' }, 'response');
+  expect(looks).toBeLessThan(600);
+});
