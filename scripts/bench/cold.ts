@@ -1,7 +1,7 @@
 /**
  * How fast documents are read for the first time: by a `stele serve` that has just started, which verifies what it reads, by nginx, the same bytes
- * from files, and by a plain Node that reads these files and hashes them. Before each round the files are dropped from the page cache (`dd iflag=nocache`, posix_fadvise). One reader asks for one document after
- * the other.
+ * from files, and by a plain Node that reads these files and hashes them. Before each round the files are dropped from the page cache
+ * (`dd iflag=nocache`, posix_fadvise). One reader asks for one document after the other.
  *
  *   node scripts/bench/cold.ts [--documents 60] [--bytes 100000] [--rounds 3]
  *
@@ -42,17 +42,12 @@ for (let round = 0; round < rounds; round++) {
   const plainly = [process.execPath, join(import.meta.dirname, 'plain-files.ts'), String(plainPort), files];
   rates.plain.push(await rateOf(() => wire.serve('plain', plainly, `http://127.0.0.1:${plainPort}${pathOf(0)}`)));
 }
-const [stele, nginx, plain] = [rates.stele, rates.nginx, rates.plain].map((all) => quantile(all, 0.5)) as [
-  number,
-  number,
-  number,
-];
-const rounded = [stele, nginx, plain].map(Math.round);
+const median = (server: keyof typeof rates) => Math.round(quantile(rates[server], 0.5));
 await reportResults([
   {
     row: 'cold',
-    value: stele / nginx,
-    seen: `${rounded[0]}/s, nginx ${rounded[1]}/s, plain Node ${rounded[2]}/s, ${bytes} bytes`,
+    value: median('stele') / median('nginx'),
+    seen: `${median('stele')}/s, nginx ${median('nginx')}/s, plain Node ${median('plain')}/s, ${bytes} bytes`,
   },
 ]);
 

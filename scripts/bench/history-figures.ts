@@ -11,7 +11,7 @@ export function fillPage(page: string, history: readonly Noted[]): string {
   return `${page.slice(0, from)}${begin}\n${showTable(history)}\n${showPlots(history)}${page.slice(to)}`;
 }
 
-/** The commit before the work of `docs/performance.md`, measured on the same machine as the newest. */
+/** The commit whose values stand beside the newest: measured in the same night, on the same machine. */
 const commitBefore = '0b2a3ef3';
 
 /** The newest value of each bar, beside the one before, as a table in Markdown. */

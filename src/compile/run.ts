@@ -112,7 +112,8 @@ async function compileEntry(
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
-  const begun = isRewritten || input.reportOnly || files.size > 1 ? null : beginToEncode(entry);
+  const isStored = !isRewritten && !input.reportOnly && files.size === 1;
+  await using begun = isStored ? beginToEncode(entry) : null;
   const result = await compilers[type].compile({ entry, files, input, code });
   const problems = [...(code?.problems ?? []), ...result.problems];
   const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);

@@ -33,13 +33,13 @@ export interface ParsedFile {
 export type Parsed = { ok: true; file: ParsedFile; problems: Problem[] } | { ok: false; problems: Problem[] };
 
 /** Bytes of a file whose parsed form is kept while its process waits. */
-const mostAhead = 2 * 1024 * 1024;
+const maxBytesAhead = 2 * 1024 * 1024;
 let ahead: { given: Parameters<typeof parseFile>; parsed: Parsed } | null = null;
 
 /** As `parseFile`, for a file that is likely to be compiled next: if it is the next one to be parsed, its result is there. */
 export function parseAhead(...given: Parameters<typeof parseFile>): Parsed {
   const parsed = parseFile(...given);
-  if (given[1].length <= mostAhead) ahead = { given, parsed };
+  if (given[1].length <= maxBytesAhead) ahead = { given, parsed };
   return parsed;
 }
 

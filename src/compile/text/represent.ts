@@ -29,9 +29,16 @@ export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, st
   };
 }
 
+/** The author's text while threads encode it. Disposing waits for them, so that no document leaves work to the next one. */
+export interface Begun extends AsyncDisposable {
+  encoded: Promise<Representation[]>;
+}
+
 /** Lets threads encode the author's text, most likely a format of the artifact, already now. Null if it is small. */
-export function beginToEncode({ text, format }: ParsedFile): Promise<Representation[]> | null {
-  return text.length <= atOnce ? null : encode(text, format);
+export function beginToEncode({ text, format }: ParsedFile): Begun | null {
+  if (text.length <= atOnce) return null;
+  const encoded = encode(text, format);
+  return { encoded, [Symbol.asyncDispose]: async () => void (await encoded) };
 }
 
 /**
@@ -41,11 +48,11 @@ export function beginToEncode({ text, format }: ParsedFile): Promise<Representat
 export async function represent(
   formats: Record<Format, string>,
   entry: ParsedFile,
-  begun: Promise<Representation[]> | null,
+  begun: Begun | null,
 ): Promise<Representation[]> {
   const isBegun = (format: Format) => format === entry.format && formats[format] === entry.text;
   const encoded = (['json', 'yaml'] as const).map(
-    (format) => (isBegun(format) ? begun : null) ?? encode(formats[format], format),
+    (format) => (isBegun(format) ? begun?.encoded : null) ?? encode(formats[format], format),
   );
   return (await Promise.all(encoded)).flat();
 }

@@ -8,8 +8,8 @@ import type { Schemas } from './schemas.ts';
 // Depth of optional members, and of those that a valid value needs.
 const deepest = { optional: 4, required: 16 };
 const maxMembers = { request: 12, response: 40 };
-// Schemas that are read for a sample; past these, for required members only.
-const maxSchemas = { optional: 200, required: 1000 };
+// Schemas that are read for a sample; past these, for required members only. `late`: once the page has no more for samples.
+const maxSchemas = { optional: 200, required: 1000, late: 20 };
 const maxItems = 12;
 
 /** What a sample is of: a request has what is required, what is simple beside it, and no read-only members. */
@@ -23,10 +23,14 @@ interface Progress {
 
 /**
  * An example value for a schema: its own example, otherwise one made from its types, with the
- * members and items that a valid value needs. Small for any schema.
+ * members and items that a valid value needs. Small for any schema, and smaller once a page has made many.
  */
 export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request'): unknown {
-  return sample(schemas, schema, 0, { read: 0, side });
+  const before = schemas.samples < 0 ? maxSchemas.required - maxSchemas.late : 0;
+  const progress = { read: before, side };
+  const value = sample(schemas, schema, 0, progress);
+  schemas.samples -= progress.read - before;
+  return value;
 }
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
@@ -150,9 +154,9 @@ function membersOf(
   const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
   const properties = objectOf(schema['properties']);
   const names = new Set(listOf(schema['required']).filter((name) => typeof name === 'string'));
-  const isOpen = hasRoom(depth, progress);
+  const takesOptional = hasRoom(depth, progress);
   const isShown = ([name, one]: [string, unknown]) =>
-    (isOpen || names.has(name)) &&
+    (takesOptional || names.has(name)) &&
     objectOf(one)[hidden] !== true &&
     dereference(schemas.document, one)?.[hidden] !== true;
   const all = new Map(entriesOf(properties).filter(isShown));
@@ -160,7 +164,7 @@ function membersOf(
   const isStrict = side === 'request' && needed.length > 0;
   const isPlain = !isChosen && conditions.every((keyword) => schema[keyword] === undefined);
   const room = isStrict ? Math.floor(maxMembers.request / (depth + 1)) - needed.length : maxMembers[side];
-  const wanted = !isOpen || (isStrict && !isPlain) ? [] : [...all];
+  const wanted = !takesOptional || (isStrict && !isPlain) ? [] : [...all];
   const others = wanted.filter(([name, one]) => !isStrict || (!needed.includes(name) && isSimple(schemas, one)));
   const chosen = [...new Set([...needed, ...others.slice(0, Math.max(0, room)).map(([name]) => name)])];
   const order = [...all.keys()].filter((name) => chosen.includes(name));

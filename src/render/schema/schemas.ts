@@ -13,6 +13,8 @@ export interface Schemas {
    * could take hours. Below zero, schemas are shown as "not shown".
    */
   left: number;
+  /** How many more schemas to read for samples of their usual size. */
+  samples: number;
   /** Remembers schemas that were read. */
   once: Once;
 }
@@ -22,6 +24,8 @@ export interface Schemas {
  * document. The largest known documents need a quarter of that.
  */
 const maxVisits = { atLeast: 250_000, each: 20 };
+/** The same for schemas that samples read: one more for each 50 bytes. The known documents need at most 60 % of that. */
+const maxSampled = { atLeast: 10_000, each: 50 };
 
 /**
  * Finds the named schemas: those in `components/schemas`, `definitions` and `$defs`, and (as `''`)
@@ -44,6 +48,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   return {
     document,
     left: maxVisits.atLeast + bytes / maxVisits.each,
+    samples: maxSampled.atLeast + bytes / maxSampled.each,
     once: createOnce(),
     nameOf: (reference) => names.getOrInsertComputed(reference, nameBehind),
   };

@@ -83,9 +83,8 @@ interface Waiting {
 
 /** What was decided on the newest known state and is not durable yet. */
 interface Draft {
-  /** Number of the entry that it was decided on; whether it was read to be the newest, or only an append proves it. */
+  /** Number of the entry that it was decided on. */
   base: number;
-  isRead: boolean;
   at: string;
   changes: Change[];
   /** Each change as JSON. */
@@ -184,27 +183,28 @@ export async function openPartition(
     }
   }
 
+  /** `isRead`: whether the log was read to its end before. If not, only an append proves that nothing is newer. */
   async function decideAll(batch: readonly Waiting[], isRead: boolean): Promise<Draft> {
     const base = state.sequence;
     const at = now().toISOString();
-    const draft: Draft = { base, isRead, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
+    const draft: Draft = { base, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
     let size = 0;
     for (const waiting of batch) {
       if (size > largestBatch) draft.left.push(waiting);
-      else size += await decideOne(draft, waiting);
+      else size += await decideOne(draft, waiting, isRead);
     }
     return draft;
   }
 
   /** Decides one change. Returns the characters that it adds to the entry. */
-  async function decideOne(draft: Draft, waiting: Waiting): Promise<number> {
+  async function decideOne(draft: Draft, waiting: Waiting, isRead: boolean): Promise<number> {
     const { name, decide, fence, resolve, reject } = waiting;
     const { records } = draft;
     const held = records.get(name) ?? state.get(name);
     const current = held && generationOf(held);
     // An answer that rests on a change that is not durable waits for it, and one that may be out of date, too.
     const settle = (answer: () => void): number => {
-      if (records.has(name) || !draft.isRead) draft.depending.push({ waiting, settle: answer });
+      if (records.has(name) || !isRead) draft.depending.push({ waiting, settle: answer });
       else answer();
       return 0;
     };

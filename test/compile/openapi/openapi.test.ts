@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { gunzipSync, brotliDecompressSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { run } from '../run.ts';
@@ -41,6 +42,20 @@ describe('a document in one file', () => {
       (await run({ 'a.yaml': `openapi: 3.1.0\ninfo: {title: A, version: "1"${info}}\npaths: {}\n` })).artifact?.summary;
     expect(await described(', summary: All *pets*., description: Long')).toBe('All pets.');
     expect(await described(', description: "# Use\\n\\nFirst.\\n\\nSecond."')).toBe('First.');
+  });
+
+  it('leaves no work to the next document when it is refused', async () => {
+    const encoding = new Set<number>();
+    let begun = 0;
+    const hook = createHook({
+      init: (id, type) => void (type === 'ZLIB' && (begun++, encoding.add(id))),
+      after: (id) => void encoding.delete(id),
+    }).enable();
+    const { artifact } = await run({
+      'a.yaml': `openapi: 3.1.0\ninfo: {title: ${'x'.repeat(3_000_000)}}\npaths: {}\n`,
+    });
+    expect([artifact, begun, encoding.size]).toEqual([null, 3, 0]);
+    hook.disable();
   });
 
   it('has no artifact where only its report is wanted, and the same report', async () => {
