@@ -9,8 +9,6 @@ export interface SourceFile {
 /** What a file does that the boundaries are about. */
 interface Facts {
   path: string;
-  lines: number;
-  firstComment: string;
   /** Module specifiers, of types, values and `import()` alike. */
   imports: string[];
   /** `import()` of what is not a literal cannot be checked. */
@@ -74,17 +72,15 @@ const environmentReaders = new Map<string, string>([
 export function checkBoundaries(files: readonly SourceFile[], map: HouseMap): string[] {
   const facts = files.map(readFacts);
   const found = facts.flatMap((each) => checkFile(each, map));
-  return [...found, ...checkRoomCycles(facts, map), ...checkFileCycles(facts), ...checkCrowds(facts)].sort();
+  return [...found, ...checkRoomCycles(facts, map), ...checkFileCycles(facts)].sort();
 }
 
 function readFacts({ path, text }: SourceFile): Facts {
-  const { program, module, comments, errors } = parseSync(path, text);
+  const { program, module, errors } = parseSync(path, text);
   const failed = errors.find(({ severity }) => severity === 'Error');
   if (failed) throw new Error(`${path} does not parse: ${failed.message}`);
   const facts: Facts = {
     path,
-    lines: text.split('\n').length - 1,
-    firstComment: comments[0]?.value ?? '',
     imports: [
       ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
       ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
@@ -143,9 +139,6 @@ function checkFile(facts: Facts, map: HouseMap): string[] {
   if (facts.readsEnvironment && !environmentReaders.has(path)) found.push(`${path} reads process.env`);
   if (facts.hasOpaqueImport && path !== 'src/config/read-config-file.ts')
     found.push(`${path} imports a module by a computed name`);
-  if (facts.lines > 300 && !/\blines\b/.test(facts.firstComment)) {
-    found.push(`${path} has ${facts.lines} lines, and its first comment does not say why`);
-  }
   for (const specifier of facts.imports) {
     if (specifier.startsWith('.')) {
       const target = resolve(path, specifier);
@@ -200,12 +193,6 @@ function ownersOf({ packages }: HouseMap, specifier: string): string[] | null {
 
 function resolve(from: string, specifier: string): string {
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
-}
-
-/** Folders with more than 30 files of their own. */
-function checkCrowds(all: readonly Facts[]): string[] {
-  const folders = Map.groupBy(all, ({ path }) => path.slice(0, path.lastIndexOf('/') + 1));
-  return [...folders].flatMap(([folder, { length }]) => (length > 30 ? [`${folder} has ${length} files`] : []));
 }
 
 /** Rooms that reach each other both ways. */

@@ -1,4 +1,3 @@
-// The 58 rules of one table take more than 300 lines.
 import { rule, type Then } from './write-rule.ts';
 
 /** The aliases that the rules of `spectral:oas` use. */
