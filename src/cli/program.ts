@@ -31,7 +31,6 @@ import { serveCommand } from './serve/serve-command.ts';
 import { sitesCommand } from '../sites/cli/sites-command.ts';
 import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';
-import { witnessCommand } from './witness-command.ts';
 import { completionCommand } from './help/completion-command.ts';
 import { formatHelp } from './help/format-help.ts';
 import { mcpCommand } from './mcp-command.ts';
@@ -93,7 +92,6 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     completionCommand(),
     logCommand(),
     verifyCommand(),
-    witnessCommand(),
     fsckCommand(),
     backupCommand(),
     restoreCommand(),

@@ -108,10 +108,10 @@ function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Confi
 /** Throws `malformed` for a key that is not that of a witness. */
 function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['publicLog']['witnesses'] {
   for (const [index, { key }] of given.entries())
-    if (!['cosignature', 'ml-dsa-44'].includes(parseVerifierKey(key)?.algorithm ?? ''))
+    if (parseVerifierKey(key)?.algorithm !== 'cosignature')
       throw new RegistryError(
         'malformed',
-        `publicLog.witnesses[${index}].key is not the verifier key of a witness: ${JSON.stringify(key)}. Its /key has it.`,
+        `publicLog.witnesses[${index}].key is not the Ed25519 verifier key of a witness: ${JSON.stringify(key)}. Ask whoever runs the witness for it.`,
       );
   return given.map(({ url, key }) => ({ url: url.replace(/\/+$/, ''), key }));
 }

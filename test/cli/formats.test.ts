@@ -63,7 +63,6 @@ const commands: Record<string, string[] | null> = {
   completion: null,
   log: ['log @acme/apis/pay --data $'],
   verify: ['verify @acme/apis/pay --data $'],
-  witness: null,
   fsck: ['fsck --data $'],
   backup: ['backup copy --data $'],
   restore: ['restore $ --data new'],

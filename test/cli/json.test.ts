@@ -218,7 +218,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
 const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
 
 test('every command is walked', () => {
-  // serve, mcp and witness do not end by themselves; mirror and restore need a second store, init a folder without a
+  // serve and mcp do not end by themselves; mirror and restore need a second store, init a folder without a
   // configuration, login, logout and rights an identity provider. They have tests of their own.
   const others = [
     'serve',
@@ -228,7 +228,6 @@ test('every command is walked', () => {
     'login',
     'logout',
     'mcp',
-    'witness',
     'organizations give',
     'organizations take',
   ];

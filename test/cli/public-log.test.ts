@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockName } from '../../src/model/graph/lock.ts';
-import { cosign, formatSignature, formatVerifierKey, signingKey } from '../../src/model/transparency/note.ts';
+import { formatSignature, formatVerifierKey, signingKey } from '../../src/model/transparency/note.ts';
 import { formatProof, parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
 import { decodeBundle, nodesIn } from '../../src/model/transparency/tiles.ts';
 import { leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
+import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
 import { runHere } from './in-process.ts';
 import { listen, openConsumer } from './lock-world.ts';
 
@@ -160,7 +161,7 @@ test('another key, a log that is gone and a head that nobody signed are refused'
 
 test('a policy asks for witnesses', async () => {
   const one = await consumer();
-  const witness = signingKey('witness.test/w', Buffer.alloc(32, 2), 'cosignature');
+  const witness = cosigningKey('witness.test/w', Buffer.alloc(32, 2));
   const log = (await (await fetch(`${honest.url}/log/key`)).text()).trim();
   await writeFile(one.file('contracts.policy'), `log ${log}\nwitness w ${formatVerifierKey(witness)}\nquorum w\n`);
   const refused = await one.add('money');
@@ -176,7 +177,7 @@ test('a policy asks for witnesses', async () => {
   };
   expect(await one.add('money')).toMatchObject({ code: 0 });
   await writeFile(one.file('contracts.policy'), `log ${log}\nwitness w nonsense\nquorum w\n`);
-  expect((await one.run('install')).stderr).toBe('contracts.policy:2: nonsense is not a verifier key for this line.\n');
+  expect((await one.run('install')).stderr).toBe('contracts.policy:2: nonsense is not the Ed25519 key of a witness.\n');
 });
 
 test('a key that the one before has announced takes its place, and none from before comes back', async () => {

@@ -57,9 +57,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'stele log': [['stele log @acme/apis/pay', 'who changed what']],
   'stele verify': [['stele verify @acme/apis/pay --all', 'every version']],
-  'stele witness': [
-    ['stele witness --name witness.example.com/w1 --policy witness.policy', 'its key in STELE_WITNESS_KEY'],
-  ],
   'stele fsck': [['stele fsck --data /var/lib/stele', 'while the server runs']],
   'stele backup': [['stele backup /backup/stele', 'what is new since the last one']],
   'stele restore': [['stele restore /backup/stele --data /var/lib/stele', 'into an empty store']],

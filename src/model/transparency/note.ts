@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject }
 /** Signed notes (C2SP signed-note) and cosignatures of checkpoints (C2SP tlog-cosignature). */
 
 /** What a key signs, by the byte that its id is made with. */
-const algorithms = { note: 0x01, cosignature: 0x04, 'ml-dsa-44': 0x06 } as const;
+const algorithms = { note: 0x01, cosignature: 0x04 } as const;
 type Algorithm = keyof typeof algorithms;
 
 /** A key that verifies signatures: a *vkey*. */
@@ -41,22 +41,13 @@ const maxSignatures = 64;
 const namePattern = /^[^\s+\p{Z}]+$/u;
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
-const mlDsaSeedPrefix = Buffer.from('3034020100300b060960864801650304031104228020', 'hex');
-const mlDsaPrefix = Buffer.from('30820532300b06096086480165030403110382052100', 'hex');
-const keyLengths: Record<Algorithm, number> = { note: 32, cosignature: 32, 'ml-dsa-44': 1312 };
+const keyLength = 32;
 
 /** The Ed25519 key with this seed of 32 bytes. `name` must be a key name: without spaces and `+`. */
-export function signingKey(name: string, seed: Uint8Array, algorithm: 'note' | 'cosignature' = 'note'): SigningKey {
+export function signingKey(name: string, seed: Uint8Array): SigningKey {
   const secret = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(secret).export({ format: 'der', type: 'spki' });
-  return { name, algorithm, key: spki.subarray(spkiPrefix.length), secret };
-}
-
-/** The ML-DSA-44 key with this seed of 32 bytes, which cosigns (RFC 9881 §6: a private key as its seed). */
-export function mlDsaKey(name: string, seed: Uint8Array): SigningKey {
-  const secret = createPrivateKey({ key: Buffer.concat([mlDsaSeedPrefix, seed]), format: 'der', type: 'pkcs8' });
-  const spki = createPublicKey(secret).export({ format: 'der', type: 'spki' });
-  return { name, algorithm: 'ml-dsa-44', key: spki.subarray(mlDsaPrefix.length), secret };
+  return { name, algorithm: 'note', key: spki.subarray(spkiPrefix.length), secret };
 }
 
 /** The id of a key: 8 hexadecimal digits. */
@@ -76,7 +67,7 @@ export function parseVerifierKey(text: string): VerifierKey | null {
   if (name === undefined || !namePattern.test(name)) return null;
   const bytes = Buffer.from(encoded!, 'base64');
   const algorithm = (Object.keys(algorithms) as Algorithm[]).find((each) => algorithms[each] === bytes[0]);
-  if (algorithm === undefined || bytes.length !== keyLengths[algorithm] + 1) return null;
+  if (algorithm === undefined || bytes.length !== keyLength + 1) return null;
   const key = { name, algorithm, key: bytes.subarray(1) };
   return keyId(key) === id ? key : null;
 }
@@ -118,19 +109,6 @@ export function signText(key: SigningKey, text: string): NoteSignature {
   return { name: key.name, id: keyId(key), signature: sign(null, Buffer.from(text), key.secret) };
 }
 
-/** Cosigns the text of a checkpoint as a witness. `time`: seconds since 1970. */
-export function cosign(key: SigningKey, text: string, time: number): NoteSignature {
-  const message = key.algorithm === 'ml-dsa-44' ? subtreeMessage(key.name, text, BigInt(time))! : cosignedMessage(text, time); // prettier-ignore
-  const signature = sign(null, message, key.secret);
-  const timestamp = Buffer.alloc(8);
-  timestamp.writeBigUInt64BE(BigInt(time));
-  return { name: key.name, id: keyId(key), signature: Buffer.concat([timestamp, signature]) };
-}
-
-function cosignedMessage(text: string, time: number | bigint): Buffer {
-  return Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
-}
-
 /**
  * The keys by which a note is signed. Null if a signature claims to be by one of them and is not:
  * such a note is not to be trusted at all. Signatures by others are ignored.
@@ -149,33 +127,10 @@ export function signersOf<K extends VerifierKey>({ text, signatures }: Note, key
 function isSignatureOf(key: VerifierKey, text: string, signature: Buffer): boolean {
   if (key.algorithm === 'note') return verify(null, Buffer.from(text), ed25519(key.key), signature);
   if (signature.length < 8) return false;
-  const time = signature.readBigUInt64BE();
-  const rest = signature.subarray(8);
-  if (key.algorithm === 'cosignature') return verify(null, cosignedMessage(text, time), ed25519(key.key), rest);
-  const message = subtreeMessage(key.name, text, time);
-  return message !== null && verify(null, message, mlDsa(key.key), rest);
-}
-
-/** What an ML-DSA-44 cosignature signs: the whole tree of a checkpoint. Null for a text that is none. */
-function subtreeMessage(cosigner: string, text: string, time: bigint): Buffer | null {
-  const [origin, size, root] = text.split('\n');
-  if (root === undefined || !/^\d{1,16}$/.test(size!)) return null;
-  const [name, log] = [Buffer.from(cosigner), Buffer.from(origin!)];
-  if (name.length > 255 || log.length > 255) return null;
-  const numbers = Buffer.alloc(16);
-  numbers.writeBigUInt64BE(BigInt(size!), 8);
-  const timestamp = Buffer.alloc(8);
-  timestamp.writeBigUInt64BE(time);
-  // prettier-ignore
-  return Buffer.concat([
-    Buffer.from('subtree/v1\n\0'), Buffer.of(name.length), name, timestamp, Buffer.of(log.length), log, numbers, Buffer.from(root, 'base64'),
-  ]);
+  const message = `cosignature/v1\ntime ${signature.readBigUInt64BE()}\n${text}`;
+  return verify(null, Buffer.from(message), ed25519(key.key), signature.subarray(8));
 }
 
 function ed25519(key: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([spkiPrefix, key]), format: 'der', type: 'spki' });
-}
-
-function mlDsa(key: Uint8Array): KeyObject {
-  return createPublicKey({ key: Buffer.concat([mlDsaPrefix, key]), format: 'der', type: 'spki' });
 }

@@ -35,10 +35,10 @@ export function parsePolicy(text: string, file: string): Policy {
   const grouped = new Set<string>();
   let quorum: Pick<Policy, 'isQuorum' | 'quorum'> | null = null;
 
-  const keyAt = (at: number, word: string | undefined, algorithms: string[]): VerifierKey => {
+  const keyAt = (at: number, word: string | undefined, algorithm: VerifierKey['algorithm']): VerifierKey => {
     const key = word === undefined ? null : parseVerifierKey(word);
-    if (key === null || !algorithms.includes(key.algorithm))
-      return fail(at, `${word ?? 'Nothing'} is not a verifier key for this line.`);
+    if (key?.algorithm !== algorithm)
+      return fail(at, `${word ?? 'Nothing'} is not the Ed25519 key of a ${algorithm === 'note' ? 'log' : 'witness'}.`);
     const isTwice = [...logs, ...witnesses].some((each) => Buffer.compare(each.key.key, key.key) === 0);
     return isTwice ? fail(at, `The key ${word} is in the policy twice.`) : key;
   };
@@ -50,11 +50,10 @@ export function parsePolicy(text: string, file: string): Policy {
   for (const [at, line] of lines.entries()) {
     const [kind, ...words] = line.trim().split(/[ \t]+/);
     if (!kind || kind.startsWith('#')) continue;
-    if (kind === 'log')
-      logs.push({ key: keyAt(at, words[0], ['note', 'ml-dsa-44']), url: words[1]?.replace(/\/+$/, '') ?? null });
+    if (kind === 'log') logs.push({ key: keyAt(at, words[0], 'note'), url: words[1]?.replace(/\/+$/, '') ?? null });
     else if (kind === 'witness') {
       const name = nameAt(at, words[0]);
-      witnesses.push({ name, key: keyAt(at, words[1], ['cosignature', 'ml-dsa-44']), url: words[2] ?? null });
+      witnesses.push({ name, key: keyAt(at, words[1], 'cosignature'), url: words[2] ?? null });
       members.set(name, (names) => names.has(name));
     } else if (kind === 'group') {
       const [first, threshold, ...all] = words;
