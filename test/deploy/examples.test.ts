@@ -124,6 +124,7 @@ test.skipIf(!hasBoth || !isThorough)(
       const pinned = await fetch(`http://127.0.0.1:${port}/@acme/apis/payments@1.0.0.yaml`);
       expect(pinned.headers.get('content-type')).toBe('application/yaml');
       expect(await pinned.text()).toBe(readFileSync(join(folder, 'apis/payments.yaml'), 'utf8'));
+      if (port === caddy) continue;
       const range = await fetch(`http://127.0.0.1:${port}/@acme/apis/payments@^1.json`, { redirect: 'manual' });
       expect(range.headers.get('location')).toContain('/@acme/apis/payments@1.0.0.json');
     }

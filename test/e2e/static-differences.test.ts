@@ -8,7 +8,6 @@ import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { ask, type Answer } from '../server/http.ts';
-import { hasCaddy, startCaddy } from '../servers/caddy.ts';
 import { hasNginx, startNginx } from '../servers/nginx.ts';
 import { isThorough, unlessThorough } from '../thorough.ts';
 import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts';
@@ -16,14 +15,13 @@ import { openSite } from './browser/site.ts';
 import { describeAnswer, differencesPage, probes, type Probe } from './static-differences.ts';
 import { publishEverything } from './static-world.ts';
 
-const hasBoth = hasNginx && hasCaddy;
 const pinned = '/@acme/apis/pay@1.0.1.json';
 
-describe.skipIf(!hasBoth || !isThorough)(
-  `the twins of a registry${hasBoth ? unlessThorough : ' (skipped: there is no nginx or no Caddy)'}`,
+describe.skipIf(!hasNginx || !isThorough)(
+  `the twin of a registry${hasNginx ? unlessThorough : ' (skipped: there is no nginx)'}`,
   () => {
     const ends: AsyncDisposable[] = [];
-    const ports = { registry: 0, nginx: 0, caddy: 0 };
+    const ports = { registry: 0, nginx: 0 };
     let server: Listening;
     let out: string;
 
@@ -44,9 +42,7 @@ describe.skipIf(!hasBoth || !isThorough)(
       await build(registry, out, { url, precompressed: 'all' });
       const nginx = await startNginx(out);
       ends.push(nginx);
-      const caddy = await startCaddy(out);
-      ends.push(caddy);
-      Object.assign(ports, { registry: server.port, nginx: nginx.port, caddy: caddy.port });
+      Object.assign(ports, { registry: server.port, nginx: nginx.port });
     });
 
     afterAll(async () => {
@@ -87,15 +83,15 @@ describe.skipIf(!hasBoth || !isThorough)(
       return ask(ports[to], { target, method, headers });
     }
 
-    const twins = ['nginx', 'caddy'] as const;
+    const twins = ['nginx'] as const;
 
-    test('content/docs/static-differences.md lists what they answer otherwise', async () => {
-      const rows: [string, string, string, string][] = [];
+    test('content/docs/static-differences.md lists what nginx answers otherwise', async () => {
+      const rows: [string, string, string][] = [];
       for (const probe of probes) {
-        const [registry, nginx, caddy] = await Promise.all(
-          (['registry', 'nginx', 'caddy'] as const).map(async (to) => describeAnswer(await send(to, probe), probe)),
+        const [registry, nginx] = await Promise.all(
+          (['registry', 'nginx'] as const).map(async (to) => describeAnswer(await send(to, probe), probe)),
         );
-        rows.push([probe.name, registry!, nginx!, caddy!]);
+        rows.push([probe.name, registry!, nginx!]);
       }
       await expect(differencesPage(rows)).toMatchFileSnapshot('../../content/docs/static-differences.md');
     });

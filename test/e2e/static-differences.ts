@@ -1,6 +1,6 @@
 import type { Answer } from '../server/http.ts';
 
-/** A request that the registry, nginx and Caddy may answer otherwise. */
+/** A request that the registry and nginx may answer otherwise. */
 export interface Probe {
   /** As the documentation has it. */
   name: string;
@@ -147,26 +147,26 @@ export function describeAnswer(answer: Answer, { show = [] }: Probe): string {
 }
 
 /** The page of the documentation. A row for each probe that is not answered the same by all. */
-export function differencesPage(rows: readonly (readonly [string, string, string, string])[]): string {
-  const differing = rows.filter(([, registry, ...others]) => others.some((other) => other !== registry));
-  const table = [['request', 'registry', 'nginx', 'Caddy'], ...differing];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]!.length)));
+export function differencesPage(rows: readonly (readonly [string, string, string])[]): string {
+  const differing = rows.filter(([, registry, nginx]) => nginx !== registry);
+  const table = [['request', 'registry', 'nginx'], ...differing];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
   const line = (cells: readonly string[], fill = ' ') =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(' | ')} |`;
   const [head, ...body] = table;
   return [
     '---',
     'title: Differences of a static build',
-    'description: Where nginx and Caddy respond differently from the registry, as a test found it.',
+    'description: Where nginx responds differently from the registry, as a test found it.',
     'order: 61.5',
     '---',
     '',
-    'Both servers use [a static build](static-build.md) and the rules in it. Each row is a request to',
-    'which one of them responds differently from the registry. The test',
-    '`test/e2e/static-differences.test.ts` writes the table and fails when it is out of date.',
+    'nginx serves [a static build](static-build.md) by the rules in it. Each row is a request to which it',
+    'responds differently from the registry. The test `test/e2e/static-differences.test.ts` writes the',
+    'table and fails when it is out of date.',
     '',
     line(head!),
-    line(['', '', '', ''], '-'),
+    line(['', '', ''], '-'),
     ...body.map((cells) => line(cells)),
     '',
   ].join('\n');

@@ -1,4 +1,3 @@
-import { caddyRules } from './rules-caddy.ts';
 import { edgeRules, type EdgeHost } from './rules-edge.ts';
 import { fileRules } from './rules-files.ts';
 import { serverRules } from './rules-nginx-server.ts';
@@ -17,7 +16,6 @@ export function rulesFor(written: RuleFile, host: EdgeHost | null, isLean: boole
   return {
     'rules/nginx-http.conf': httpRules(table),
     'rules/nginx-server.conf': serverRules(table),
-    'rules/Caddyfile': caddyRules(table),
     _redirects: files.redirects,
     _headers: files.headers,
     // GitHub Pages would leave out what starts with a dot or an underscore.
