@@ -3,12 +3,11 @@
 // same for the whole build, and `rules/edge/…` what there is to know of one resource.
 
 /**
- * The response to a request. `files`: reads a file of the build, by its path from the root; null if there is none.
+ * The response to a request. `file`: reads a file of the build, by its path from the root; null if there is none.
  * @param {Request} request
- * @param {(path: string) => Promise<Response | null>} files
+ * @param {(path: string) => Promise<Response | null>} file
  */
-export async function answer(request, table, files) {
-  const file = table.isLean ? unpacking(files) : files;
+export async function answer(request, table, file) {
   const url = new URL(request.url);
   const path = pathOf(url.pathname, table.base);
   const accept = request.headers.get('accept');
@@ -83,24 +82,6 @@ export async function answer(request, table, files) {
 }
 
 const htmlType = 'text/html; charset=utf-8';
-
-/**
- * Reads a file of a lean build, where one pack holds the files of a version, and one those of a resource. A pack starts with a
- * line of JSON that says where each lies. What did not fit is a file of its own.
- */
-function unpacking(file) {
-  return async (path) => {
-    const [, base, rest] = /^(\/@[^/]+\/[^/]+\/[^/]+?)(\.json|\.yaml|\/.*)$/.exec(path) ?? [];
-    const pack = base === undefined ? null : await file(`/packs${base}.pack`);
-    if (pack === null) return file(path);
-    const bytes = new Uint8Array(await pack.arrayBuffer());
-    const start = bytes.indexOf(10) + 1;
-    const index = JSON.parse(new TextDecoder().decode(bytes.subarray(0, start)));
-    if (!Object.hasOwn(index, rest)) return file(path);
-    const [from, length, tag] = index[rest];
-    return new Response(bytes.subarray(start + from, start + from + length), { headers: { etag: `"${tag}"` } });
-  };
-}
 
 /** The path below the base, with the escapes that clients may use undone; null if it is spelled otherwise than a registry spells it. */
 function pathOf(pathname, base) {

@@ -14,7 +14,6 @@ interface BuildCommandOptions {
   fresh?: boolean;
   precompressed?: Precompressed;
   host?: EdgeHost;
-  lean?: boolean;
 }
 
 /** `stele build --out DIR`: writes everything public as plain files, for any static host. */
@@ -35,11 +34,6 @@ export function buildCommand(): Command {
         'adds a function that answers there as the registry does; no compressed files by default',
       ).choices(edgeHosts),
     )
-    .addOption(
-      new Option('--lean', 'with --host: few files, one for each version, that only the function can open').conflicts(
-        'precompressed',
-      ),
-    )
     .option('--fresh', 'rebuild everything, even what has not changed')
     .action(async (_options: unknown, command: Command) => {
       const {
@@ -47,15 +41,9 @@ export function buildCommand(): Command {
         base,
         host,
         precompressed = host === undefined ? 'all' : 'none',
-        lean = false,
         fresh = false,
         json = false,
       } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
-      if (lean && host === undefined)
-        throw new RegistryError(
-          'malformed',
-          '--lean needs --host, because only the function on a host can open its files.',
-        );
       const built = await withRegistry(command, async (registry) => {
         const url = publicUrl(registry.config.url, base, json);
         const { buildSite } = await import('../site/build/build.ts');
@@ -79,7 +67,6 @@ export function buildCommand(): Command {
               program: `${command.parent?.version()}`,
               precompressed,
               host: host ?? null,
-              isLean: lean,
               isFresh: fresh,
               say,
               signal,

@@ -14,13 +14,11 @@ export interface BuiltFile {
   digest?: Digest;
   /** Its own `Content-Security-Policy`. */
   policy?: string;
-  /** The file that holds it, if it is not one of its own. */
-  pack?: string;
 }
 
-/** The paths of the files that a unit consists of on the disk, each once. */
+/** The paths of a unit's files. */
 export function pathsOf({ files }: Pick<BuiltUnit, 'files'>): string[] {
-  return [...new Set(files.map(({ path, pack }) => pack ?? path))];
+  return files.map(({ path }) => path);
 }
 
 /** Files with the same inputs, built again when those change. */
@@ -61,8 +59,8 @@ function parseBuildManifest(text: string): BuildManifest | null {
   }
 }
 
-function isBuiltFile({ path, size, pack = path }: BuiltFile): boolean {
-  return typeof size === 'number' && [path, pack].every(isInside);
+function isBuiltFile({ path, size }: BuiltFile): boolean {
+  return typeof size === 'number' && isInside(path);
 }
 
 /** Whether a path stays in the folder of the build. */

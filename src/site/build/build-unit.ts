@@ -7,7 +7,6 @@ import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
 import { codingEndings, imageItems, partItems, shardItem, type Item, type Unit } from './build-items.ts';
 import { pathsOf, type BuiltFile, type BuiltUnit, type Fields } from './build-manifest.ts';
-import { openPacks } from './build-pack.ts';
 import { decodeJson } from '../../model/json.ts';
 
 /** The context of a build. */
@@ -18,8 +17,6 @@ export interface Making {
   headers: Record<string, Fields>;
   /** The codings of each file besides the plain one. */
   codings: readonly Exclude<Coding, 'identity'>[];
-  /** Whether to write as few files as possible: packs, and nothing twice. */
-  isLean: boolean;
   signal: AbortSignal;
 }
 
@@ -28,26 +25,11 @@ const patience = 600;
 
 /** Builds all files of a unit. `former`: its previous files; unchanged documents are kept. */
 export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | null): Promise<BuiltUnit> {
-  if (making.isLean) return makePacked(making, unit);
   const files: BuiltFile[] = [];
   const formerFiles = new Map((former?.files ?? []).map((file) => [file.path, file]));
   for (const item of unit.items) files.push(...(await makeItem(making, item, formerFiles)));
   if (unit.again) files.push(...repeat(making, files, unit.again));
   return { inputs: unit.inputs, files };
-}
-
-/** Builds all files of a unit in packs. Only the function opens them, and it knows which version is latest. */
-async function makePacked(making: Making, unit: Unit): Promise<BuiltUnit> {
-  const packs = openPacks(making.beginnings);
-  const files: BuiltFile[] = [];
-  for (const item of unit.items)
-    files.push(...(await makeItem({ ...making, beginnings: packs.beginnings }, item, new Map())));
-  packs.write();
-  const placed = files.map((file) => {
-    const pack = packs.packOf(file.path);
-    return pack === undefined ? file : { ...file, pack };
-  });
-  return { inputs: unit.inputs, files: placed };
 }
 
 /** Keeps all files of a unit. */

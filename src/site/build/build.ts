@@ -33,8 +33,6 @@ export interface BuildOptions {
   precompressed?: Precompressed;
   /** Adds a function that answers on this host as the registry does. */
   host?: EdgeHost | null;
-  /** Writes few files, which only that function can open. */
-  isLean?: boolean;
   /** Builds everything again. */
   isFresh: boolean;
   /** Called with the progress. */
@@ -111,23 +109,12 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 /** The inputs of every file besides its content. */
 function basisOf(
   { registry, url, assets }: Site,
-  { program, precompressed: packed = 'all', host = null, isLean = false }: BuildOptions,
+  { program, precompressed: packed = 'all', host = null }: BuildOptions,
 ): string {
   const { config, compiler } = registry;
   const files = programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
-  return JSON.stringify([
-    program,
-    packed,
-    host,
-    isLean,
-    files,
-    paths,
-    compiler.renderer,
-    url,
-    config.cache,
-    config.sites,
-  ]);
+  return JSON.stringify([program, packed, host, files, paths, compiler.renderer, url, config.cache, config.sites]);
 }
 
 /** The kinds of problems. Each has a page. */
@@ -156,7 +143,7 @@ interface Work {
 async function write(
   { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
-  { signal: stop, say, precompressed: packed = 'all', host = null, isLean = false }: BuildOptions,
+  { signal: stop, say, precompressed: packed = 'all', host = null }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
   const failed = new AbortController();
   const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
@@ -164,7 +151,7 @@ async function write(
   const headers = units.some(isKept) ? { ...old!.headers } : {};
   const codings = precompressed[packed];
   const signal = AbortSignal.any([stop, failed.signal]);
-  const making: Making = { codings, isLean, answers, beginnings, headers, signal };
+  const making: Making = { codings, answers, beginnings, headers, signal };
   const built: Record<string, BuiltUnit> = {};
   let count = 0;
   let done = 0;
@@ -195,7 +182,7 @@ async function write(
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
   const moved = await movedPaths(site, snapshot);
-  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host, isLean);
+  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host);
   for (const [path, text] of Object.entries(rules)) beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;

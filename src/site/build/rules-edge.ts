@@ -58,7 +58,7 @@ export const config = { path: '/*' };
 const mediaTypes = Object.fromEntries(Object.entries(types).map(([type, about]) => [type, about.mediaTypes]));
 
 /** The files of an edge function that answers as the registry does, and what it knows of each resource. */
-export function edgeRules(table: RulesTable, host: EdgeHost, isLean: boolean): Record<string, string> {
+export function edgeRules(table: RulesTable, host: EdgeHost): Record<string, string> {
   const { base, url, headers } = table;
   const problems = Object.fromEntries(
     table.problems.map(({ code, status, title, meaning }) => [
@@ -66,7 +66,7 @@ export function edgeRules(table: RulesTable, host: EdgeHost, isLean: boolean): R
       { type: `${url}/problems/${code}`, title, status, detail: meaning },
     ]),
   );
-  const shared = `const table = ${JSON.stringify({ base, isLean, headers, problems, types: mediaTypes, sites: sitePlaces, moved: Object.fromEntries(table.moved) })};\n`;
+  const shared = `const table = ${JSON.stringify({ base, headers, problems, types: mediaTypes, sites: sitePlaces, moved: Object.fromEntries(table.moved) })};\n`;
   const code = readFileSync(source, 'utf8').replace('export async function answer', 'async function answer');
   const resources = [...resourcesOf(table)].map(([name, rules]) => [`rules/edge${name}.json`, JSON.stringify(rules)]);
   return { ...hosts[host](`// Written by \`stele build\`.\n${shared}${code}`), ...Object.fromEntries(resources) };

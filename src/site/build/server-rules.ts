@@ -4,14 +4,9 @@ import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type RuleFile } from './rules-table.ts';
 
-/**
- * The rules for each supported web server, by file. `host`: with an edge function for it. `isLean`:
- * only that, because nothing else opens packs.
- */
-export function rulesFor(written: RuleFile, host: EdgeHost | null, isLean: boolean): Record<string, string> {
+/** The rules for each supported web server, by file. `host`: with an edge function for it. */
+export function rulesFor(written: RuleFile, host: EdgeHost | null): Record<string, string> {
   const table = rulesTable(written);
-  const edge = host === null ? {} : edgeRules(table, host, isLean);
-  if (isLean) return edge;
   const files = fileRules(table);
   return {
     'rules/nginx-http.conf': httpRules(table),
@@ -20,6 +15,6 @@ export function rulesFor(written: RuleFile, host: EdgeHost | null, isLean: boole
     _headers: files.headers,
     // GitHub Pages would leave out what starts with a dot or an underscore.
     '.nojekyll': '',
-    ...edge,
+    ...(host === null ? {} : edgeRules(table, host)),
   };
 }
