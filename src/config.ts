@@ -17,6 +17,8 @@ import type { SiteName } from './sites/model/documentation-site.ts';
 export interface Config {
   url: string | null;
   store: StoreConfig;
+  /** Folder of the keys that the registry made for itself, and of all else if nothing says otherwise. */
+  dataFolder: string;
   /** Folder of mirrors and derived files. It can be deleted at any time. */
   cacheFolder: string;
   organizations: Record<string, OrganizationConfig>;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import type { Config } from './config.ts';
 import { allowedHosts } from './config/credential-config.ts';
@@ -89,8 +88,8 @@ export async function openRegistry(
     source,
     hosts: createHosts(config),
     compiler: remembering ?? traced,
-    ownKey: createOwnKey(dirname(config.cacheFolder), '.secret-key'),
-    logKey: createOwnKey(dirname(config.cacheFolder), '.log-key'),
+    ownKey: createOwnKey(config.dataFolder, '.secret-key'),
+    logKey: createOwnKey(config.dataFolder, '.log-key'),
     now,
     monotonic,
     expiryTime: createExpiryClock({ now, monotonic, log }),

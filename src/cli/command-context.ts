@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -16,6 +16,7 @@ import type { Author, Log } from '../registry/registry.ts';
 export interface CommonOptions {
   config?: string;
   data?: string;
+  cache?: string;
   json?: boolean;
 }
 
@@ -24,10 +25,23 @@ export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 
 /**
  * Loads the configuration named by `--config`, else the one in the current folder, else the
- * defaults. `edition` is that of `loadConfig`.
+ * defaults. `edition` is that of `loadConfig`. `--data` is the store, whatever the configuration
+ * names. Throws `malformed` where it holds none beside that one, unless the command `fills` it: a
+ * slip of the pen starts no second registry.
  */
-export async function readConfig(command: Command, edition = ''): Promise<Config> {
-  return loadConfig(configFile(command), command.optsWithGlobals<CommonOptions>().data ?? null, edition);
+export async function readConfig(command: Command, { edition = '', fills = false } = {}): Promise<Config> {
+  const { data, cache } = command.optsWithGlobals<CommonOptions>();
+  const loaded = await loadConfig(configFile(command), data ?? null, edition);
+  const config = cache === undefined ? loaded : { ...loaded, cacheFolder: resolve(cache) };
+  if (data === undefined) return config;
+  const [store, path] = [config.store, resolve(data)];
+  if (store.kind === 'fs' && store.path === path) return config;
+  if (!fills && !(await holdsStore(path))) {
+    const named = store.kind === 'fs' ? store.path : `the bucket ${store.bucket}`;
+    const advice = 'Leave out --data for that one. The folder of mirrors and rendered pages is --cache.';
+    throw new RegistryError('malformed', `${path} holds no store; the configuration names ${named}. ${advice}`);
+  }
+  return { ...config, store: { kind: 'fs', path } };
 }
 
 /**
@@ -93,7 +107,8 @@ export async function withRegistryToRead<T>(
 }
 
 function inFolder(config: Config, folder: string): Config {
-  return { ...config, store: { kind: 'fs', path: join(folder, 'store') }, cacheFolder: join(folder, 'cache') };
+  const path = join(folder, 'store');
+  return { ...config, store: { kind: 'fs', path }, dataFolder: folder, cacheFolder: join(folder, 'cache') };
 }
 
 /** Runs the work with a compiler and no store, so that nothing is written. */

@@ -126,7 +126,11 @@ function withCommonOptions(command: Command, json: boolean): Command {
   for (const each of command.commands) withCommonOptions(each, json);
   return command
     .option('--config <file>', 'configuration file (default: registry.config.ts, .js, .json or .yaml, if it exists)')
-    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele next to the configuration)')
+    .option(
+      '--data <folder>',
+      'data folder: the store, instead of that of the configuration (default: STELE_DATA, else .stele next to the configuration)',
+    )
+    .option('--cache <folder>', 'folder of mirrors and rendered pages (default: cache in the data folder)')
     .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
     .configureHelp({ formatHelp })
     .configureOutput(json ? silent : {})

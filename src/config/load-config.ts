@@ -40,6 +40,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     ...given,
     url: given.url?.replace(/\/$/, '') ?? null,
     store: fillStore(given, { base, data }),
+    dataFolder: resolve(base, data),
     cacheFolder: resolve(base, data, 'cache'),
     organizations: fillOrganizations(given.organizations ?? {}, base, hosts),
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -25,6 +25,10 @@ for (const [name, { files }] of Object.entries(stores))
   }
 mkdirSync(join(folder, 'pages'));
 writeFileSync(join(folder, 'pages/index.md'), '# Hello\n');
+writeFileSync(join(folder, 'style.yaml'), 'rules: {}\n');
+mkdirSync(join(folder, 'good'));
+writeFileSync(join(folder, 'good/format'), '{"format":2}');
+writeFileSync(join(folder, 'named.config.json'), JSON.stringify({ store: { kind: 'fs', path: './good' } }));
 writeFileSync(join(folder, 'api.yaml'), 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n');
 
 /** How each command gets a store that it opens: `$` stands for its folder. Null: it opens none. */
@@ -89,4 +93,42 @@ test.each(lines)('%s refuses a store of another format in the same words, and le
     const kept = readdirSync(join(folder, name)).filter((each) => each !== 'cache' && each !== '.tmp');
     expect(kept).toEqual([Object.keys(files)[0]!.split('/')[0]]);
   }
+});
+
+/** Lines that open a store only to look something up in it, or to fill it. */
+const alsoOpen = [
+  'lint api.yaml --ruleset @acme/rulesets/style --data $',
+  'replay style.yaml @acme/rulesets/style --data $',
+  'discover . --data $',
+  'mirror http://127.0.0.1:9 --org acme --once --data $',
+  'keys list --org acme --data $',
+  'restore good --data $',
+];
+
+test.each([...lines.filter((line) => !line.startsWith('restore')), ...alsoOpen])(
+  '%s is about the store that it names, also where the configuration names another',
+  async (line) => {
+    const args = [...line.replace('$', 'later').split(' '), '--config', 'named.config.json'];
+    const { code, stderr } = await runHere(args, { cwd: folder, env: { STELE_KEY: 'a key' } });
+    expect([code, stderr]).toEqual([3, expect.stringContaining(stores.later.says)]);
+    expect(readdirSync(join(folder, 'good')).filter((each) => each !== '.tmp')).toEqual(['format']);
+  },
+);
+
+test.each(lines.filter((line) => !line.startsWith('restore')))(
+  '%s starts no store beside the one of the configuration',
+  async (line) => {
+    const args = [...line.replace('$', 'nothing').split(' '), '--config', 'named.config.json'];
+    const { code, stderr } = await runHere(args, { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nothing holds no store')]);
+    expect(existsSync(join(folder, 'nothing'))).toBe(false);
+  },
+);
+
+test('a restore fills the store that --data names, whatever the configuration names', async () => {
+  const { code, stderr } = await runHere(['restore', 'good', '--data', 'filled', '--config', 'named.config.json'], {
+    cwd: folder,
+  });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(existsSync(join(folder, 'filled/format'))).toBe(true);
 });

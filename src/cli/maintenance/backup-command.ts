@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Copied } from '../../store/copy/copy-store.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
@@ -13,7 +13,7 @@ export function backupCommand(): Command {
     .argument('<folder>', 'a new or empty folder, or an earlier backup')
     .action(async (folder: string, _options: unknown, command: Command) => {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
-      const { store, cacheFolder } = await readConfig(command);
+      const { store, dataFolder } = await readConfig(command);
       assertApart(store, folder);
       const isNew = !existsSync(join(folder, 'format'));
       const copied = await withStore(command, async (registry) => {
@@ -24,7 +24,7 @@ export function backupCommand(): Command {
         const into = await openBucket({ kind: 'fs', path: folder });
         return withProgressUnless(json, 'Copying', (say) => backup(registry, into, showCopied(say)));
       });
-      const key = join(dirname(cacheFolder), '.secret-key');
+      const key = join(dataFolder, '.secret-key');
       if (!json && isNew && existsSync(key)) {
         complain(`${key} is not in the backup. It opens the secrets in it, so keep a copy of it elsewhere.`);
       }

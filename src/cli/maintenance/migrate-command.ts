@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Checked } from '../../registry/fsck.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
@@ -20,7 +20,7 @@ export function migrateCommand(): Command {
     .action(async (folder: string, _options: unknown, command: Command) => {
       const { json = false } = command.optsWithGlobals<CommonOptions>();
       const config = await readConfig(command);
-      const { store, cacheFolder } = config;
+      const { store, dataFolder } = config;
       assertApart(store, folder);
       const migrated = await withStore(command, async ({ bucket }) => {
         const [{ migrate }, { openBucket }] = await Promise.all([
@@ -39,7 +39,7 @@ export function migrateCommand(): Command {
         printCredentials(credentials);
         for (const { log, records } of rewritten)
           complain(`The log ${log} was written anew, without the credentials in ${records.join(', ')}.`);
-        const key = join(dirname(cacheFolder), '.secret-key');
+        const key = join(dataFolder, '.secret-key');
         if (existsSync(key)) complain(`Copy ${key} into ${folder}: it opens the secrets in the store.`);
         if (isBehind)
           complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
@@ -53,13 +53,16 @@ export function migrateCommand(): Command {
 /** Checks the store in a folder, with a cache that goes afterwards. */
 async function check(folder: string, json: boolean, command: Command): Promise<Checked> {
   const { openRegistry } = await import('../../open.ts');
-  const cacheFolder = await mkdtemp(join(tmpdir(), 'stele-migrate-'));
+  const dataFolder = await mkdtemp(join(tmpdir(), 'stele-migrate-'));
   const config = { ...(await readConfig(command)), store: { kind: 'fs' as const, path: resolve(folder) } };
-  const registry = await openRegistry({ ...config, cacheFolder: join(cacheFolder, 'cache') }, () => undefined);
+  const registry = await openRegistry(
+    { ...config, dataFolder, cacheFolder: join(dataFolder, 'cache') },
+    () => undefined,
+  );
   try {
     return await checkStore(registry, json);
   } finally {
     await registry.close();
-    await rm(cacheFolder, { recursive: true, force: true });
+    await rm(dataFolder, { recursive: true, force: true });
   }
 }

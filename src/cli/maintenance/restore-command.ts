@@ -30,7 +30,7 @@ export function restoreCommand(): Command {
       if (!(await holdsStore(folder))) {
         throw new RegistryError('malformed', `${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
       }
-      const { store } = await readConfig(command);
+      const { store } = await readConfig(command, { fills: true });
       assertApart(store, folder);
       const [{ restore }, { openBucket }] = await Promise.all([
         import('../../registry/maintenance/backup.ts'),

@@ -56,12 +56,12 @@ export function serveCommand(): Command {
       const workers = workersOf(options);
       const { runWorkers, isWorker } = await import('./workers.ts');
       if (workers > 1 && !isWorker) {
-        await readConfig(command, '');
+        await readConfig(command);
         process.exitCode = await runWorkers(workers, { announce, onDeath });
         return;
       }
       const configure = async (edition: string) =>
-        addRepositories(await readConfig(command, edition), repositories, options);
+        addRepositories(await readConfig(command, { edition }), repositories, options);
       const { serve } = await import('./serve.ts');
       const commands = describeCommands(programOf(command));
       const { dev: isDev = false, answerOnly: isAnswerOnly = false } = options;
