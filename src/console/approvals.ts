@@ -123,7 +123,7 @@ export const approvalForms: readonly Form[] = [
     },
     lead: [
       'Approved: the version is published at the next look at its repository, which begins now. A pull request passes, and an upload is to be sent again.',
-      'The decision holds for 30 days, for later commits with the same changes, too. You can decide again; the last decision counts.',
+      'The decision holds for 30 days, for later commits with the same changes, too, until one is published. You can decide again; the last decision counts.',
     ],
     submit: 'Decide',
     fields: ['/verdict', '/reason'],

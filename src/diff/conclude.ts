@@ -79,12 +79,20 @@ export function conclude({ walk, root, operations }: ComparedApis): Comparison {
     };
     const { verdict, usually, code, message, before, after, direction } = fact;
     const change = { verdict, ...(usually && { usually }), code, message, before, after, pointers, direction };
+    // Where not all operations were followed, the change stands for both documents.
+    const cut = steps > maxSteps ? { pointers: { before: null, after: null } } : {};
     const isBreak = verdict === 'breaking' || verdict === 'unknown';
     return {
       ...change,
       operations: names.map((at) => operations[at]!.name),
       reach: reached.size,
-      ...(isBreak && fingerprintOf && { fingerprint: fingerprintOf(fact) }),
+      ...(isBreak &&
+        fingerprintOf && {
+          fingerprint: fingerprintOf(
+            { ...fact, ...cut },
+            [...reached].map((at) => operations[at]!.name),
+          ),
+        }),
     };
   });
   return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > maxChanges, reason: null };
@@ -130,8 +138,8 @@ function follow(document: JsonObject, pointer: string): { value: unknown; neares
   return { value, nearest };
 }
 
-/** Makes fingerprints of the changes between two documents. What has no place stands for both of them. */
-function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact) => Digest {
+/** Makes fingerprints of the changes between two documents, with the operations that each reaches. What has no place stands for both of them. */
+function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact, reached: string[]) => Digest {
   const digests = new Map<unknown, Digest>();
   function valueAt(document: JsonObject, pointer: string | null): Digest | null {
     const value = pointer === null ? undefined : follow(document, pointer).value;
@@ -140,9 +148,9 @@ function createFingerprints(before: JsonObject, after: JsonObject): (fact: Fact)
     digests.set(value, digest);
     return digest;
   }
-  return ({ code, pointers: at, direction }) => {
+  return ({ code, pointers: at, direction }, reached) => {
     const pointers = at.before === null && at.after === null ? { before: '', after: '' } : at;
     const sides = [pointers.before, valueAt(before, pointers.before), pointers.after, valueAt(after, pointers.after)];
-    return digestOfValue([code, direction, ...sides]);
+    return digestOfValue([code, direction, ...sides, reached.sort()]);
   };
 }

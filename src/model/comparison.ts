@@ -73,7 +73,7 @@ export interface Change {
   reach: number;
   /** Null: it does not concern data. */
   direction: Direction | null;
-  /** Identifies the change by its code, its pointers, and the values there on both sides. Only where it was asked for. */
+  /** Identifies the change by its code, its pointers, the values there on both sides, and its operations. Only where it was asked for. */
   fingerprint?: Digest;
 }
 

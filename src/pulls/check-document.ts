@@ -7,6 +7,7 @@ import { fittingVersion } from '../model/versions/fitting-version.ts';
 import { getsText, impactText, impactTitle } from '../model/graph/impact.ts';
 import { adviceIn, countText, holdIn, type Report } from '../model/problem.ts';
 import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
+import { approvalText } from '../model/versions/approval.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -85,6 +86,7 @@ export async function checkOf(
     where,
     `${title}.`,
     document.tags === null ? plain(effect ?? becomes) : '',
+    plain(approvalText(result.approvals) ?? ''),
     plain(forgotten(result, changes) ?? ''),
     counted === '' ? '' : `${counted}.`,
     changes.text,

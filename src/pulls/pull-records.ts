@@ -2,18 +2,22 @@ import { pullRef, type PullCheck } from '../model/check.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
 import { dueAt } from '../model/due.ts';
 import type { Pull } from '../hosts/host.ts';
+import { endPull } from '../registry/approval/hold.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { longestPause } from './run-check.ts';
 
 /** The records of pull requests in the log: which are wanted, checked, failed or closed. */
 
-/** Changes a saved pull request. */
+/** Changes a saved pull request. What a closed one held is held no more. */
 export async function changePull(registry: Registry, key: string, change: Partial<PullCheck>): Promise<void> {
-  await registry.refs.update<PullCheck>(key, (current) => ({
+  const changed = await registry.refs.update<PullCheck>(key, (current) => ({
     value: { ...current!.value, ...change },
     change: { actor: `sync:${current!.value.org}`, origin: null, action: `pull ${change.state ?? ''}` },
   }));
+  const { org, repository: id, number } = changed!.value;
+  const repository = change.state === 'closed' && (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+  if (repository) await endPull(registry, repository, number);
 }
 
 /**
@@ -60,8 +64,10 @@ export async function savePull(
       mark,
     };
     const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
-    return { value: { ...fresh, ...recorded, ref, into, state }, change };
+    // One that is opened again is checked again.
+    return { value: { ...fresh, ...recorded, ref, into, state, ...(!isOpen && { head: null }) }, change };
   });
+  if (!isOpen) await endPull(registry, repository, number);
   return key;
 }
 

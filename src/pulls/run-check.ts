@@ -2,7 +2,7 @@ import { digestOf } from '../model/digest.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Check, CheckState, PullCheck } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
-import { hold } from '../registry/approval/hold.ts';
+import { endPull, hold } from '../registry/approval/hold.ts';
 import { hostOf } from '../registry/host-of.ts';
 import type { Registry } from '../registry/registry.ts';
 import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf } from '../sync/checks.ts';
@@ -80,6 +80,12 @@ export async function runCheck(
     const { checks, previews, held } = await checkPull(registry, repository, proposal, run, signal);
     if (pull.number !== null)
       for (const each of held) await hold(registry, each.coordinate, `pull ${pull.number}`, each.held);
+    await endPull(
+      registry,
+      repository,
+      pull.number,
+      held.map(({ coordinate }) => coordinate),
+    );
     const conclusion = concludeChecks(checks, head);
     const names = conclusion.map(({ name }) => name);
     const withdrawn = isSame ? pull.checks.filter((name) => !names.includes(name)) : [];

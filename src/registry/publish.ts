@@ -6,6 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/keys/job.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
+import type { Approval } from '../model/versions/approval.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {
@@ -28,6 +29,7 @@ import {
 } from './store-artifact.ts';
 import {
   approvalsFor,
+  endHeld,
   hold,
   judgeChanges,
   release,
@@ -52,6 +54,8 @@ import { encodeJson } from '../model/json.ts';
 
 /** How a publish ended. Only `published` changed anything. `held`: what waits for approval. */
 export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Digest | null; held?: ToHold }) & {
+  /** What was decided about its changes. Absent: nothing had to be. */
+  approvals?: Approval[];
   report: Report;
   compiled: Compiled;
   ruleset: Digest | null;
@@ -75,8 +79,7 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
     for (let attempt = 0; attempt < attempts; attempt++) {
       const result = await publishOnce(registry, request);
       if (result === null) continue;
-      if (result.outcome === 'rejected' && result.held && !request.isView)
-        await hold(registry, request.coordinate, sourceOf(request), result.held);
+      if (!request.isView && !request.dryRun) await note(registry, request, result);
       return result;
     }
     const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
@@ -85,6 +88,14 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
 }
 
 const attempts = 5;
+
+/** Holds what waits. What a newer commit has ends what an older one of the same branch or tag had. */
+async function note(registry: Registry, request: PublishRequest, result: PublishResult): Promise<void> {
+  const { coordinate, snapshot } = request;
+  const source = sourceOf(request);
+  if (result.outcome === 'rejected' && result.held) await hold(registry, coordinate, source, result.held);
+  else if (snapshot.origin.commit !== null) await endHeld(registry, coordinate, (held) => held.source === source);
+}
 
 /**
  * compile → place → judge → build → store → append. Null: a version was published meanwhile with
@@ -115,7 +126,9 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   if (next !== null && changes !== null && changes.state !== 'approved') {
     const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
     const rejected = await reject(registry, request, held, ruleset);
-    return request.dryRun ? rejected : { ...rejected, held: await toHold(registry, request, changes, next, built!) };
+    return request.dryRun
+      ? rejected
+      : { ...rejected, held: await toHold(registry, request, changes, next, judged, built!) };
   }
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
@@ -123,7 +136,8 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   });
   if (ended?.outcome === 'published' && changes !== null && !request.dryRun)
     await release(registry, request.coordinate, changes, ended.version.label);
-  return ended && { ...ended, report: judged.report, compiled: judged, ruleset };
+  const approvals = changes === null ? {} : { approvals: approvalsFor(changes) };
+  return ended && { ...ended, ...approvals, report: judged.report, compiled: judged, ruleset };
 }
 
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
@@ -237,7 +251,7 @@ async function buildFor(
   });
 }
 
-function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['origin'] {
+function jobOrigin({ repository, commit, startedBy: _login, ...job }: JobOrigin): ArtifactInput['origin'] {
   return { repository, commit, job };
 }
 

@@ -1,7 +1,8 @@
-import { RegistryError } from '../model/errors.ts';
-import { readHistory } from './history.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { readHistory, readWriters } from './history.ts';
 import { mending } from './mend.ts';
 import type { Mirror, Target } from './mirror-repository.ts';
+import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit } from './source.ts';
 import type { Call } from './transport.ts';
 
@@ -16,30 +17,62 @@ export interface Bringing {
 // The most commits in one request, which is then 15 kB.
 const maxWants = 300;
 
-/** Implements `Source.history`. Contacts nobody when the mirror has the history. */
-export async function bringHistory(
+/** Reads what needs the history of a commit. Contacts nobody when the mirror has it. `read`: null when something is missing. */
+async function readInHistory<T>(
   { repository, mirror, call }: Bringing,
   target: Target,
-  options: { searchPath: string; max: number },
-): Promise<HistoryCommit[]> {
-  const { searchPath, max } = options;
-  const { signal } = call;
-  // One commit more than allowed shows that there are too many.
-  const read = (): Promise<HistoryCommit[] | null> =>
-    readHistory(mirror.folder, target.commit, { searchPath, max: max + 1, signal });
-
-  async function attempt(): Promise<HistoryCommit[]> {
+  read: () => Promise<T | null>,
+): Promise<T> {
+  async function attempt(): Promise<T> {
     // Also creates the mirror if it does not exist.
-    const isHere = (await mirror.look([target.commit], signal)).has(target.commit);
-    const history = isHere ? await read() : null;
-    if (history !== null) return history;
+    const isHere = (await mirror.look([target.commit], call.signal)).has(target.commit);
+    const here = isHere ? await read() : null;
+    if (here !== null) return here;
     await mirror.fetchHistory(await call.connect(), target);
     const fetched = await read();
     if (fetched === null) throw new Error('The mirror lost what was fetched.');
     return fetched;
   }
+  return mending(repository, call.signal, attempt, () => mirror.delete());
+}
 
-  const history = await mending(repository, signal, attempt, () => mirror.delete());
+/** The most commits whose writers are read. */
+const maxWritten = 1000;
+/** Files in a request for writers. More are asked for as all files. */
+const maxPaths = 1000;
+
+/** Implements `Snapshot.writers`. */
+export async function bringWriters(
+  bringing: Bringing,
+  target: Target,
+  { since, paths, searchPath }: { since: string | null; paths: readonly string[]; searchPath: string },
+): Promise<CommitPerson[] | null> {
+  const { mirror, call } = bringing;
+  const { signal } = call;
+  const commits = await readInHistory(bringing, target, async () => {
+    const isKnown = since !== null && (await mirror.look([since], signal)).has(since);
+    const what = { commit: target.commit, since: isKnown ? since : null, paths: paths.length > maxPaths ? [] : paths };
+    return readWriters(mirror.folder, what, { searchPath, max: maxWritten + 1, signal });
+  }).catch((error: unknown) => {
+    // Too large, or cut off: it stays so.
+    if (isRegistryError(error, 'too_large') || isRegistryError(error, 'refused')) return null;
+    throw error;
+  });
+  return commits === null || commits.length > maxWritten ? null : commits.flat();
+}
+
+/** Implements `Source.history`. */
+export async function bringHistory(
+  bringing: Bringing,
+  target: Target,
+  { searchPath, max }: { searchPath: string; max: number },
+): Promise<HistoryCommit[]> {
+  const { repository, mirror, call } = bringing;
+  const { signal } = call;
+  // One commit more than allowed shows that there are too many.
+  const history = await readInHistory(bringing, target, () =>
+    readHistory(mirror.folder, target.commit, { searchPath, max: max + 1, signal }),
+  );
   if (history.length === 0) throw new RegistryError('refused', `${target.commit} in ${repository} is not a commit.`);
   if (history.length > max) {
     throw new RegistryError(

@@ -1,4 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
+import { bringWriters } from './bring.ts';
 import { parseCommit, type Commit } from './objects/commit.ts';
 import { findPath, listEntries, type LookupResult, type ListTree } from './lookup.ts';
 import { mending } from './mend.ts';
@@ -23,6 +24,7 @@ export interface CommitSnapshotOptions {
   target: Target;
   mirror: Mirror;
   limits: SnapshotLimits;
+  searchPath: string;
   begin: () => Call;
 }
 
@@ -35,7 +37,7 @@ const maxObjectBytes = 64 * 2 ** 20;
  * damaged meanwhile.
  */
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
-  const { repository, target, mirror, limits, begin } = options;
+  const { repository, target, mirror, limits, searchPath, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
   const objects = new Map<string, ObjectInfo>();
 
@@ -141,6 +143,8 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
         return listEntries(root, list, limits.entries);
       });
     },
+    writers: (since, paths) =>
+      bringWriters({ repository, mirror, call: begin() }, target, { since, paths, searchPath }),
     read: (paths) => {
       const call = begin();
       return reading(call, () => readPaths(call, paths));

@@ -1,6 +1,7 @@
 import { runGit } from './command.ts';
-import { parseSeconds } from './objects/commit.ts';
+import { parseSeconds, personFrom } from './objects/commit.ts';
 import { isPlainPath } from './path.ts';
+import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit } from './source.ts';
 
 export interface HistoryOptions {
@@ -34,6 +35,49 @@ export async function readHistory(
   ];
   const { ok, stdout } = await runGit({ args, folder: repository, protocols: 'none', searchPath, signal });
   return ok ? parseHistory(stdout) : null;
+}
+
+/**
+ * Reads who wrote the commits that lead to one and not to `since`, and changed one of these files. Merges count where they
+ * differ from any parent. Null when any commit or tree is missing from the repository.
+ */
+export async function readWriters(
+  repository: string,
+  { commit, since, paths }: { commit: string; since: string | null; paths: readonly string[] },
+  { searchPath, max, signal }: HistoryOptions,
+): Promise<CommitPerson[][] | null> {
+  const args = [
+    '--literal-pathspecs',
+    'log',
+    '--full-history',
+    `--max-count=${max}`,
+    '-z',
+    '--format=%an%x00%ae%x00%cn%x00%ce%x00%B',
+    commit,
+    ...(since === null ? [] : [`^${since}`]),
+    '--',
+    ...paths,
+  ];
+  const { ok, stdout } = await runGit({ args, folder: repository, protocols: 'none', searchPath, signal });
+  if (!ok) return null;
+  const texts = [...split(stdout)].map((each) => each.toString());
+  const writers: CommitPerson[][] = [];
+  for (let at = 0; at + 4 < texts.length; at += 5) {
+    const [author, email, committer, address, message] = texts.slice(at, at + 5) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const others = [...message.matchAll(/^co-authored-by:([^<\n]*)<([^>\n]*)>/gim)].map(([, name, mail]) => [
+      name,
+      mail,
+    ]);
+    const named = [[author, email], [committer, address], ...others] as [string, string][];
+    writers.push(named.map(([name, mail]) => personFrom(name, mail)));
+  }
+  return writers;
 }
 
 /**

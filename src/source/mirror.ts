@@ -115,7 +115,7 @@ export function openSource(options: SourceOptions): Source {
       assertId(commit);
       const { repository, mirror } = beginIn(remote, signal);
       const target = { commit, ref: remote.ref };
-      return openCommitSnapshot({ repository, target, mirror, limits, begin: () => begin(remote, signal) });
+      return openCommitSnapshot({ repository, target, mirror, limits, searchPath, begin: () => begin(remote, signal) });
     },
 
     async history(remote, commit, max, signal) {
@@ -142,7 +142,7 @@ export function openSource(options: SourceOptions): Source {
         mirrors,
         limits,
         open: (target) =>
-          openCommitSnapshot({ repository, target, mirror, limits, begin: () => begin(remote, signal) }),
+          openCommitSnapshot({ repository, target, mirror, limits, searchPath, begin: () => begin(remote, signal) }),
       });
     },
 

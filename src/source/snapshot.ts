@@ -53,11 +53,12 @@ export interface Snapshot {
   /** The signature of the commit. Null or absent without one. */
   readonly signature?: CommitSignature | null;
 
-  /** The author and the committer of the commit. Absent for an upload. */
-  readonly people?: readonly CommitPerson[];
-
-  /** Ids of the commit's parents: of a merge, the branch first. Absent for an upload. */
-  readonly parents?: readonly string[];
+  /**
+   * Who changed one of these files since the commit `since`: authors, committers and co-authors (`Co-authored-by`) of
+   * every commit that leads here and not there. Without `since`, or if the repository has it no more, of the whole
+   * history. Null: there are too many, or the history cannot be read whole. Absent for an upload.
+   */
+  writers?(since: string | null, paths: readonly string[]): Promise<CommitPerson[] | null>;
 
   /**
    * Every file, symlink and submodule, ordered by path. Rejects with `too_large` when there are

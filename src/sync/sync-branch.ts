@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import { parseCoordinate } from '../model/address.ts';
 import { documentAt, isWell, type DocumentState, type Repository, type RunDocument } from '../model/connection.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
+import { endHeld } from '../registry/approval/hold.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { syncSites } from '../sites/sync/sync-sites.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
@@ -41,6 +43,9 @@ export async function syncBranch(syncing: Syncing, commit: string): Promise<Prog
   const published = await syncSites({ ...syncing, repository }, snapshot, sites);
   const lost = unread ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
+  for (const { resource } of detached.results)
+    if (resource !== null)
+      await endHeld(registry, parseCoordinate(resource)!.coordinate, ({ source }) => source === 'branch');
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];

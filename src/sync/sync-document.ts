@@ -5,6 +5,7 @@ import { hasDied } from '../compile/sandbox-lost.ts';
 import { ownershipOf } from '../model/catalogue/ownership.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
+import { approvalText } from '../model/versions/approval.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Moves } from '../plan/moves.ts';
@@ -94,7 +95,7 @@ export async function syncDocument(
     ...(result.outcome === 'rejected' && { ...(await gateNow(registry, document)), ...referencesOf(document, inputs) }),
   };
   const effect = 'version' in result ? effectOnLatest(result.resource, result.version, before?.latest ?? null) : null;
-  const note = detail ?? release ?? effect;
+  const note = [detail ?? release ?? effect, approvalText(result.approvals)].filter(Boolean).join(' ') || null;
   const isExpected = result.outcome === 'published' || (result.outcome === 'unchanged' && effect === null);
   registry.log(isExpected ? 'info' : 'warn', 'document', {
     run: run.id,

@@ -3,6 +3,7 @@ import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { holdIn } from '../model/problem.ts';
+import { approvalText } from '../model/versions/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
 import { fileOf } from '../model/view.ts';
@@ -193,10 +194,11 @@ async function publishTag(
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
-  if (outcome !== 'rejected')
-    return {
-      document: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) },
-    };
+  if (outcome !== 'rejected') {
+    const notes = [noteOnTag(tag.name, version, result), approvalText(result.approvals)];
+    const detail = notes.filter(Boolean).join(' ') || null;
+    return { document: { ...about, outcome, label: result.version.label, detail } };
+  }
   const [first] = result.report.problems;
   const why = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected';
   const detail = `Tag ${tag.name}: ${holdIn(result.report)?.message ?? why}`;

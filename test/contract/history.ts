@@ -125,6 +125,28 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       ]);
     });
 
+    test('says who changed files since a commit: every commit, both sides of a merge, co-authors, and nobody else', async () => {
+      const { source, repository, remote } = await open();
+      const people = (each: readonly { name: string; email: string }[] | null) => each?.map(({ name }) => name) ?? null;
+      const write = (name: string, files: Record<string, string>, more: object = {}) =>
+        repository.commit({ by: `${name} <${name}@acme.test>`, files, ...more });
+      const first = write('Ann', { 'a.yaml': 'one\n', 'b.yaml': 'one\n' });
+      const second = write('Bob', { 'a.yaml': 'two\n' });
+      const third = write('Cid', { 'b.yaml': 'two\n' }, { message: 'Odd\n\nCo-Authored-By: Eve <e@acme.test>\n' });
+      const side = write('Dan', { 'a.yaml': 'side\n' }, { branch: 'side', parent: first });
+      const tip = merge(repository, `${side}^{tree}`, third, side);
+      repository.setBranch('main', tip);
+      const snapshot = await source.snapshot(remote('main'), tip);
+      const since = async (from: string | null, ...paths: string[]) =>
+        [...new Set(people(await snapshot.writers!(from, paths)))].sort();
+      expect(await since(first, 'a.yaml')).toEqual(['Bob', 'Dan', 'T']);
+      expect(await since(second, 'a.yaml')).toEqual(['Dan', 'T']);
+      expect(await since(first, 'b.yaml')).toEqual(['Cid', 'Eve', 'T']);
+      expect(await since(tip, 'a.yaml', 'b.yaml')).toEqual([]);
+      expect(await since('1'.repeat(40), 'a.yaml')).toEqual(['Ann', 'Bob', 'Dan', 'T']);
+      expect(await since(null, 'none.yaml', ':(glob)**')).toEqual([]);
+    });
+
     test('of a commit without a valid date has no date', async () => {
       const { source, repository, remote } = await open();
       const tree = repository.git('rev-parse', `${repository.commit({ files: { 'a.yaml': 'one\n' } })}^{tree}`);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal, Scope } from '../../src/model/access.ts';
 import type { ArtifactConfig } from '../../src/model/artifact.ts';
-import { personRef, type Person } from '../../src/model/keys/person.ts';
+import type { Person } from '../../src/model/keys/person.ts';
+import { approvalsRef, maxPulls, withHeld, type Held } from '../../src/model/versions/approval.ts';
+import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { decide, listHeld } from '../../src/registry/approval/decide.ts';
@@ -19,10 +21,14 @@ import { id as repository, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const ann = { name: 'Ann Lee', email: 'ann@acme.test' };
 const bob = { name: 'Bob Ray', email: 'bob@acme.test' };
+const cid = { name: 'Cid', email: 'cid@acme.test' };
 const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
 
 const settings = `resources:
   - { path: pay.yaml, approval: required }
+`;
+const exempting = `resources:
+  - { path: pay.yaml, approval: required, exemptions: [{ rule: operation-removed, reason: Later. }] }
 `;
 const api = (version: string, ...paths: string[]) =>
   `openapi: 3.1.0\ninfo: { title: Pay, version: ${version} }\npaths:\n${paths
@@ -35,14 +41,19 @@ function personOf({ name }: { name: string }, ...scopes: Scope[]): Extract<Princ
 
 const approver = personOf(bob, 'approve');
 
+async function signIn(
+  registry: Registry,
+  { id, ...person }: { id?: string; name: string; email?: string; username?: string },
+) {
+  const actor = `user:https://login.test#${id ?? person.name}`;
+  const signed: Person = { actor, groups: [], signedInAt: '', ...person };
+  await noteSignIn(registry, ['acme'], signed);
+}
+
 async function scene() {
   const world = await open();
   const { registry, source, sync } = world;
-  for (const { name, email } of [ann, bob]) {
-    const person: Person = { actor: `user:https://login.test#${name}`, name, email, groups: [], signedInAt: '' };
-    const change = { actor: person.actor, origin: null, action: 'sign in' };
-    await registry.refs.update<Person>(personRef(person.actor), () => ({ value: person, change }));
-  }
+  for (const each of [ann, bob, cid]) await signIn(registry, each);
   const push = (text: string, options: Parameters<typeof source.push>[2] = {}) =>
     source.push(url, { 'stele.yaml': settings, 'pay.yaml': text }, { people: [ann, ann], ...options });
   push(api('1.0.0', '/a', '/b'));
@@ -66,6 +77,20 @@ async function provenanceOf(registry: Registry, label: string) {
   const version = (await findResource(registry, pay))!.versions.find((each) => each.label === label)!;
   const manifest = await readManifestOf(registry, version);
   return (await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest)).provenance;
+}
+
+function uploading(text: string, actor: string): Parameters<typeof publish>[1] {
+  return {
+    coordinate: pay,
+    snapshot: snapshotOf(null, null, { 'pay.yaml': text }),
+    entry: 'pay.yaml',
+    version: null,
+    onConflict: 'reject',
+    latest: true,
+    dryRun: false,
+    create: null,
+    author: { actor, origin: null },
+  };
 }
 
 describe('a breaking change of a resource that wants approval', () => {
@@ -162,9 +187,7 @@ describe('a breaking change of a resource that wants approval', () => {
     ['a stranger', { ...approver, organizations: {} }, 'nothing held'],
   ] as [string, Principal, string][])('is not approved by %s', async (_, principal, why) => {
     const { registry, push, sync, decideAs, held } = await scene();
-    const twin: Person = { actor: 'user:https://login.test#x', name: ' ann lee', groups: [], signedInAt: '' };
-    const change = { actor: twin.actor, origin: null, action: 'sign in' };
-    await registry.refs.update<Person>(personRef(twin.actor), () => ({ value: twin, change }));
+    await signIn(registry, { id: 'x', name: ' ann lee' });
     push(api('2.0.0', '/a'));
     await sync();
     await expect(decideAs(principal, 'approved')).rejects.toThrow(why);
@@ -203,11 +226,118 @@ describe('a breaking change of a resource that wants approval', () => {
 
   test('of a merge is not approved by the author of what was merged', async () => {
     const { push, sync, decideAs, source } = await scene();
-    const files = { 'stele.yaml': settings, 'pay.yaml': api('2.0.0', '/a') };
-    const merges = source.push(url, files, { branch: 'work', people: [bob, bob] });
+    const merges = source.push(url, tree(breaks), { branch: 'work', people: [bob, bob] });
     push(api('2.0.0', '/a'), { merges });
     await sync();
     await expect(decideAs(approver, 'approved')).rejects.toThrow('You wrote it');
+  });
+
+  const byAnn = { people: [ann, ann] };
+  const byBob = { people: [bob, bob] };
+  const breaks = api('2.0.0', '/a');
+  const tree = (text: string, more: Record<string, string> = {}) => ({
+    'stele.yaml': settings,
+    'pay.yaml': text,
+    ...more,
+  });
+  test.each<[string, (world: Awaited<ReturnType<typeof scene>>) => void | Promise<void>]>([
+    [
+      'whose colleague committed after her',
+      ({ source }) => {
+        source.push(url, tree(breaks), byAnn);
+        source.push(url, tree(breaks, { 'README.md': 'Hello.' }), byBob);
+      },
+    ],
+    [
+      'whose colleague corrected the same file after her',
+      ({ source }) => {
+        source.push(url, tree(breaks), byAnn);
+        source.push(url, tree(breaks.replace('OK.', 'Fine.')), byBob);
+      },
+    ],
+    [
+      'whose branch was updated',
+      async ({ source }) => {
+        const base = await source.tip({ url, ref: 'HEAD', credential: null });
+        const parent = base.found ? base.commit : '';
+        const work = source.push(url, tree(breaks), { ...byAnn, branch: 'work', parent });
+        const main = source.push(url, tree(api('1.0.0', '/a', '/b'), { 'README.md': 'Hello.' }), byBob);
+        source.push(url, tree(breaks, { 'README.md': 'Hello.' }), { ...byBob, parent: work, merges: main });
+      },
+    ],
+    [
+      'whose commit lies beneath the tip of a merge',
+      ({ source }) => {
+        source.push(url, tree(breaks), { ...byAnn, branch: 'work' });
+        const merges = source.push(url, tree(breaks.replace('OK.', 'Fine.')), { ...byBob, branch: 'work' });
+        source.push(url, tree(breaks.replace('OK.', 'Fine.')), { ...byBob, merges });
+      },
+    ],
+    [
+      'whose commit was squashed, as its trailer says',
+      ({ source }) => void source.push(url, tree(breaks), { people: [bob, bob, ann] }),
+    ],
+    [
+      'who hides her address behind that of the host',
+      ({ source }) => {
+        const hidden = { name: 'a-lee', email: '4711+ann-lee@users.noreply.github.com' };
+        source.push(url, tree(breaks), { people: [hidden, { name: 'GitHub', email: 'noreply@github.com' }] });
+      },
+    ],
+    [
+      'who exempted it',
+      ({ source }) => {
+        source.push(url, { ...tree(breaks), 'stele.yaml': exempting }, byAnn);
+        source.push(url, { ...tree(breaks.replace('OK.', 'Fine.')), 'stele.yaml': exempting }, byBob);
+      },
+    ],
+  ])('is not approved by an author %s', async (_, write) => {
+    const world = await scene();
+    await write(world);
+    await world.sync();
+    await expect(world.decideAs(personOf(ann, 'approve'), 'approved')).rejects.toThrow('You wrote it');
+  });
+
+  test('is approved by somebody who changed other files meanwhile', async () => {
+    const { source, sync, decideAs } = await scene();
+    source.push(url, tree(breaks), byAnn);
+    source.push(url, tree(breaks, { 'README.md': 'Hello.' }), byBob);
+    await sync();
+    expect(await decideAs(approver, 'approved')).toMatchObject({ state: 'approved' });
+  });
+
+  test('is not approved by the author of what a pull request held, after a colleague squashed it', async () => {
+    const world = await scene();
+    const { source, sync, hook, checked } = world;
+    const head = source.push(url, tree(breaks), { ...byAnn, branch: seven.ref });
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+    await checked(head);
+    expect(await world.held()).toMatchObject([{ held: { source: 'pull 7' } }]);
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: false });
+    expect(await world.held()).toEqual([]);
+    source.push(url, tree(breaks), byBob);
+    await sync();
+    await expect(world.decideAs(personOf(ann, 'approve'), 'approved')).rejects.toThrow('You wrote it');
+    await expect(world.decideAs(personOf(bob, 'approve'), 'approved')).rejects.toThrow('You wrote it');
+    await world.decideAs(personOf(cid, 'approve'), 'approved');
+  });
+
+  test('by somebody whom the registry does not know is approved by nobody but the operator', async () => {
+    const { registry, source, sync, decideAs } = await scene();
+    source.push(url, tree(breaks), { people: [{ name: 'al', email: 'ann@home.test' }] });
+    await sync();
+    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow('al wrote it, and may be you');
+    await expect(decideAs(personOf({ name: 'Stranger' }, 'approve'), 'approved')).rejects.toThrow('Sign in again');
+    await signIn(registry, { id: 'Al', name: 'Ann B.', email: 'ann@home.test' });
+    await decideAs(personOf(ann, 'admin'), 'approved');
+  });
+
+  test('by a program alone is approved by a person', async () => {
+    const { source, sync, decideAs } = await scene();
+    const bot = { name: 'dependabot[bot]', email: '49699333+dependabot[bot]@users.noreply.github.com' };
+    source.push(url, tree(breaks), { people: [bot, { name: 'GitHub', email: 'noreply@github.com' }] });
+    await sync();
+    expect(await decideAs(personOf(ann, 'approve'), 'approved')).toMatchObject({ state: 'approved' });
   });
 
   test('is held no more after 30 days, and again when somebody asks', async () => {
@@ -242,28 +372,146 @@ describe('a breaking change of a resource that wants approval', () => {
     const { registry, held, decideAs } = await scene();
     const bobs = { actor: `user:${approver.id}`, origin: null };
     const { key } = await createKey(registry, { org: 'acme', name: 'ci', scopes: ['publish'] }, bobs);
-    const upload = (actor: string) =>
-      publish(registry, {
-        coordinate: pay,
-        snapshot: snapshotOf(null, null, { 'pay.yaml': api('2.0.0', '/a') }),
-        entry: 'pay.yaml',
-        version: null,
-        onConflict: 'reject',
-        latest: true,
-        dryRun: false,
-        create: null,
-        author: { actor, origin: null },
-      });
+    const upload = (actor: string) => publish(registry, uploading(breaks, actor));
     expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'rejected' });
     expect(await held()).toMatchObject([{ held: { source: 'upload' } }]);
     await expect(decideAs(approver, 'approved')).rejects.toThrow('You wrote it');
     await decideAs(personOf(ann, 'approve'), 'approved');
     expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'published' });
   });
+
+  test.each([
+    ['not approved by who started the job', { startedBy: 'ann-lee' }, 'You wrote it'],
+    ['approved by nobody if nothing says who started the job', {}, 'somebody who gives no name wrote it'],
+  ])('that a job of CI uploads is %s', async (_, more, why) => {
+    const { registry, decideAs } = await scene();
+    const job = {
+      issuer: 'https://ci.test',
+      subject: 's',
+      repository: url,
+      commit: null,
+      ref: null,
+      workflow: null,
+      run: null,
+    };
+    const request = { ...uploading(breaks, 'job:https://ci.test#s'), job: { ...job, ...more } };
+    expect(await publish(registry, request)).toMatchObject({ outcome: 'rejected' });
+    await expect(decideAs(personOf(ann, 'admin'), 'approved')).rejects.toThrow(why);
+  });
 });
 
-test('an exemption is held, once', async () => {
+describe('a decision', () => {
+  const shared = (version: string, limit: number, users: number) =>
+    `openapi: 3.1.0
+info: { title: Pay, version: ${version} }
+paths:
+${['/x', '/y']
+  .map(
+    (path, at) =>
+      `  ${path}: { get: { parameters: [{ name: n, in: query, schema: ${at < users ? `{ $ref: '#/components/schemas/N' }` : '{ type: integer }'} }], responses: { '200': { description: OK. } } } }\n`,
+  )
+  .join('')}components: { schemas: { N: { type: integer, maximum: ${limit} } } }
+`;
+  const both = ['/a', '/b'];
+
+  test.each<[string, string[], string]>([
+    ['another rank', [], api('1.0.1', '/a')],
+    ['a pre-release', [], api('2.0.0-rc.1', '/a')],
+    ['another version to compare with', [api('1.1.0', ...both)], api('2.0.0', '/a')],
+  ])('does not hold for %s', async (_, between, text) => {
+    const { push, sync, decideAs, labels, held } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    await decideAs(approver, 'approved');
+    for (const each of between) {
+      push(each);
+      await sync();
+    }
+    const before = await labels();
+    push(text);
+    await sync();
+    expect(await labels()).toEqual(before);
+    expect(await held()).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test('about a schema does not hold once another operation uses the schema', async () => {
+    const { push, sync, decideAs, labels, held } = await scene();
+    // Both use it before; the approved version changes only what one of them does.
+    push(shared('1.1.0', 10, 2));
+    await sync();
+    await decideAs(approver, 'approved');
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.1.0']);
+    push(shared('2.0.0', 5, 1));
+    await sync();
+    expect(await held()).toMatchObject([{ state: 'waiting' }]);
+    await decideAs(approver, 'approved');
+    push(shared('2.0.0', 5, 2));
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '1.1.0']);
+    expect(await held()).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  test('is used once, and said in the check', async () => {
+    const { registry, push, sync, decideAs, labels, host } = await scene();
+    const commit = push(api('2.0.0', '/a'));
+    await sync();
+    await decideAs(approver, 'approved');
+    await sync();
+    expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+    const { value } = (await registry.refs.read<object>(approvalsRef(pay)))!;
+    expect(value).toMatchObject({ held: [], decisions: [] });
+    await waitFor(() =>
+      expect(host.told).toContainEqual(
+        expect.objectContaining({ commit, summary: expect.stringMatching(/Approved by Bob Ray: Nobody calls it/) }),
+      ),
+    );
+  });
+
+  test('comes too late for what is published', async () => {
+    const { registry, push, sync, decideAs, held, labels } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    const [first] = await held();
+    await decideAs(approver, 'approved');
+    const { update } = registry.refs;
+    // The sync publishes between the look and the decision.
+    registry.refs.update = async (name, ...rest) => {
+      registry.refs.update = update;
+      if (name === approvalsRef(pay)) await sync();
+      return update(name, ...rest);
+    };
+    const author = { actor: `user:${approver.id}`, origin: null };
+    const given = { verdict: 'rejected', reason: 'Late.' } as const;
+    await expect(decide(registry, approver, 'acme', first!.held.id, given, author)).rejects.toThrow('It was published');
+    expect(await labels()).toEqual(['1.0.0', '2.0.0']);
+  });
+
+  test.each<[string, (text: string) => Record<string, string>]>([
+    ['takes the change back', () => ({ 'stele.yaml': settings, 'pay.yaml': api('1.0.0', ...both) })],
+    ['removes the file', () => ({ 'stele.yaml': settings })],
+    ['is invalid', () => ({ 'stele.yaml': settings, 'pay.yaml': 'broken: true\nopenapi: 3.1.0\n' })],
+  ])('is asked for no more once a newer commit %s', async (_, files) => {
+    const { push, sync, held, source } = await scene();
+    push(api('2.0.0', '/a'));
+    await sync();
+    expect(await held()).toHaveLength(1);
+    source.push(url, files(''), { people: [ann, ann] });
+    await sync();
+    expect(await held()).toEqual([]);
+  });
+});
+
+test('what pull requests hold is bounded', () => {
+  const heldBy = (number: number) => ({ source: `pull ${number}`, fingerprints: [`sha256:${number}`], authors: [] });
+  const all = Array.from({ length: maxPulls + 5 }, (__, number) => heldBy(number) as unknown as Held);
+  const { held } = all.reduce(withHeld, { held: [], decisions: [] });
+  expect(held.map(({ source }) => source)).toEqual(all.slice(5).map(({ source }) => source));
+});
+
+test('an exemption is held, once, and again for another reason', async () => {
   const { source, sync, registry } = await open({}, {}, shareCompiler());
+  for (const each of [ann, bob]) await signIn(registry, each);
   const style = 'extends: []\nrules:\n  titled: { given: $.info, then: { field: contact, function: truthy } }\n';
   const exempted = (reason: string) => `resources:
   - { path: style.yaml, slug: style }
@@ -274,7 +522,8 @@ test('an exemption is held, once', async () => {
     exemptions: [{ rule: titled, reason: ${reason} }]
 `;
   const push = async (version: string, reason: string) => {
-    source.push(url, { 'stele.yaml': exempted(reason), 'style.yaml': style, 'pay.yaml': api(version, '/a') });
+    const files = { 'stele.yaml': exempted(reason), 'style.yaml': style, 'pay.yaml': api(version, '/a') };
+    source.push(url, files, { people: [ann, ann] });
     await sync();
     return (await findResource(registry, pay))?.versions.map(({ label }) => label);
   };
@@ -291,6 +540,7 @@ test('an exemption is held, once', async () => {
   expect(first?.held.changes).toMatchObject([{ rule: 'titled', message: expect.stringContaining('Exempted: Later.') }]);
   const decision = { verdict: 'approved', reason: 'For a month.' } as const;
   await decide(registry, approver, 'acme', first!.held.id, decision, { actor: `user:${approver.id}`, origin: null });
+  expect(await push('1.1.0', 'Never.')).toEqual(['1.0.0']);
   expect(await push('1.1.0', 'Later.')).toEqual(['1.0.0', '1.1.0']);
   expect(await push('1.2.0', 'Later.')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
 });

@@ -25,6 +25,7 @@ const github = {
   workflow_ref: 'acme/payments/.github/workflows/release.yml@refs/heads/main',
   run_id: '30433642',
   run_attempt: '2',
+  actor: 'octocat',
 };
 const gitlab = {
   iss: 'https://gitlab.com',
@@ -75,6 +76,7 @@ describe('the job in a token', () => {
       event: 'push',
       isFork: false,
       run: 'https://github.com/acme/payments/actions/runs/30433642/attempts/2',
+      startedBy: 'octocat',
       expiresAt: '2026-01-01T00:00:00.000Z',
     });
   });

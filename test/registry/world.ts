@@ -83,6 +83,23 @@ function createFakeSource(): FakeSource {
     const { parent } = commits.get(commit)!;
     return [commit, ...(parent === null ? [] : lineOf(parent))];
   }
+  /** As `Snapshot.writers`. */
+  const writersOf = (tip: string) => async (since: string | null, paths: readonly string[]) => {
+    const before = new Set(since === null || !commits.has(since) ? [] : reachedFrom(since));
+    return reachedFrom(tip).flatMap((id) => {
+      const { files, people, parent, merges } = commits.get(id)!;
+      const parents = [parent, merges].filter((each) => each !== null);
+      const isChanged = (path: string) =>
+        parents.length === 0
+          ? files[path] !== undefined
+          : parents.some((each) => commits.get(each)!.files[path] !== files[path]);
+      return before.has(id) || !paths.some(isChanged) ? [] : people;
+    });
+  };
+  function reachedFrom(id: string): string[] {
+    const { parent, merges } = commits.get(id)!;
+    return [id, ...[parent, merges].flatMap((each) => (each === null ? [] : reachedFrom(each)))];
+  }
   return {
     push(url, files, { branch = 'main', force = false, parent: given, committedAt, people = [], merges } = {}) {
       const tip =
@@ -121,18 +138,21 @@ function createFakeSource(): FakeSource {
       return commit ? { found: true, commit, ...named } : { found: false, detail: `${url} has no ${ref}.` };
     },
     async snapshot({ url }, commit) {
-      const { files, committedAt, people, parent, merges } = commits.get(commit)!;
-      const parents = [parent, merges].filter((each) => each !== null);
-      return { ...snapshotOf(url, commit, files, committedAt), people, parents };
+      const { files, committedAt } = commits.get(commit)!;
+      return { ...snapshotOf(url, commit, files, committedAt), writers: writersOf(commit) };
     },
     async merge({ url }, commit, head) {
       const base = lineOf(head.commit).find((id) => lineOf(commit).includes(id));
       if (base === undefined) return { outcome: 'unrelated' };
-      const { committedAt, people } = commits.get(head.commit)!;
+      const { committedAt } = commits.get(head.commit)!;
       const [before, ours, theirs] = [base, commit, head.commit].map((id) => commits.get(id)!.files);
       const files = mergeFiles(before!, ours!, theirs!);
       if ('paths' in files) return { outcome: 'conflict', paths: files.paths };
-      return { outcome: 'merged', snapshot: { ...snapshotOf(url, head.commit, files.merged, committedAt), people } };
+      const writers: Snapshot['writers'] = async (...given) => [
+        ...(await writersOf(commit)(...given)),
+        ...(await writersOf(head.commit)(...given)),
+      ];
+      return { outcome: 'merged', snapshot: { ...snapshotOf(url, head.commit, files.merged, committedAt), writers } };
     },
     async ancestry(_remote, commit, ancestor) {
       if (isTooLarge) throw new RegistryError('too_large', 'It is too large.');

@@ -14,6 +14,8 @@ export interface FixtureCommit {
   message?: string;
   /** The parent: default the branch's tip; null begins a new history, which force-pushes. */
   parent?: string | null;
+  /** Its author and committer, as `Ann <ann@acme.test>`. */
+  by?: string;
   /** Seconds since 1970; default: a minute after the commit before, from 2026-01-01. */
   date?: number;
 }
@@ -76,14 +78,14 @@ function openFixtureRepository(folder: string): FixtureRepository {
   function commitAll(commits: readonly FixtureCommit[]): string[] {
     const begun = new Set<string>();
     const input = commits.flatMap((commit, index) => {
-      const { branch = 'main', files, message = 'Change', parent, date } = commit;
+      const { branch = 'main', files, message = 'Change', parent, date, by = 'Fixture <fixture@stele.test>' } = commit;
       clock = date ?? clock + 60;
       const ref = `refs/heads/${branch}`;
       // After its first commit here, git knows the branch's tip by itself.
       const from = parent === undefined && !begun.has(ref) ? tipOf(folder, ref) : (parent ?? null);
       const isNew = parent === null || (from === null && !begun.has(ref));
       begun.add(ref);
-      const identity = `Fixture <fixture@stele.test> ${clock} +0000`;
+      const identity = `${by} ${clock} +0000`;
       return [
         ...(isNew ? [`reset ${ref}\n`] : []),
         `commit ${ref}\nmark :${index + 1}\nauthor ${identity}\ncommitter ${identity}\n`,

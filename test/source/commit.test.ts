@@ -17,11 +17,6 @@ describe('a commit object', () => {
       committedAt: '2026-01-01T00:01:00.000Z',
       note: { author: 'A', subject: 'tree' },
       signature: null,
-      people: [
-        { name: 'A', email: 'a@stele.test' },
-        { name: 'T', email: 't@stele.test' },
-      ],
-      parents: [tree],
     });
   });
 

@@ -15,6 +15,8 @@ export interface JobOrigin {
   workflow: string | null;
   /** Page of the job or its run. Null when the token does not identify it. */
   run: string | null;
+  /** The account that started the job, by its name on the host. Absent: the token names none. Not published. */
+  startedBy?: string;
 }
 
 /** A one-line name for the job: its page, or the issuer and subject when it has none. */
@@ -55,11 +57,14 @@ export interface Job {
   isFork: boolean;
   /** Page of the job or its run. */
   run: string | null;
+  /** The account that started the job, by its name on the host. Null: the token names none. */
+  startedBy: string | null;
   /** ISO 8601. */
   expiresAt: string;
 }
 
 /** The part of a job that is recorded with what it publishes. */
-export function originOf({ issuer, subject, repositoryUrl, commit, ref, workflow, run }: Job): JobOrigin {
-  return { issuer, subject, repository: repositoryUrl, commit, ref, workflow, run };
+export function originOf({ issuer, subject, repositoryUrl, commit, ref, workflow, run, startedBy }: Job): JobOrigin {
+  const origin = { issuer, subject, repository: repositoryUrl, commit, ref, workflow, run };
+  return { ...origin, ...(startedBy !== null && { startedBy }) };
 }

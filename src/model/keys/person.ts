@@ -7,6 +7,8 @@ export interface Person {
   name: string;
   /** Where to send them mail, as the identity provider says. Absent: unknown. */
   email?: string;
+  /** Their user name, as the identity provider states it. Absent: it states none. */
+  username?: string;
   /** Their groups, as the identity provider names them. */
   groups: string[];
   /** ISO 8601, UTC. */

@@ -1,5 +1,7 @@
 import type { Coordinate } from '../address.ts';
-import type { Digest } from '../digest.ts';
+import { digestOf, type Digest } from '../digest.ts';
+import type { Person } from '../keys/person.ts';
+import { parseSemanticVersion } from '../label.ts';
 
 /** A change that waits for approval. */
 export interface HeldChange {
@@ -10,10 +12,12 @@ export interface HeldChange {
   pointer: string;
 }
 
-/** Somebody who wrote what is held: as a commit names them, or as the audit trail does. */
+/** Somebody who wrote what is held: as a commit, a git host or the audit trail names them. Empty: who cannot be read. */
 export interface HeldAuthor {
   name?: string;
   email?: string;
+  /** Their name on the git host. */
+  login?: string;
   actor?: string;
 }
 
@@ -33,15 +37,17 @@ export interface Held {
   count: number;
   /** The first of them, for people. */
   changes: HeldChange[];
-  /** Of all of them; of very many, one for both whole documents. */
+  /** What a decision is about (`decidable`): of all changes; of very many, one for both whole documents. */
   fingerprints: Digest[];
+  /** The changes alone, whatever the label. Absent in old records. */
+  about?: Digest[];
   /** Token of the page of what is held. Null: it is too large for one. */
   preview: string | null;
   /** ISO 8601, UTC. */
   at: string;
 }
 
-/** What somebody decided about changes. It holds for later commits with the same changes. */
+/** What somebody decided about changes. It holds for later commits with the same ones, until one is published. */
 export interface Decision {
   verdict: 'approved' | 'rejected';
   /** As the audit trail names them. */
@@ -58,10 +64,20 @@ export interface Decision {
 export interface Approvals {
   held: Held[];
   decisions: Decision[];
+  /** Who wrote what is held no more. Absent: nothing. */
+  ended?: Ended[];
 }
+
+/** What remains of something that was held: whoever wrote its changes wrote them wherever they come up again. */
+export type Ended = Required<Pick<Held, 'about' | 'authors' | 'at'>>;
 
 /** Approvals as provenance tells them. */
 export type Approval = Pick<Decision, 'verdict' | 'reason' | 'at'> & { by: string };
+
+/** Who approved a version, for people. Null: nobody had to. */
+export function approvalText(approvals: readonly Approval[] = []): string | null {
+  return approvals.map(({ by, reason }) => `Approved by ${by}: ${reason}`).join(' ') || null;
+}
 
 /** Days after which what is held, and a decision, count no more. */
 export const approvalDays = 30;
@@ -78,10 +94,26 @@ export function parseApprovalsRef(name: string): Coordinate | null {
 }
 
 /** What still counts at this time: milliseconds since 1970. */
-export function validApprovals({ held, decisions }: Approvals, now: number): Approvals {
+export function validApprovals({ held, decisions, ended = [] }: Approvals, now: number): Required<Approvals> {
   const oldest = new Date(now - approvalDays * 86_400_000).toISOString();
   const isValid = ({ at }: { at: string }) => at >= oldest;
-  return { held: held.filter(isValid), decisions: decisions.filter(isValid) };
+  return { held: held.filter(isValid), decisions: decisions.filter(isValid), ended: ended.filter(isValid) };
+}
+
+/**
+ * What a decision about a change is bound to: the change itself, the version compared with, and how far the label
+ * raises it, since `2.0.0` announces what `1.1.1` does not.
+ */
+export function decidable(change: Digest, from: string, label: string): Digest {
+  return digestOf(JSON.stringify([change, from, rankOf(from, label)]));
+}
+
+/** What of a version a label raises: `major`, `minor`, `patch`, `same` or, where one of them has no order, `none`. */
+function rankOf(from: string, label: string): string {
+  const [old, next] = [parseSemanticVersion(from), parseSemanticVersion(label)];
+  if (old === null || next === null) return 'none';
+  const part = ['major', 'minor', 'patch'][next.core.findIndex((number, at) => number !== old.core[at])] ?? 'same';
+  return next.prerelease.length > 0 ? `${part} pre-release` : part;
 }
 
 /** The last decision about a change. Null: nobody has decided. */
@@ -105,33 +137,97 @@ function isSameChange(one: Pick<Held, 'fingerprints'>, other: Pick<Held, 'finger
 }
 
 /** Of pull requests, which anybody may open. Branch, tags and uploads have one for each. */
-const maxPulls = 20;
+export const maxPulls = 20;
 
 /** With what is held now, instead of what was held from the same source, and of what pull requests hold that is the same. */
 export function withHeld(approvals: Approvals, held: Held): Approvals {
   const isPull = ({ source }: Held) => source.startsWith('pull ');
+  const changes = new Set(held.about);
+  const earlier = [...approvals.held, ...(approvals.ended ?? [])].filter(({ about = [] }) =>
+    about.some((each) => changes.has(each)),
+  );
+  const authors = new Map([held, ...earlier].flatMap((each) => each.authors).map((one) => [JSON.stringify(one), one]));
   const left = approvals.held.filter(
     (each) => each.source !== held.source && !(isPull(each) && isSameChange(each, held)),
   );
-  const all = [...left, held];
+  const all = [...left, { ...held, authors: [...authors.values()] }];
   const pulls = all.filter(isPull).slice(-maxPulls);
   return { ...approvals, held: all.filter((each) => !isPull(each) || pulls.includes(each)) };
 }
 
-/** Whether a person wrote what is held: by their address, their name, or as the one who uploaded it. */
-export function isAuthor(
-  { authors }: Pick<Held, 'authors'>,
-  person: { actor: string; name?: string; email?: string },
-): boolean {
-  return authors.some(
-    ({ actor, name, email }) =>
-      (actor !== undefined && actor === person.actor) ||
-      isSameText(email, person.email) ||
-      isSameText(name, person.name),
+/** Without what is held, of which only the authors are kept. */
+export function withEnded(approvals: Approvals, hasEnded: (held: Held) => boolean): Approvals {
+  const over = approvals.held.filter(hasEnded).map(({ about = [], authors, at }) => ({ about, authors, at }));
+  const ended = [...(approvals.ended ?? []), ...over].slice(-maxEnded);
+  return { ...approvals, held: approvals.held.filter((each) => !hasEnded(each)), ended };
+}
+
+const maxEnded = 50;
+
+/** Without decisions about what is published: each is used once. */
+export function withUsed(approvals: Approvals, used: readonly Digest[]): Approvals {
+  const all = new Set(used);
+  const decisions = approvals.decisions
+    .map((each) => ({ ...each, fingerprints: each.fingerprints.filter((one) => !all.has(one)) }))
+    .filter(({ fingerprints }) => fingerprints.length > 0);
+  return { ...approvals, decisions };
+}
+
+/** Somebody who has signed in, as they are compared with authors. */
+export type Account = Pick<Person, 'actor' | 'name' | 'email' | 'username'>;
+
+/**
+ * Whether a person is one of the authors, or certainly none of them: then each author is the account of somebody else.
+ * An author who is no known account may be anybody: `unknown` names them.
+ */
+export function compareAuthors(
+  authors: readonly HeldAuthor[],
+  person: Account,
+  accounts: readonly Account[],
+): 'author' | 'another' | { unknown: string } {
+  if (authors.some((author) => isAccount(author, person))) return 'author';
+  const isKnown = (author: HeldAuthor) => !isPerson(author) || accounts.some((each) => isAccount(author, each));
+  const stranger = authors.find((author) => !isKnown(author));
+  if (stranger !== undefined || !authors.some((author) => !isGitHub(author)))
+    return { unknown: nameOfAuthor(stranger) };
+  return 'another';
+}
+
+/** An author for people. */
+export function nameOfAuthor({ name, login, email, actor }: HeldAuthor = {}): string {
+  return name ?? login ?? email ?? actor ?? 'somebody who gives no name';
+}
+
+function isAccount(author: HeldAuthor, { actor, name, email, username }: Account): boolean {
+  const handle = plain(author.login ?? hostAddress.exec(author.email ?? '')?.[1]);
+  const handles = [username, email?.split('@')[0], name].map(plain);
+  const isSame = (one: string | undefined, other: string | undefined) =>
+    plain(one) !== '' && plain(one) === plain(other);
+  return (
+    author.actor === actor ||
+    isSame(author.email, email) ||
+    [name, username].some((each) => isSame(author.name, each)) ||
+    (handle !== '' && handles.includes(handle))
   );
 }
 
-function isSameText(one: string | undefined, other: string | undefined): boolean {
-  const plain = (text: string | undefined) => text?.normalize('NFKC').trim().toLowerCase() ?? '';
-  return plain(one) !== '' && plain(one) === plain(other);
+/** Addresses that hosts give to whoever hides theirs: `12345+ann-lee@users.noreply.github.com`. */
+const hostAddress = /^(?:\d+[+-])?([^@]+)@(?:[^@]+\.)?noreply\./i;
+
+/** Names as they are compared: letters and digits alone, so that `ann-lee` is Ann Lee. */
+function plain(text = ''): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}@]/gu, '');
+}
+
+/** Not so are programs, and who is known by their key or session. */
+function isPerson(author: HeldAuthor): boolean {
+  return author.actor === undefined && !/\[bot\]/i.test(`${author.name} ${author.login}`) && !isGitHub(author);
+}
+
+/** GitHub itself, which commits what people merge there. */
+function isGitHub({ email }: HeldAuthor): boolean {
+  return email === 'noreply@github.com';
 }

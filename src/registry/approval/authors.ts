@@ -1,49 +1,52 @@
-import type { HeldAuthor } from '../../model/versions/approval.ts';
-import type { Connection } from '../../model/connection.ts';
-import { isRegistryError } from '../../model/errors.ts';
+import { isUrlPath } from '../../model/address.ts';
+import type { ArtifactConfig } from '../../model/artifact.ts';
 import { keyRef } from '../../model/keys/key.ts';
-import type { CommitPerson, Snapshot } from '../../source/snapshot.ts';
+import type { Version } from '../../model/resource.ts';
+import type { HeldAuthor } from '../../model/versions/approval.ts';
+import type { Compiled } from '../../compile/compile.ts';
 import type { PublishRequest } from '../append-version.ts';
 import { signerOf } from '../commit-signer.ts';
-import { remoteOf } from '../remote.ts';
 import type { Registry } from '../registry.ts';
+import { readJson, readManifestOf } from '../stored.ts';
 
 /** Keys that made each other, which are followed to the person who made the first. */
 const maxKeys = 10;
 
 /**
- * Who wrote what is published: the author, committer and verified signer of its commit, and of the commits that a
- * merge brings in. Of an upload, who sent it, and who made the key that was sent.
+ * Who wrote what is published. Of a commit: everybody who changed one of its files, those of the version before, or
+ * its exemptions since that version, and the verified signer. Of an upload: who sent it, who made the key that was sent, and
+ * who started the job. An empty author stands for those who cannot be read.
  */
 export async function authorsOf(
   registry: Registry,
-  { coordinate, snapshot, author, signal }: PublishRequest,
-  connection: Connection | null,
+  { coordinate, snapshot, author, job, exemptions = [] }: PublishRequest,
+  { files }: Compiled,
+  before: Version | null,
 ): Promise<HeldAuthor[]> {
-  if (snapshot.people === undefined) return (await makersOf(registry, author.actor)).map((actor) => ({ actor }));
-  const authors: HeldAuthor[] = snapshot.people.map(authorFrom);
-  const signer = await signerOf(registry, coordinate.org, snapshot.signature);
-  if (signer !== null) authors.push({ name: signer.name });
-  const [, ...merged] = snapshot.parents ?? [];
-  if (merged.length === 0 || connection === null) return authors;
-  const { repository: url, branch, credential } = connection;
-  const remote = await remoteOf(registry, { org: coordinate.org, url, branch, credential });
-  for (const commit of merged) {
-    const brought = await registry.source.snapshot(remote, commit, signal).catch(unlessGone);
-    authors.push(...(brought?.people ?? []).map(authorFrom));
+  if (snapshot.writers === undefined) {
+    const makers = (await makersOf(registry, author.actor)).map((actor) => ({ actor }));
+    return job === undefined ? makers : [...makers, job.startedBy === undefined ? {} : { login: job.startedBy }];
   }
-  return authors;
+  const old = before && (await provenanceOf(registry, before));
+  const since = old?.repository === snapshot.origin.repository ? old.commit : null;
+  const named = [
+    ...files.map(({ path }) => path),
+    ...Object.keys(old?.blobs ?? {}),
+    ...exemptions.map(({ at }) => at.file),
+  ];
+  const writers = await snapshot.writers(
+    since,
+    [...new Set(named)].filter((path) => !isUrlPath(path)),
+  );
+  const signer = await signerOf(registry, coordinate.org, snapshot.signature);
+  const authors = (writers ?? [null]).map((one): HeldAuthor => one ?? {});
+  const all = signer === null ? authors : [...authors, { name: signer.name }];
+  return all.length === 0 ? [{}] : all;
 }
 
-/** A repository need not provide what is not the tip of anything. */
-function unlessGone(error: unknown): Snapshot | null {
-  if (isRegistryError(error)) return null;
-  throw error;
-}
-
-/** An address that a host gives to whoever hides theirs says nothing about a person. */
-function authorFrom({ name, email }: CommitPerson): HeldAuthor {
-  return { ...(name !== '' && { name }), ...(email !== '' && !/[@.]noreply\./.test(email) && { email }) };
+async function provenanceOf(registry: Registry, version: Version): Promise<ArtifactConfig['provenance']> {
+  const manifest = await readManifestOf(registry, version);
+  return (await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest)).provenance;
 }
 
 /** Who sent an upload, and if that is a key of the organization, whoever made it. */

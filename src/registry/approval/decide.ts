@@ -3,7 +3,7 @@ import { formatCoordinate } from '../../model/address.ts';
 import {
   approvalDays,
   approvalsRef,
-  isAuthor,
+  compareAuthors,
   parseApprovalsRef,
   stateOf,
   validApprovals,
@@ -16,6 +16,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/keys/person.ts';
 import type { Resource } from '../../model/resource.ts';
 import { findResource } from '../find-resource.ts';
+import { listMembers } from '../keys/people.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** What is held of a resource, and how it stands. */
@@ -72,14 +73,13 @@ export async function whyNotDecide(
   if (!isAllowed(principal, 'approve', { org: resource.org, resource })) return 'This needs the scope approve.';
   if (principal.kind !== 'user' && principal.kind !== 'operator')
     return 'Only a person decides: sign in, or send a key of your own. The key of an organization is nobody’s.';
-  const actor = formatPrincipal(principal);
-  const person = (await registry.refs.read<Person>(personRef(actor)))?.value;
-  const isTheirs = isAuthor(held, { actor, ...(person && { name: person.name, ...mailOf(person) }) });
-  return isTheirs ? 'You wrote it. Somebody else has to decide.' : null;
-}
-
-function mailOf({ email }: Person): { email?: string } {
-  return email === undefined ? {} : { email };
+  if (principal.kind === 'operator') return null;
+  const person = (await registry.refs.read<Person>(personRef(formatPrincipal(principal))))?.value;
+  if (person === undefined) return 'Sign in again: the registry does not know your name, and cannot tell who wrote it.';
+  const compared = compareAuthors(held.authors, person, await listMembers(registry, resource.org));
+  if (compared === 'another') return null;
+  if (compared === 'author') return 'You wrote it. Somebody else has to decide.';
+  return `${compared.unknown} wrote it, and may be you: no account that signed in here in the last 180 days has this name or address. Whoever wrote it signs in once, or whoever runs the registry decides.`;
 }
 
 /**

@@ -1,10 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   approvalDays,
   approvalsRef,
+  decidable,
   decisionOn,
+  parseApprovalsRef,
   stateOf,
   validApprovals,
+  withEnded,
   withHeld,
+  withUsed,
   type Approval,
   type Approvals,
   type Decision,
@@ -16,6 +21,7 @@ import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
 import { findLayer } from '../../model/artifact.ts';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
+import type { Repository } from '../../model/connection.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { findingKey } from '../../model/gate.ts';
 import { parseJson } from '../../model/json.ts';
@@ -26,6 +32,7 @@ import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
 import type { PublishRequest } from '../append-version.ts';
 import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
+import { findResource } from '../find-resource.ts';
 import { gateOf } from '../gate/ruleset-gate.ts';
 import { storePreview, type Preview } from '../preview.ts';
 import { newId, type Registry } from '../registry.ts';
@@ -47,9 +54,12 @@ export interface Judged {
   /** Of all changes. */
   count: number;
   changes: HeldChange[];
+  /** The changes alone, and what is decided about them: see `Held`. */
+  about: Digest[];
   fingerprints: Digest[];
   /** Decisions about these changes. */
   decisions: Decision[];
+  before: Version | null;
 }
 
 /** What is held, before it is stored. */
@@ -98,10 +108,14 @@ export async function judgeChanges(
   if (found.length === 0) return null;
   const { decisions } = await readApprovals(registry, request.coordinate);
   const each = [...new Set(found.map(({ fingerprint }) => fingerprint))];
-  const fingerprints = each.length > maxFingerprints ? [digestOf(JSON.stringify([...wholes, each.length]))] : each;
+  const from = before?.label ?? '';
+  const about = each.length > maxFingerprints ? [digestOf(JSON.stringify([...wholes, each.length]))] : each;
+  const fingerprints = about.map((one) => decidable(one, from, next.version.label));
   return {
     state: stateOf(decisions, fingerprints),
-    from: before?.label ?? '',
+    before,
+    from,
+    about,
     count: found.length,
     changes: found.slice(0, maxChanges).map(({ rule, message, pointer }) => ({ rule, message, pointer })),
     fingerprints,
@@ -181,13 +195,11 @@ export function withHold(report: Report, entry: string, { state, decisions, fing
 export async function toHold(
   registry: Registry,
   request: PublishRequest,
-  { from, count, changes, fingerprints }: Judged,
+  { before, from, count, changes, about, fingerprints }: Judged,
   { resource, version }: { resource: Resource; version: Version },
+  compiled: Compiled,
   built: Built,
 ): Promise<ToHold> {
-  const { snapshot } = request;
-  // Tags say no connection of their own.
-  const connection = snapshot.people === undefined ? null : (request.connection ?? resource.connection);
   const objects = previewOf(built);
   const size = [...objects.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
   const seen = { ...version, manifest: digestOf(built.manifest) };
@@ -195,10 +207,11 @@ export async function toHold(
   return {
     label: version.label,
     from,
-    commit: snapshot.origin.commit,
-    authors: await authorsOf(registry, request, connection),
+    commit: request.snapshot.origin.commit,
+    authors: await authorsOf(registry, request, compiled, before),
     count,
     changes,
+    about,
     fingerprints,
     preview:
       size > maxPreview
@@ -237,7 +250,7 @@ export async function hold(registry: Registry, coordinate: Coordinate, source: s
   registry.log('info', 'held', { resource: formatCoordinate(coordinate), version: given.label, source });
 }
 
-/** Forgets what was held from a source, because it is published. */
+/** Forgets what was held of a version that is published, and what was decided about it. */
 export async function release(
   registry: Registry,
   coordinate: Coordinate,
@@ -245,17 +258,60 @@ export async function release(
   label: string,
 ): Promise<void> {
   const ours = new Set(fingerprints);
+  await changeApprovals(registry, coordinate, `publish ${label}, which was held`, (current) =>
+    withUsed(
+      { ...current, held: current.held.filter((each) => !new Set(each.fingerprints).isSubsetOf(ours)) },
+      fingerprints,
+    ),
+  );
+}
+
+/** Ends what was held from sources that have something else now. */
+export async function endHeld(
+  registry: Registry,
+  coordinate: Coordinate,
+  hasEnded: (held: Held) => boolean,
+): Promise<void> {
+  const { held } = await readApprovals(registry, coordinate);
+  const over = held.filter(hasEnded).map(({ label }) => label);
+  if (over.length === 0) return;
+  await changeApprovals(registry, coordinate, `hold ${over.join(', ')} no more`, (current) =>
+    withEnded(current, hasEnded),
+  );
+}
+
+/** The same for a pull request of a repository. `except`: what it holds now. */
+export async function endPull(
+  registry: Registry,
+  { org, url }: Pick<Repository, 'org' | 'url'>,
+  number: number | null,
+  except: readonly Coordinate[] = [],
+): Promise<void> {
+  const kept = new Set(except.map(approvalsRef));
+  for await (const name of registry.refs.list(`approvals/${org}/`)) {
+    const coordinate = parseApprovalsRef(name)!;
+    const resource = kept.has(name) ? null : await findResource(registry, coordinate);
+    if (resource?.connection?.repository === url)
+      await endHeld(registry, coordinate, ({ source }) => source === `pull ${number}`);
+  }
+}
+
+async function changeApprovals(
+  registry: Registry,
+  coordinate: Coordinate,
+  action: string,
+  change: (current: Approvals) => Approvals,
+): Promise<void> {
   await registry.refs.update<Approvals>(approvalsRef(coordinate), (current) => {
     if (current === null) return null;
-    const held = current.value.held.filter((each) => !new Set(each.fingerprints).isSubsetOf(ours));
-    if (held.length === current.value.held.length) return null;
-    const change = { actor: `sync:${coordinate.org}`, origin: null, action: `publish ${label}, which was held` };
-    return { value: { ...current.value, held }, change };
+    const value = change(current.value);
+    if (isDeepStrictEqual(value, current.value)) return null;
+    return { value, change: { actor: `sync:${coordinate.org}`, origin: null, action } };
   });
 }
 
 /** Where a request comes from, as `Held` says it. */
 export function sourceOf({ connection, version, isTag = false, snapshot }: PublishRequest): string {
   if (isTag && version !== null) return `tag ${version}`;
-  return connection === undefined && snapshot.people === undefined ? 'upload' : 'branch';
+  return connection === undefined && snapshot.writers === undefined ? 'upload' : 'branch';
 }

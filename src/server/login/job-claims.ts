@@ -41,6 +41,7 @@ function readGitHub(claims: Claims, issuer: string, repository: string): HostCla
     environment: claimText(claims['environment']),
     event: claimText(claims['event_name']),
     isFork: false,
+    startedBy: claimText(claims['actor']),
     run: run === null ? null : attempt === null ? page : `${page}/attempts/${attempt}`,
   };
 }
@@ -65,6 +66,7 @@ function readGitLab(claims: Claims, issuer: string, repository: string): HostCla
     environment: claimText(claims['environment']),
     event: claimText(claims['pipeline_source']),
     isFork: others.some((other) => other.some((value, index) => value !== null && value !== project[index])),
+    startedBy: claimText(claims['user_login']),
     run: job === null ? null : `${issuer}/${repository}/-/jobs/${job}`,
   };
 }

@@ -108,10 +108,11 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
         'This sign-in has expired, is already complete, or was started in another browser. Sign in again.';
       throw new RegistryError('malformed', message);
     }
-    const { issuer, subject, name, groups, email, idToken } = await provider.signIn(search, pending);
+    const { issuer, subject, name, username, groups, email, idToken } = await provider.signIn(search, pending);
     const actor = `user:${issuer}#${subject}`;
     const signedInAt = registry.now().toISOString();
-    const person = { actor, name, groups: groups.slice(0, maxGroups), signedInAt, ...(email !== null && { email }) };
+    const told = { ...(email !== null && { email }), ...(username !== null && { username }) };
+    const person = { actor, name, groups: groups.slice(0, maxGroups), signedInAt, ...told };
     const organizations = Object.keys(await rightsOf(registry, person));
     // Also of who has lost everything: their keys go by it. A registry that cannot note it lets people in all the same.
     await noteSignIn(registry, organizations, person).catch((error: unknown) =>

@@ -24,6 +24,8 @@ export interface Identified {
   subject: string;
   /** The first of `name`, `preferred_username` and `email` in the ID token, else the subject. */
   name: string;
+  /** `preferred_username`. Null: the provider states none. */
+  username: string | null;
   groups: string[];
   /** Null: the provider names no address, or says that it is not theirs. */
   email: string | null;
@@ -96,6 +98,7 @@ export function createProvider(
           issuer: claims.iss,
           subject: claims.sub,
           name: nameIn(claims),
+          username: textIn(claims['preferred_username']),
           groups,
           email,
           idToken: tokens.id_token!,
@@ -121,11 +124,13 @@ export function createProvider(
 /** What the provider calls the person, on one line. */
 function nameIn(claims: { sub: string; [name: string]: unknown }): string {
   const names = [claims['name'], claims['preferred_username'], claims['email']];
-  const name = names.find((value) => typeof value === 'string' && value.trim() !== '') ?? claims.sub;
-  return (name as string)
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 100);
+  return names.map(textIn).find((name) => name !== null) ?? textIn(claims.sub) ?? '';
+}
+
+function textIn(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const line = value.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.slice(0, 100) || null;
 }
 
 /** The error that people see. Details go only to the log, and no text from the request is shown. */

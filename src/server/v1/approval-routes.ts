@@ -1,5 +1,5 @@
 import { parseCoordinate } from '../../model/address.ts';
-import type { Decision } from '../../model/versions/approval.ts';
+import { nameOfAuthor, type Decision } from '../../model/versions/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -60,7 +60,7 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     comparedWith: from === '' ? null : from,
     repository: resource.connection && commit !== null ? repositoryName(resource.connection.repository) : null,
     commit,
-    authors: [...new Set(held.authors.map(({ name, actor }) => name ?? actor ?? 'somebody who gives no name'))],
+    authors: [...new Set(held.authors.map(nameOfAuthor))],
     changes,
     more: count - changes.length,
     decisions: decisions.map(({ verdict, by, name, reason, at: decidedAt }) => ({

@@ -45,7 +45,10 @@ export async function createMergedSnapshot({ ours, theirs, entries, contents, fi
     origin: theirs.origin,
     committedAt: theirs.committedAt,
     note: theirs.note ?? null,
-    ...(theirs.people && { people: theirs.people }),
+    async writers(since, paths) {
+      const sides = await Promise.all([ours, theirs].map((side) => side.writers!(since, paths)));
+      return sides.includes(null) ? null : sides.flatMap((people) => people!);
+    },
     entries: async () => [...entries],
     async read(paths) {
       const looked: LookupResult[] = [];

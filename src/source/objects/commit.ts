@@ -9,8 +9,6 @@ export interface Commit {
   committedAt: string | null;
   note: CommitNote | null;
   signature: CommitSignature | null;
-  people: CommitPerson[];
-  parents: string[];
 }
 
 /** Bytes of a signature, and of a commit whose signature is looked at. */
@@ -29,16 +27,12 @@ export function parseCommit(bytes: Buffer): Commit | null {
   const committedAt = parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '');
   const note = end < 0 ? null : parseNote(bytes, end);
   const signature = parseSignature(bytes, head);
-  return { tree, committedAt, note, signature, people: parsePeople(bytes, end), parents: parseParents(bytes) };
+  return { tree, committedAt, note, signature };
 }
 
-/** The author and the committer, as the commit names them. */
-function parsePeople(bytes: Buffer, end: number): CommitPerson[] {
-  const head = bytes.toString('utf8', 0, end < 0 ? bytes.length : end);
-  return [...head.matchAll(/^(?:author|committer) ([^<\n]*)<([^>\n]*)>/gm)].map(([, name, email]) => ({
-    name: oneLine(name!, longest.author),
-    email: oneLine(email!, longest.email),
-  }));
+/** Somebody as a commit or a trailer names them. */
+export function personFrom(name: string, email: string): CommitPerson {
+  return { name: oneLine(name, longest.author), email: oneLine(email, longest.email) };
 }
 
 /** The header `gpgsig`, whose lines after the first begin with a space (gitformat-signature(5)). */
