@@ -6,7 +6,6 @@ import type { MailConfig } from './config/mail-config.ts';
 import type { LoginConfig, TrustedPublisher } from './config/login-config.ts';
 import type { OrganizationConfig, UserOrganization } from './config/organization-config.ts';
 import type { Quotas } from './config/quotas.ts';
-import type { PurgeConfig, UserPurge } from './config/purge-config.ts';
 import type { StoreConfig, UserStore } from './config/store-config.ts';
 import type { SiteName } from './sites/model/documentation-site.ts';
 
@@ -62,13 +61,7 @@ export interface Config {
   rulesets: { functions: string[] };
   /** Isolation of the parser: bwrap if it works, always bwrap, or only Node's permission model. */
   sandbox: 'auto' | 'bwrap' | 'node';
-  cache: {
-    pinned: number;
-    latest: number;
-    /** Lifetime in seconds for shared caches that are purged; null: the same as for all others. */
-    shared: number | null;
-    purge: PurgeConfig | null;
-  };
+  cache: { pinned: number; latest: number };
   /** Folder of templates that replace Stele's own, or null. */
   templates: string | null;
   rateLimit: { window: number; key: number; organization: number; address: number; failures: number; reads?: number };
@@ -121,7 +114,7 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
   metrics?: { port: number; host?: string };
   sites?: { hosts?: Record<string, string>; previewDays?: number };
   templates?: string;
-  cache?: { pinned?: number; latest?: number; shared?: number; purge?: UserPurge };
+  cache?: { pinned?: number; latest?: number };
 };
 
 /** Returns its argument. Gives editors the types of the configuration. */

@@ -99,6 +99,12 @@ function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter((error) => !dropped.has(error));
 }
 
+/** Keys that are gone, and what to do instead. */
+const gone: Readonly<Record<string, string>> = {
+  'cache.purge': 'Let a receiver of webhooks.audit purge the CDN.',
+  'cache.shared': 'Shared caches keep an answer as long as browsers do.',
+};
+
 /** Formats a validation error as a sentence that names the key. */
 function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
@@ -106,7 +112,8 @@ function explainError({ instancePath, message, params, parentSchema, propertyNam
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
     const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    return `${key} has no key ${JSON.stringify(written)}.${closest(written, names)}`;
+    const instead = gone[`${instancePath.slice(1).replaceAll('/', '.')}.${written}`];
+    return `${key} has no key ${JSON.stringify(written)}${instead === undefined ? `.${closest(written, names)}` : ` any more. ${instead}`}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
   if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;

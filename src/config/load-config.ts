@@ -10,7 +10,6 @@ import { readEnvironment } from './environment.ts';
 import { fillHosts } from './host-config.ts';
 import { providersOf, type LoginConfig, type TrustedPublisher } from './login-config.ts';
 import { fillOrganizations } from './organization-config.ts';
-import { fillPurge } from './purge-config.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { fillStore } from './store-config.ts';
 
@@ -53,7 +52,6 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     mail: given.mail ?? null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
-    cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: { ...given.rateLimit, organization: given.rateLimit.organization ?? 2 * given.rateLimit.key },
     metrics: given.metrics ? { host: '127.0.0.1', ...given.metrics } : null,

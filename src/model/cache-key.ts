@@ -14,17 +14,7 @@ export function resourceKey({ org, type, slug }: Coordinate): string {
   return formatCoordinate({ org, type, slug });
 }
 
-/** The keys of all that shared caches may hold of a resource. */
-export function cacheKeysOf(resource: Coordinate): string[] {
-  return [resourceKey(resource), organizationKey(resource.org), everywhereKey];
-}
-
 /** The key of everything under a documentation site's address. */
 export function siteKey(site: SiteName): string {
   return formatSite(site);
-}
-
-/** The keys of all that shared caches may hold of a documentation site. */
-export function cacheKeysOfSite(site: SiteName): string[] {
-  return [siteKey(site), organizationKey(site.org), everywhereKey];
 }

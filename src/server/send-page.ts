@@ -5,7 +5,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Sent } from './fast-path/hits.ts';
 import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, flatten, type Fields } from './headers.ts';
-import { purgeable, varyOf, type Audience } from './read/lifetime.ts';
+import { keyFields, varyOf, type Audience } from './read/lifetime.ts';
 import { chooseCoding } from './read/negotiate.ts';
 import { codedPage } from './page-bytes.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -68,7 +68,7 @@ export function pageSharing(
 ): Fields {
   return {
     'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
-    ...(isPublic && purgeable({ cache }, 'latest', keys)),
+    ...(isPublic && keyFields(keys)),
     ...varyOf(isPublic, by),
     ...pageHeaders({ connect, images, ...(framedBy && { framedBy }) }),
   };

@@ -5,7 +5,6 @@ import { readWorkerPlace } from '../../config/environment.ts';
 import { isLocalUrl } from '../../config/organization-config.ts';
 import { keepLog } from '../../registry/transparency/keep-log.ts';
 import { openDeliveries } from '../../events/deliveries.ts';
-import { openPurger } from '../../events/purge-caches.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../../open.ts';
 import { createPulls } from '../../pulls/pulls.ts';
@@ -148,7 +147,6 @@ async function openBackground(
   url: string,
 ): Promise<{ close(): Promise<void>; end(): Promise<void> }> {
   const deliveries = openDeliveries(registry, url);
-  const purger = openPurger(registry);
   const expiry = openExpiry(registry);
   const follower = openFollower(registry);
   const collector = openCollector(registry);
@@ -161,7 +159,6 @@ async function openBackground(
     },
     async end() {
       await deliveries.close();
-      await purger?.close();
       await follower.close();
       await collector?.close();
       await publicLog?.close();

@@ -22,7 +22,7 @@ export function sharing(
   if (visibility === 'private') return { 'Cache-Control': 'private, no-store', ...vary, ...securityHeaders };
   return {
     'Cache-Control': publicLifetimes(config)[lifetime],
-    ...purgeable(config, lifetime, keys),
+    ...keyFields(keys),
     ...vary,
     ...corsHeaders,
     ...securityHeaders,
@@ -45,18 +45,7 @@ function publicLifetimes({ cache }: Pick<Config, 'cache'>): Record<Lifetime, str
   };
 }
 
-/**
- * Headers for CDNs on a public response: how long to keep it (RFC 9213, and `Surrogate-Control` for
- * older ones), and the keys that purge it: `Surrogate-Key` for Fastly, `Cache-Tag` for Cloudflare
- * and Netlify. Empty without keys.
- */
-export function purgeable({ cache }: Pick<Config, 'cache'>, lifetime: Lifetime, keys: readonly string[]): Fields {
-  if (keys.length === 0) return {};
-  const age = `max-age=${cache.shared ?? cache[lifetime]}`;
-  return {
-    'CDN-Cache-Control': `public, ${age}`,
-    ...(cache.shared !== null && { 'Surrogate-Control': age }),
-    'Surrogate-Key': keys.join(' '),
-    'Cache-Tag': keys.join(','),
-  };
+/** The keys by which a CDN can drop a public response: `Surrogate-Key` for Fastly, `Cache-Tag` for Cloudflare and Netlify. */
+export function keyFields(keys: readonly string[]): Fields {
+  return keys.length === 0 ? {} : { 'Surrogate-Key': keys.join(' '), 'Cache-Tag': keys.join(',') };
 }

@@ -184,9 +184,9 @@ function repeat(
   return again;
 }
 
-/** Fields that differ between files. A static build cannot purge the caches in front of it. */
+/** Fields that differ between files, or that a static build has no use for. */
 const ownFields =
-  /^(?:accept-ranges|allow|cache-tag|cdn-cache-control|connection|content-(?:encoding|length|location)|date|deprecation|etag|keep-alive|link|repr-digest|sunset|surrogate-(?:control|key)|transfer-encoding|www-authenticate|x-request-id)$/;
+  /^(?:accept-ranges|allow|cache-tag|connection|content-(?:encoding|length|location)|date|deprecation|etag|keep-alive|link|repr-digest|sunset|surrogate-key|transfer-encoding|www-authenticate|x-request-id)$/;
 
 /** The header fields of every file of a kind. */
 export function fieldsOf(headers: Answered['headers']): Fields {
