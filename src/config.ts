@@ -72,10 +72,8 @@ export interface Config {
   drain: number;
   /** A listener of its own for `/metrics`; null: programs on this machine ask the server itself. */
   metrics: { port: number; host: string } | null;
-  /** Days for which kinds of records that expire are kept after their last change. */
-  retention: Partial<Record<string, number>>;
   /** Hours. An interval of 0: garbage is collected only by `stele gc`. */
-  gc: { interval: number; grace: number; quarantine: number };
+  gc: { interval: number };
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
@@ -89,7 +87,6 @@ export type AsWritten =
   | 'proxies'
   | 'embedOrigins'
   | 'drain'
-  | 'retention'
   | 'gc'
   | 'log';
 

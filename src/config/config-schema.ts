@@ -37,7 +37,6 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     rateLimit: {},
     webhooks: {},
     sites: {},
-    retention: {},
     gc: {},
     pulls: {},
     log: {},
@@ -103,6 +102,9 @@ function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
 const gone: Readonly<Record<string, string>> = {
   'cache.purge': 'Let a receiver of webhooks.audit purge the CDN.',
   'cache.shared': 'Shared caches keep an answer as long as browsers do.',
+  'gc.grace': 'It is a day.',
+  'gc.quarantine': 'It is a week.',
+  retention: 'Remove it: each kind of record is kept for a fixed time.',
 };
 
 /** Formats a validation error as a sentence that names the key. */
@@ -112,7 +114,7 @@ function explainError({ instancePath, message, params, parentSchema, propertyNam
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
     const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    const instead = gone[`${instancePath.slice(1).replaceAll('/', '.')}.${written}`];
+    const instead = gone[[...instancePath.split('/').slice(1), written].join('.')];
     return `${key} has no key ${JSON.stringify(written)}${instead === undefined ? `.${closest(written, names)}` : ` any more. ${instead}`}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);

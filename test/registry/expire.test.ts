@@ -7,13 +7,13 @@ const day = 24 * 60 * 60_000;
 const change = { actor: 'operator:test', origin: null, action: 'note' };
 
 test('records that expire are deleted after their days, and lasting ones stay', async () => {
-  const world = createWorld({ retention: { runs: 10 } });
+  const world = createWorld();
   const { registry } = world;
   const write = (name: string) => registry.refs.update(name, () => ({ value: {}, change }));
   const { key } = await createKey(registry, { org: 'acme', name: 'k', scopes: ['read'] }, change);
   const names = ['runs/acme/old', 'checks/acme/old', 'idempotency/acme/old', 'repositories/acme/old'];
   for (const name of names) await write(name);
-  world.pass(9 * day);
+  world.pass(13 * day);
   await write('runs/acme/new');
   const left = async () => {
     const all = await Promise.all([...names, 'runs/acme/new'].map((name) => registry.refs.readFresh(name)));
@@ -21,7 +21,7 @@ test('records that expire are deleted after their days, and lasting ones stay', 
   };
   await expireRecords(registry);
   expect(await left()).toEqual([true, true, false, true, true]);
-  world.pass(6 * day);
+  world.pass(80 * day);
   await expireRecords(registry);
   expect(await left()).toEqual([false, false, false, true, true]);
   expect((await registry.refs.readFresh(`keys/${key.id}`))?.value).toMatchObject({ org: 'acme' });

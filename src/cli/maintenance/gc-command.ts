@@ -1,30 +1,22 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { withStore, type CommonOptions } from '../command-context.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';
 
 interface GcCommandOptions extends CommonOptions {
-  grace: number;
-  quarantine: number;
   dryRun?: boolean;
 }
-
-const hour = 60 * 60_000;
 
 /** `stele gc`: deletes what nothing refers to. */
 export function gcCommand(): Command {
   return new Command('gc')
     .description('Delete objects that nothing refers to. Also while servers run.')
-    .option('--grace <hours>', 'hours for which nothing may have referred to an object', hours, 24)
-    .option('--quarantine <hours>', 'hours after which an object is deleted from quarantine', hours, 168)
     .option('--dry-run', 'say what would be done, and do nothing')
     .action(async (_options: unknown, command: Command) => {
-      const { json, grace, quarantine, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
+      const { json, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
       const collected = await withStore(command, async (registry) => {
         const { collectGarbage } = await import('../../registry/maintenance/gc.ts');
         return withProgressUnless(json, 'Looking for objects that nothing refers to', (say) =>
           collectGarbage(registry, {
-            grace: grace * hour,
-            quarantine: quarantine * hour,
             dryRun,
             progress: ({ kept, quarantined }) => say(`${kept} objects kept, ${quarantined} put into quarantine`),
           }),
@@ -38,10 +30,4 @@ export function gcCommand(): Command {
         `${dryRun ? 'Would be: ' : ''}${kept} objects kept, ${waiting} waiting, ${quarantined} put into quarantine${size}, ${deleted} deleted${back}`,
       );
     });
-}
-
-function hours(text: string): number {
-  const number = Number(text);
-  if (text.trim() === '' || !(number >= 0)) throw new InvalidArgumentError('It must be a number of hours.');
-  return number;
 }

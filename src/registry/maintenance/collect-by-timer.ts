@@ -10,7 +10,7 @@ const firstPause = 10 * 60_000;
  * want that. Logs what goes wrong and tries again at the next time.
  */
 export function openCollector(registry: Registry): { close(): Promise<void> } | null {
-  const { interval, grace, quarantine } = registry.config.gc;
+  const { interval } = registry.config.gc;
   if (interval === 0) return null;
   let timer: NodeJS.Timeout;
   let running: Promise<void> = Promise.resolve();
@@ -18,8 +18,6 @@ export function openCollector(registry: Registry): { close(): Promise<void> } | 
   const run = async (): Promise<void> => {
     try {
       const collected = await collectGarbage(registry, {
-        grace: grace * hour,
-        quarantine: quarantine * hour,
         // A run may take long, and can be left at any point.
         progress: () => stopping.signal.throwIfAborted(),
       });

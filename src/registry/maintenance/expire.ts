@@ -9,8 +9,7 @@ const firstPause = 5 * 60_000;
 export async function expireRecords(registry: Registry): Promise<number> {
   let deleted = 0;
   for (const { kind, days } of expiringKinds()) {
-    const lifetime = registry.config.retention[kind] ?? days;
-    deleted += await registry.refs.sweep(kind, registry.now().getTime() - lifetime * day);
+    deleted += await registry.refs.sweep(kind, registry.now().getTime() - days * day);
   }
   return deleted;
 }

@@ -12,10 +12,10 @@ import { readObject } from '../stored.ts';
 import { digestsOfVersion, referencesOf } from './references.ts';
 
 export interface GcOptions {
-  /** Milliseconds that an object must be unreferenced before it is put into quarantine. */
-  grace: number;
-  /** Milliseconds that it stays in quarantine. */
-  quarantine: number;
+  /** Milliseconds that an object must be unreferenced before it is put into quarantine. Default: a day. */
+  grace?: number;
+  /** Milliseconds that it stays in quarantine. Default: a week. */
+  quarantine?: number;
   /** Say what would be done, and do nothing. */
   dryRun?: boolean;
   progress?: (collected: Collected) => void;
@@ -42,6 +42,7 @@ interface GcMarks {
   quarantined: Record<string, number>;
 }
 
+const day = 24 * 60 * 60_000;
 const folders = ['objects/sha256/', 'packs/sha256/'];
 const marks = 'gc/';
 /** Keys that one run remembers. More wait for a later run, so that the memory stays bounded. */
@@ -57,7 +58,7 @@ const atOnce = 16;
  * stay. Rejects with `corrupt`, and deletes nothing, if a log or a manifest is damaged.
  */
 export async function collectGarbage(registry: Registry, options: GcOptions): Promise<Collected> {
-  const { grace, quarantine, dryRun = false, progress = () => undefined } = options;
+  const { grace = day, quarantine = 7 * day, dryRun = false, progress = () => undefined } = options;
   const collected: Collected = { kept: 0, waiting: 0, quarantined: 0, bytes: 0, deleted: 0, broughtBack: 0 };
   const { bucket } = registry;
   const now = registry.now().getTime();
