@@ -16,6 +16,7 @@ import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
 import type { Bucket } from './store/bucket.ts';
 import { openFsBucket } from './store/fs.ts';
+import { assertOwn } from './store/private.ts';
 import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
 import { assertFormat } from './store/format.ts';
@@ -48,6 +49,7 @@ export async function openRegistry(
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const tracer = await openTracer();
+  await assertOwn(config.cacheFolder);
   const stored = await openBucket(config.store);
   const bucket = tracer === null ? stored : traceBucket(tracer, stored);
   await assertFormat(bucket);

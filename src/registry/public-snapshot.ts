@@ -141,6 +141,7 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
     sweep: async () => 0,
     damages: () => [],
     examine: async () => {},
+    check: async () => {},
     heads: () => [],
     assertReached: async () => {},
     watch: () => () => undefined,

@@ -18,11 +18,14 @@ const sharedFor = 1000;
 
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
- * and while the store is not writable. With a damaged log it answers 200 and counts them: the other organizations are served.
+ * and while the store is not writable, or a log cannot be read. With a damaged log it answers 200 and counts them: the other organizations are served.
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
   const { bucket, config, monotonic, refs } = registry;
-  const storeIsWell = shareWalk(sharedFor, monotonic, () => bucket.check());
+  const storeIsWell = shareWalk(sharedFor, monotonic, async () => {
+    await bucket.check();
+    await refs.check();
+  });
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {

@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
 import { codeOf, ignoring, type Files, type OpenFile } from './folder/files.ts';
-import { folderMode } from './private.ts';
+import { assertOwn, folderMode } from './private.ts';
 import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/file-errors.ts';
 import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-files.ts';
 
@@ -18,6 +18,7 @@ import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-fi
 export async function openFsBucket(path: string, { files = nodeFiles }: { files?: Files } = {}): Promise<Bucket> {
   const root = resolve(path);
   const temporary = join(root, '.tmp');
+  await assertOwn(temporary, root);
   await makePath(files, temporary)
     .then(() => sweepTemporaryFiles(files, temporary, Date.now()))
     .catch(refuseFolder(root));

@@ -76,8 +76,11 @@ export interface LogHealth {
   /** The logs of which this process knows that they are damaged. They are served up to the damage, and refuse changes. */
   damages(): readonly DamagedLog[];
 
-  /** Looks at every log, so that `damages` knows of all. For the start of a server. */
+  /** Looks at every log, so that `damages` and `check` know of all. For the start of a server. */
   examine(): Promise<void>;
+
+  /** Reads the registry's log, and those whose last read failed. Rejects as a request for what is in them does. */
+  check(): Promise<void>;
 
   /**
    * How far an organization's log and the registry's reach, as far as they are in memory. Kept with an
@@ -151,6 +154,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     sweep: work.sweep,
     damages: log.damages,
     examine: log.examine,
+    check: log.check,
     heads: log.heads,
     assertReached: log.assertReached,
     settle: log.settle,

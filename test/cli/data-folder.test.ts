@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { runHere } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stele-data-folder-'));
 const file = join(folder, 'registry.config.mjs');
@@ -26,4 +29,19 @@ test("a relative data folder starts at the shell's folder, wherever the configur
 test('without one, the data is beside the configuration', async () => {
   vi.stubEnv('STELE_DATA', '');
   expect(await foldersOf(null)).toEqual([join(folder, '.stele'), join(folder, '.stele/cache')]);
+});
+
+test('a server that cannot read its store at the start ends, and leaves no port open', async () => {
+  const cwd = join(folder, 'unreadable');
+  mkdirSync(join(cwd, 'data/log'), { recursive: true });
+  writeFileSync(join(cwd, 'data/format'), '{"format":2}');
+  symlinkSync('registry', join(cwd, 'data/log/registry'));
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((listening) => probe.once('listening', listening));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((closed) => probe.close(closed));
+  writeFileSync(join(cwd, 'registry.config.json'), JSON.stringify({ drain: 0, log: { level: 'silent' } }));
+  const { code } = await runHere(['serve', '--port', `${port}`, '--data', 'data'], { cwd });
+  expect(code).not.toBe(0);
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });

@@ -106,6 +106,15 @@ describe('stele doctor', () => {
   const stateOf = (checks: readonly Check[], name: string) =>
     checks.filter((check) => check.name === name).map(({ state }) => state);
 
+  test('says that it found no configuration', async () => {
+    const { stdout } = await runHere(['doctor', '--json'], { cwd: makeFolder('elsewhere') });
+    const found = (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'config');
+    expect(found).toMatchObject({
+      state: 'warning',
+      detail: expect.stringMatching(/^no configuration found in /) as string,
+    });
+  });
+
   test('finds nothing wrong where nothing is', async () => {
     const { code, checks } = await examine({ proxies: 1 });
     expect(checks.filter(({ state }) => state === 'problem')).toEqual([]);

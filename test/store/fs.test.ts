@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as nodeFiles from 'node:fs/promises';
 import { mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import type { Files } from '../../src/store/folder/files.ts';
@@ -35,6 +35,25 @@ describe('a folder', () => {
     ends.push(() => other.close());
     return other;
   }
+
+  test('of another user is refused to root, and nothing is written', async () => {
+    await mkdir(folder);
+    const { uid } = await nodeFiles.stat(folder);
+    const isRoot = vi.spyOn(process, 'geteuid').mockReturnValue(0);
+    // Only root can give a folder away; whoever else runs the tests owns it already.
+    if (uid === 0) await nodeFiles.chown(folder, 1001, 1001);
+    await expect(openFsBucket(folder)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/belongs to another user \(\d+\).*sudo -u '#\d+'\.$/) as string,
+    });
+    expect(await readdir(folder)).toEqual([]);
+    if (uid === 0) {
+      // A store that root made on a volume of somebody else's.
+      await mkdir(join(folder, '.tmp'));
+      await openFsBucket(folder);
+    }
+    isRoot.mockRestore();
+  });
 
   test('can be opened by many processes: each sees what the others wrote', async () => {
     const [one, two] = [await openFsBucket(folder), await openFsBucket(folder)];

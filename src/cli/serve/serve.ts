@@ -116,55 +116,58 @@ async function serveRegistry(
   // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
   const ahead = openRenderAhead(registry);
-  const background = isAnswerOnly ? null : await openBackground(registry, queue, config.url ?? server.url);
-  const now = () => configure(`${Date.now()}`);
-  const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
-  for (const folder of await openFolders(config))
-    registry.log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
-  await logIsolation(registry);
-  announce(server.url, server.signInUrl());
-  const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
-  await changes?.close();
-  if (dev === null) {
-    server.drain();
-    await delay(config.drain * 1000);
+  let background: Background | null = null;
+  let changes: Awaited<ReturnType<typeof followChanges>> | null = null;
+  try {
+    if (!isAnswerOnly) background = await openBackground(registry, queue, config.url ?? server.url);
+    const now = () => configure(`${Date.now()}`);
+    changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
+    for (const folder of await openFolders(config))
+      registry.log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
+    await logIsolation(registry);
+    announce(server.url, server.signInUrl());
+    const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
+    if (dev === null) {
+      server.drain();
+      await delay(config.drain * 1000);
+    }
+    return next;
+  } finally {
+    // Also after a start that failed: a server that is half there would answer, and heed no signal.
+    await changes?.close();
+    // Browsers keep idle connections open; do not wait long for them in development.
+    await server.close(dev === null ? undefined : 500);
+    await background?.close();
+    await queue.close();
+    const rendered = ahead.close();
+    await background?.end();
+    await registry.close();
+    await rendered;
   }
-  // Browsers keep idle connections open; do not wait long for them in development.
-  await server.close(dev === null ? undefined : 500);
-  await background?.close();
-  await queue.close();
-  const rendered = ahead.close();
-  await background?.end();
-  await registry.close();
-  await rendered;
-  return next;
 }
 
-/** Background work beside the server. Call `close` before the queue closes, and `end` after that. */
-async function openBackground(
-  registry: OpenRegistry,
-  queue: SyncQueue,
-  url: string,
-): Promise<{ close(): Promise<void>; end(): Promise<void> }> {
-  const deliveries = openDeliveries(registry, url);
+/** Work beside the server. Call `close` before the queue closes, and `end` after that. */
+interface Background {
+  close(): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function openBackground(registry: OpenRegistry, queue: SyncQueue, url: string): Promise<Background> {
+  const parts = [openDeliveries(registry, url), openFollower(registry), openCollector(registry)];
   const expiry = openExpiry(registry);
-  const follower = openFollower(registry);
-  const collector = openCollector(registry);
-  const replays = openReplays(registry);
-  const publicLog = await keepLog(registry);
-  const reconciler = await openReconciler(registry, queue);
-  return {
-    async close() {
-      await Promise.all([reconciler.close(), replays.close()]);
-    },
-    async end() {
-      await deliveries.close();
-      await follower.close();
-      await collector?.close();
-      await publicLog?.close();
-      expiry.close();
-    },
+  const end = async (): Promise<void> => {
+    for (const part of parts) await part?.close();
+    expiry.close();
   };
+  try {
+    parts.push(await keepLog(registry));
+    const reconciler = await openReconciler(registry, queue);
+    const replays = openReplays(registry);
+    return { close: async () => void (await Promise.all([reconciler.close(), replays.close()])), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /** Logs how documents are isolated; as a warning if the isolation is weaker than it could be. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Check } from './check.ts';
-import { readConfig, type CommonOptions } from '../command-context.ts';
+import { ok, warning, type Check } from './check.ts';
+import { configFile, readConfig, type CommonOptions } from '../command-context.ts';
 import { complain, countOf, print, printJson } from '../output.ts';
 
 /** `stele doctor`: what an installation needs, whether it runs or is planned. */
@@ -14,12 +14,22 @@ export function doctorCommand(): Command {
         import('./store-checks.ts'),
         import('./network-checks.ts'),
       ]);
-      const checks = (await Promise.all([checkMachine(config), checkStore(config), checkNetwork(config)])).flat();
+      const checks = [
+        checkFile(configFile(command)),
+        ...(await Promise.all([checkMachine(config), checkStore(config), checkNetwork(config)])).flat(),
+      ];
       if (checks.some(({ state }) => state === 'problem')) process.exitCode = 1;
       if (command.optsWithGlobals<CommonOptions>().json) return printJson({ checks });
       for (const check of checks) print(format(check));
       complain(summarize(checks));
     });
+}
+
+/** Whoever looks in another folder than the server's would be told about a registry of defaults. */
+function checkFile(file: string | null): Check {
+  if (file !== null) return ok('config', file);
+  const advice = 'Run this in the folder of the configuration, or name it with --config.';
+  return warning('config', `no configuration found in ${process.cwd()}, so the defaults hold`, advice);
 }
 
 function format({ state, name, detail, advice }: Check): string {

@@ -27,6 +27,8 @@ export interface Log extends Records {
   damages(): readonly DamagedLog[];
   /** See `Refs.examine`. */
   examine(): Promise<void>;
+  /** See `Refs.check`. */
+  check(): Promise<void>;
   /** See `Refs.heads`. */
   heads(organization: string): Head[];
   /** See `Refs.assertReached`. */

@@ -37,6 +37,8 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
   };
   const begun = new Set<string>([shared]);
   const damaged = new Map<string, LogDamage>();
+  /** The logs whose last read failed. */
+  const unread = new Set<string>();
   const heads = createHeads(bucket, options);
   let atWork: Promise<void> = Promise.resolve();
 
@@ -68,6 +70,17 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 
   /** The log with what others appended at most `age` milliseconds ago. Rejects with `corrupt` at a damaged entry. */
   async function exact(id: string, age: number): Promise<Partition> {
+    try {
+      const opened = await readOn(id, age);
+      unread.delete(id);
+      return opened;
+    } catch (error) {
+      if (!isRegistryError(error, 'corrupt')) unread.add(id);
+      throw error;
+    }
+  }
+
+  async function readOn(id: string, age: number): Promise<Partition> {
     const used = use(id);
     const opened = await used.partition;
     try {
@@ -219,7 +232,11 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
     damages: () => Array.from(damaged, ([log, damage]) => ({ log, ...damage })),
 
     async examine() {
-      for (const id of await everyLog()) await fresh(id, maxAge);
+      for (const id of await everyLog()) await fresh(id, maxAge).catch(() => undefined);
+    },
+
+    async check() {
+      for (const id of [shared, ...unread]) await fresh(id, maxAge);
     },
 
     heads(organization) {

@@ -111,6 +111,22 @@ test('a publish is at most 12 writes and 12 fsyncs, and lists nothing', async ()
   expect(counts.readdir ?? []).toEqual([]);
 });
 
+test('a log that cannot be read, such as files of root, makes the server not ready', async () => {
+  await create();
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  files.plan = ({ name, path }) =>
+    name === 'open' && path.startsWith('data/log/@acme/') ? { kind: 'fails', code: 'EACCES' } : null;
+  const why = 'The store cannot be read: permission denied.';
+  const read = await call('GET', '/v1/apis/pay');
+  expect([read.status, read.json['detail']]).toEqual([503, why]);
+  passed += 1000;
+  const ready = await call('GET', '/readyz');
+  expect([ready.status, ready.json['detail']]).toEqual([503, why]);
+  files.plan = () => null;
+  passed += 1000;
+  expect((await call('GET', '/readyz')).status).toBe(200);
+});
+
 describe('a publish of which an fsync fails', () => {
   const failing = (path: RegExp): ((call: { name: string; path: string }) => FileFault | null) => {
     return (made) => (made.name === 'fsync' && path.test(made.path) ? { kind: 'fails' } : null);
