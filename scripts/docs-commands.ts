@@ -24,7 +24,6 @@ function typed(text: string, { folder, url, metrics }: DocWorld, copy: string): 
       .replaceAll(/(?<=[ =])\/(backups|var\/lib)\//g, `${copy}/$1/`)
       .replaceAll('?wait=30', '?wait=1')
       .replace('STELE_KEY=… ', '')
-      .replace(/^(stele mirror .*)\/stele$/, '$1/mirror --once')
       // The page has two ways to make one site.
       .replace('"slug": "handbook"', '"slug": "second"')
       .replace(/^stele init/, 'mkdir -p ../new-$RANDOM && cd $_ && stele init')

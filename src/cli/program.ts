@@ -12,7 +12,6 @@ import { backupCommand } from './maintenance/backup-command.ts';
 import { fsckCommand } from './maintenance/fsck-command.ts';
 import { gcCommand } from './maintenance/gc-command.ts';
 import { migrateCommand } from './maintenance/migrate-command.ts';
-import { mirrorCommand } from './maintenance/mirror-command.ts';
 import { restoreCommand } from './maintenance/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './check/lint-command.ts';
@@ -97,7 +96,6 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     restoreCommand(),
     migrateCommand(),
     gcCommand(),
-    mirrorCommand(),
     buildCommand(),
   ]) {
     program.addCommand(withCommonOptions(command, json));

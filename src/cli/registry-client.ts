@@ -31,13 +31,13 @@ export interface RegistryClient {
 }
 
 /** The header that names the organization for which a request is meant. */
-export const organizationHeader = 'stele-organization';
+const organizationHeader = 'stele-organization';
 
 /**
  * Returns the registry's URL and the user's key. Throws `malformed` if either is missing or
  * invalid.
  */
-export function readTarget(registry: string): { base: string; key: string } {
+function readTarget(registry: string): { base: string; key: string } {
   const target = readOpenTarget(registry);
   if (!target.key)
     throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
@@ -118,7 +118,7 @@ export async function organizationOfKey(registry: string, wanted: string | null)
  * Returns the organization in a response of `GET /v1/me`. Throws `malformed` if a command names
  * another one.
  */
-export function assertOrganization(me: Answer['body'], wanted: string | null, registry: string): string {
+function assertOrganization(me: Answer['body'], wanted: string | null, registry: string): string {
   const { organization: own } = me;
   if (typeof own !== 'string')
     throw new RegistryError(

@@ -59,6 +59,7 @@ const places: Readonly<Record<string, Place>> = {
   // Made again each day (`registry/estate/replay-estate.ts`).
   estate: daysFor(8),
   leases: daysFor(2),
+  // Of `stele mirror`, which is gone.
   mirrors: daysFor(400),
   imports: daysFor(400),
   'imported-tags': daysFor(400),

@@ -107,8 +107,6 @@ export interface Resource extends GateSettings, Ownership {
   createdAt: string;
   /** When it was deleted, or null. The slug and its labels are never reused. */
   deletedAt: string | null;
-  /** URL of the registry that it is a copy of. Only `stele mirror` changes it. */
-  mirrorOf?: string;
 }
 
 /** What a resource is, in a few words: as somebody described it, else as its document does. */
@@ -116,22 +114,10 @@ export function aboutOf({ description, summary = '' }: Pick<Resource, 'descripti
   return description.trim() === '' ? summary : description;
 }
 
-/** Throws `conflict` if nothing can be published to the resource: it was deleted, or is a copy. */
+/** Throws `conflict` if nothing can be published to the resource, because it was deleted. */
 export function assertPublishable(resource: Resource | null): void {
-  if (resource === null) return;
-  if (resource.deletedAt !== null) {
-    throw new RegistryError('conflict', `${nameOf(resource)} was deleted; its name is never used again.`);
-  }
-  assertOwn(resource);
-}
-
-/** Throws `conflict` if the resource is a copy of one in another registry. */
-export function assertOwn(resource: Resource): void {
-  if (resource.mirrorOf === undefined) return;
-  throw new RegistryError(
-    'conflict',
-    `${nameOf(resource)} is a mirror of the one in ${resource.mirrorOf}. Change it there.`,
-  );
+  if (resource === null || resource.deletedAt === null) return;
+  throw new RegistryError('conflict', `${nameOf(resource)} was deleted; its name is never used again.`);
 }
 
 export function coordinateOf({ org, type, slug }: Coordinate): Coordinate {

@@ -5,7 +5,7 @@ import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Ownership } from '../model/catalogue/ownership.ts';
-import { assertOwn, chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
+import { chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { findResource } from './find-resource.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
@@ -70,10 +70,7 @@ export async function updateResource(
   decide: Decide<Resource>,
 ): Promise<Generation<Resource>> {
   const record = { name: resourceRef(coordinate), absent: `${formatCoordinate(coordinate)} does not exist.` };
-  return updateLive<Resource>(registry, record, author, guard, (current) => {
-    assertOwn(current);
-    return decide(current);
-  });
+  return updateLive<Resource>(registry, record, author, guard, decide);
 }
 
 /**
@@ -186,7 +183,6 @@ export async function restoreResource(
   const restored = await withRoom(registry, coordinate.org, (take) =>
     registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
       if (current === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
-      assertOwn(current.value);
       // The same request again.
       if (author.operation !== undefined && current.operation === author.operation) return null;
       assertRestorable(formatCoordinate(coordinate), current.value, registry.now());

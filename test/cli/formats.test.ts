@@ -72,7 +72,6 @@ const commands: Record<string, string[] | null> = {
   restore: ['restore $ --data new'],
   migrate: ['migrate copy --data $'],
   gc: ['gc --data $'],
-  mirror: null,
   build: ['build --out out --data $'],
 };
 
@@ -100,7 +99,6 @@ const alsoOpen = [
   'lint api.yaml --ruleset @acme/rulesets/style --data $',
   'replay style.yaml @acme/rulesets/style --data $',
   'discover . --data $',
-  'mirror http://127.0.0.1:9 --org acme --once --data $',
   'keys list --org acme --data $',
   'restore good --data $',
 ];

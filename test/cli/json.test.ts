@@ -218,19 +218,9 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
 const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
 
 test('every command is walked', () => {
-  // serve and mcp do not end by themselves; mirror and restore need a second store, init a folder without a
+  // serve and mcp do not end by themselves; restore needs a second store, init a folder without a
   // configuration, login, logout and rights an identity provider. They have tests of their own.
-  const others = [
-    'serve',
-    'mirror',
-    'restore',
-    'init',
-    'login',
-    'logout',
-    'mcp',
-    'organizations give',
-    'organizations take',
-  ];
+  const others = ['serve', 'restore', 'init', 'login', 'logout', 'mcp', 'organizations give', 'organizations take'];
   expect([...Object.keys(answers), ...others].sort()).toEqual(commands.toSorted());
 });
 

@@ -118,13 +118,6 @@ describe('with a key of acme, a command that names partner', () => {
     expect(asked.map(({ what }) => what)).toEqual(['GET /v1/me']);
   });
 
-  test('stele mirror exits with 2 and asks nothing but who it is', async () => {
-    const ended = await run('stele mirror', `${url} --org partner --once`, ['--data', join(folder, 'data')]);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toMatch(says);
-    expect(asked.map(({ what }) => what)).toEqual(['GET /v1/me']);
-  });
-
   test.for(Object.entries(readers))('%s reads from an address of partner', async ([name, args]) => {
     await run(name, args, ['--registry', url]);
     expect(asked.length).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { openRegistry, type OpenRegistry } from '../../src/open.ts';
+import type { Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { migrate } from '../../src/registry/maintenance/migrate.ts';
 import { createApp } from '../../src/server/app.ts';
@@ -74,7 +75,12 @@ test('what was withdrawn, private or of another organization is so still', async
     expect((await get(path))[0], path).toBe(200);
 });
 
-test('it takes a version and a key, and is migrated, whole', async () => {
+test('it takes a version and a key, also of what `stele mirror` once copied, and is migrated, whole', async () => {
+  await registry.refs.update<Resource>('resources/acme/apis/pay', (current) => ({
+    value: { ...current!.value, mirrorOf: 'https://other.test' } as Resource,
+    change: { actor: 'operator:mirror', origin: null, action: 'mirror 1.1.0' },
+  }));
+  expect((await get('/@acme/apis/pay@1.1.0.json'))[0]).toBe(200);
   const document = { openapi: '3.1.0', info: { title: 'Pay', version: '1.3.0' }, paths: {} };
   const body = JSON.stringify({ document, version: '1.3.0' });
   const [status, answer] = await get('/v1/apis/pay/spec', key, { method: 'POST', body });
