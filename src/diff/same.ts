@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import { referenceOf, targetOf, type Side } from './side.ts';
+import { objectOf, textOf } from '../render/json-value.ts';
+import { childrenOf, referenceOf, targetOf, type Side } from './side.ts';
 
 /** Whether two values are equal, with everything that they refer to. */
 export type Same = (before: unknown, after: unknown) => boolean;
@@ -18,10 +19,13 @@ export function createSame(before: Side, after: Side, spend: (steps: number) => 
     const references = [reference];
     const seen = new Set(references);
     for (let name = references.pop(); name !== undefined; name = references.pop()) {
-      const targets = [targetOf(before, name, ''), targetOf(after, name, '')] as const;
-      const within = targets[0] && targets[1] && equal(targets[0].value, targets[1].value, spend);
+      const [old, current] = [targetOf(before, name, ''), targetOf(after, name, '')];
+      // Nobody can follow a reference that leads to nothing in both.
+      const within = old === current ? new Set<string>() : old && current && equal(old.value, current.value, spend);
       if (!within) differing.push(name);
-      for (const used of within || []) {
+      // A discriminator reaches the schemas that are made of this one.
+      const made = [...childrenOf(before, old), ...childrenOf(after, current)].map(({ pointer }) => `#${pointer}`);
+      for (const used of within ? [...within, ...made] : []) {
         if (settled.get(used) === false) differing.push(name);
         else if (!settled.has(used)) addTo(users, used, name);
         if (seen.has(used) || settled.has(used)) continue;
@@ -81,12 +85,19 @@ function equal(before: unknown, after: unknown, spend: (steps: number) => void):
       if (!Object.hasOwn(one, key)) continue;
       if (!Object.hasOwn(other, key) || !areEqual(one[key], other[key])) return false;
       left--;
-      if (key.startsWith('$') && typeof one[key] === 'string') noteReference(one, key);
+      if ((key.startsWith('$') && typeof one[key] === 'string') || key === 'discriminator') noteReference(one, key);
     }
     return left === 0;
   }
 
   function noteReference(value: JsonObject, key: string): void {
+    if (key === 'discriminator') return noteMapping(value[key]);
     if (key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef') references.add(referenceOf(value));
+  }
+
+  function noteMapping(discriminator: unknown): void {
+    const { mapping, defaultMapping } = objectOf(discriminator);
+    for (const target of [...Object.values(objectOf(mapping)), defaultMapping].map(textOf))
+      if (target !== '') references.add(/^[\w.-]+$/.test(target) ? `#/components/schemas/${target}` : target);
   }
 }

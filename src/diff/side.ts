@@ -21,6 +21,8 @@ export interface Side {
   targets: Map<string, Place>;
   /** Places by their `$id` and `$anchor`. Made when first needed. */
   ids: Map<string, Place> | null;
+  /** Named schemas by the pointer of each schema in their `allOf`. Made when first needed. */
+  children: Map<string, Place[]> | null;
   /** Whether schemas allow null, once judged. Null: it cannot be told, or is being judged. */
   nulls: Map<object, boolean | null>;
 }
@@ -34,7 +36,16 @@ export interface Label {
 }
 
 export function createSide(document: JsonObject, dialect: Dialect): Side {
-  return { document, dialect, labels: new Map(), moved: new Map(), targets: new Map(), ids: null, nulls: new Map() };
+  return {
+    document,
+    dialect,
+    labels: new Map(),
+    moved: new Map(),
+    targets: new Map(),
+    ids: null,
+    children: null,
+    nulls: new Map(),
+  };
 }
 
 /** The member of a place, or null if it has none of this name. */
@@ -85,7 +96,8 @@ export function resolvePlace(side: Side, place: Place): Place | null {
 }
 
 /** The target of a reference that stands at `from`. Null if it leads to nothing. */
-export function targetOf(side: Side, reference: string, from: string): Place | null {
+export function targetOf(side: Side, written: string, from: string): Place | null {
+  const reference = withinSelf(side, written);
   if (reference === '#') return rootOf(side);
   if (reference.startsWith('#/')) {
     const target = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
@@ -94,6 +106,43 @@ export function targetOf(side: Side, reference: string, from: string): Place | n
     return resourceAround(side, from, reference);
   }
   return idsOf(side).get(reference.replace(/#$/, '')) ?? null;
+}
+
+/** A reference by the document's own address (`$self` of OpenAPI 3.2) is one into it. */
+function withinSelf({ document }: Side, reference: string): string {
+  const self = textOf(document['$self']);
+  if (self === '' || reference.startsWith('#') || document['openapi'] === undefined) return reference;
+  const base = 'https://none.invalid/';
+  const [own, target] = [URL.parse(self, base), URL.parse(reference, URL.parse(self, base) ?? base)];
+  if (own === null || target === null || own.href.replace(/#.*/, '') !== target.href.replace(/#.*/, ''))
+    return reference;
+  return reference.includes('#') ? reference.slice(reference.indexOf('#')) : '#';
+}
+
+/** The folder of the named schemas of an API. */
+function schemasOf(side: Side): Place | null {
+  return placeAt(side, side.dialect.name === '2.0' ? ['definitions'] : ['components', 'schemas']);
+}
+
+/** A schema that a `discriminator` names: by a reference, or by the name of a component. */
+export function targetOfMapping(side: Side, mapped: string): Place | null {
+  const folder = schemasOf(side);
+  return (folder && memberOf(side, folder, mapped)) ?? targetOf(side, mapped, '');
+}
+
+/** The named schemas whose `allOf` has a schema: its subtypes where it has a discriminator. */
+export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
+  if (side.children === null) {
+    side.children = new Map();
+    for (const [, place] of membersOf(side, schemasOf(side)))
+      for (const part of itemsOf(side, memberOf(side, place, 'allOf'))) {
+        const target = referenceOf(part.value) === '' ? null : targetOf(side, referenceOf(part.value), part.pointer);
+        const known = target && side.children.get(target.pointer);
+        if (known) known.push(place);
+        else if (target) side.children.set(target.pointer, [place]);
+      }
+  }
+  return (parent && side.children.get(parent.pointer)) ?? [];
 }
 
 /** The target within the nearest enclosing schema that has an `$id`. */

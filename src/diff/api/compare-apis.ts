@@ -89,13 +89,10 @@ function compareNames(walk: Walk, root: Unit): void {
   });
   for (const [name, pointer] of old!)
     if (!current!.has(name))
-      reportPart(
-        root,
-        'safe',
-        'schema-removed',
-        `Schema ${quote(JSON.stringify(name))} was removed; no reference needs it.`,
-        { before: name, at: { before: `${pointer}/${name}`, after: null } },
-      );
+      reportPart(root, 'safe', 'schema-removed', `Schema ${quote(JSON.stringify(name))} was removed.`, {
+        before: name,
+        at: { before: `${pointer}/${name}`, after: null },
+      });
   for (const [name, pointer] of current!)
     if (!old!.has(name))
       reportPart(root, 'safe', 'schema-added', `Schema ${quote(JSON.stringify(name))} was added.`, {

@@ -2,7 +2,7 @@ import type { Direction } from '../../model/comparison.ts';
 import { membersAt, pointersOf, reportPart, setLabel } from './report-part.ts';
 import type { Content, Media } from './operation-parts.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
-import type { Judgement } from '../report.ts';
+import { kebab, type Judgement } from '../report.ts';
 import type { Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -19,10 +19,10 @@ interface Where {
   role: string;
 }
 
-/** Compares what may be sent in each media type. Types are matched by name, then by range. */
+/** Compares what may be sent in each media type: what describes it in one document with what does in the other one. */
 export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, where: Where): void {
   const { direction, subject, role } = where;
-  const left = new Map(after.content);
+  const [old, current] = [typesOf(before), typesOf(after)];
   const at = pointersOf({ before: before.place, after: after.place });
   const tell = (judgement: Judgement, name: string, says: string, from: string | null, to: string | null) =>
     reportPart(unit, judgement, `${direction}-${role}-media-type-${name}`, `${subject} ${says}.`, {
@@ -31,40 +31,41 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       at,
       direction,
     });
-  const rest: [string, Media][] = [];
-  for (const [type, media] of before.content) {
-    const same =
-      [...left.keys()].find((other) => other === type) ??
-      [...left.keys()].find((other) => essence(other) === essence(type));
-    if (same === undefined) rest.push([type, media]);
-    else {
-      compareMedia(walk, unit, media, left.get(same)!, { ...where, subject: named(where, same, after.content) });
-      left.delete(same);
-    }
+  const compared = new Set<string>();
+  for (const type of new Set([...old.keys(), ...current.keys()])) {
+    const [was, is] = [describing(type, old), describing(type, current)];
+    if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
+    compared.add(`${was} ${is}`);
+    const { type: name, media } = current.get(is)!;
+    compareMedia(walk, unit, old.get(was)!.media, media, { ...where, subject: named(where, name, after.content) });
   }
-  const used = new Set<string>();
-  for (const [type, media] of rest) {
-    const wider = [...after.content.keys()].find((other) => isIn(type, other));
-    const narrower = [...left.keys()].find((other) => isIn(other, type));
-    const match = wider ?? narrower;
-    if (match === undefined) {
+  const instead = new Set<string>();
+  for (const [key, { type }] of old) {
+    if (current.has(key)) continue;
+    const wider = describing(key, current);
+    const narrower = [...current.keys()].filter((other) => !old.has(other) && describing(other, old) === key);
+    if (wider !== null) {
+      const name = current.get(wider)!.type;
+      if (old.has(wider)) tell('safe', 'undescribed', `as ${type} is described as ${name}`, type, name);
+      else tell('widens', 'generalized', `may be ${name} instead of ${type}`, type, name);
+      instead.add(wider);
+    } else if (narrower.length > 0) {
+      const names = narrower.map((other) => current.get(other)!.type).join(', ');
+      tell('narrows', 'specialized', `is ${names} instead of ${type}`, type, names);
+      for (const other of narrower) instead.add(other);
       // Clients ask for a media type, so requests for a removed one fail.
-      tell('breaking', 'removed', `is no longer available as ${type}`, type, null);
-      continue;
-    }
-    used.add(match);
-    compareMedia(walk, unit, media, after.content.get(match)!, {
-      ...where,
-      subject: named(where, match, after.content),
-    });
-    if (wider !== undefined) tell('widens', 'generalized', `may be ${wider} instead of ${type}`, type, wider);
-    else tell('narrows', 'specialized', `is ${match} instead of ${type}`, type, match);
+    } else tell('breaking', 'removed', `is no longer available as ${type}`, type, null);
   }
-  for (const type of left.keys()) {
-    if (used.has(type) || [...before.content.keys()].some((other) => isIn(type, other))) continue;
-    tell('safe', 'added', `is also available as ${type}`, null, type);
+  for (const [key, { type }] of current) {
+    if (old.has(key) || instead.has(key)) continue;
+    const was = describing(key, old);
+    if (was === null) tell('safe', 'added', `is also available as ${type}`, null, type);
+    else tell('safe', 'described', `as ${type} has a description of its own beside ${old.get(was)!.type}`, null, type);
   }
 }
+
+/** Media types as they are compared, and as they are written. */
+type Types = ReadonlyMap<string, { type: string; media: Media }>;
 
 function named({ subject }: Where, type: string, content: Content): string {
   return content.size > 1 ? `${subject} as ${type}` : subject;
@@ -76,14 +77,15 @@ function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, whe
   if (before.items !== null || after.items !== null)
     compareAllowed(walk, parent, before, after, { ...where, subject: `each item of ${subject}` }, 'items');
   const places = { before: before.place, after: after.place };
-  const encoding = membersAt(walk, places, 'encoding');
-  if (encoding.before !== encoding.after) {
-    const message = `${subject} has another encoding; what that means cannot be judged.`;
-    reportPart(parent, 'unknown', `${direction}-${role}-encoding-changed`, message, { ...encoding, direction });
+  for (const key of ['encoding', 'prefixEncoding', 'itemEncoding']) {
+    const encoding = membersAt(walk, places, key);
+    if (encoding.isSame) continue;
+    const message = `${subject} has another ${key}; what that means cannot be judged.`;
+    reportPart(parent, 'unknown', `${direction}-${role}-${kebab(key)}-changed`, message, { ...encoding, direction });
   }
   for (const key of before.place === before.schema ? [] : ['example', 'examples']) {
-    const { before: old, after: current, at } = membersAt(walk, places, key);
-    if (old !== current) reportPart(parent, 'docs', `${role}-${key}-changed`, `${subject} has other examples.`, { at });
+    const { isSame, at } = membersAt(walk, places, key);
+    if (!isSame) reportPart(parent, 'docs', `${role}-${key}-changed`, `${subject} has other examples.`, { at });
   }
 }
 
@@ -103,13 +105,41 @@ function compareAllowed(
   compareSchemas(walk, parent, direction, [places.before], [places.after]);
 }
 
-function essence(type: string): string {
-  return type.split(';')[0]!.trim().toLowerCase();
+function typesOf({ content }: Holder): Types {
+  const types = new Map<string, { type: string; media: Media }>();
+  for (const [type, media] of content) {
+    const key = normalType(type);
+    types.set(types.has(key) ? type : key, { type, media });
+  }
+  return types;
 }
 
-/** Whether a media range such as `application/*` covers a media type. */
-function isIn(type: string, range: string): boolean {
-  const [one, other] = [essence(type), essence(range)];
-  if (!other.includes('*') || one === other) return false;
-  return other === '*/*' || other === '*' || one.startsWith(other.slice(0, other.indexOf('*')));
+/** A media type in lower case, with its parameters in order. UTF-8 is what is usual. */
+function normalType(type: string): string {
+  const [essence, ...parameters] = type.split(';').map((part) => part.trim());
+  const all = parameters.flatMap((parameter) => {
+    const [name, value = ''] = parameter.split(/=(.*)/s).map((part) => part.trim());
+    const text = value.replace(/^"(.*)"$/s, '$1');
+    if (name === '') return [];
+    return [`;${name!.toLowerCase()}=${name!.toLowerCase() === 'charset' ? text.toLowerCase() : text}`];
+  });
+  return (
+    essence!.toLowerCase() +
+    all
+      .filter((one) => one !== ';charset=utf-8')
+      .sort()
+      .join('')
+  );
+}
+
+/** The entry that describes a media type: its own, that without parameters, or the narrowest range that it is in. */
+function describing(type: string, types: Types): string | null {
+  if (types.has(type)) return type;
+  const [essence] = type.split(';');
+  const isIn = (range: string) => {
+    const [start, end] = range === '*' ? ['', ''] : range.replace('*/*', '*').split('*');
+    return end !== undefined && !range.includes(';') && essence!.startsWith(start!) && essence!.endsWith(end);
+  };
+  const wider = [...types.keys()].filter((one) => one !== type && (one === essence || isIn(one)));
+  return wider.sort((a, b) => Number(b === essence) - Number(a === essence) || b.length - a.length)[0] ?? null;
 }

@@ -1,7 +1,8 @@
 import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { pointersOf, reportPart, reportRequired, reportSunset, reportTexts } from './report-part.ts';
-import { pairItems, type Operation, type OperationPair } from './pair-operations.ts';
+import { operationsOf, type Operation } from './operations.ts';
+import { pairBy, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareParameters } from './compare-parameters.ts';
@@ -11,34 +12,48 @@ import { compareServers } from './compare-servers.ts';
 import { codeOf, sayHas } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import { memberOf, membersOf, resolvePlace } from '../side.ts';
+import { memberOf, membersOf, resolvePlace, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
-/** Compares one operation of two documents. A webhook's request is sent to the reader. */
-export function compareOperation(walk: Walk, unit: Unit, { before, after, isWebhook }: OperationPair): void {
+/** Compares one operation of two documents. One that the API sends is the other way round: its request is read, its answers are sent. */
+export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, isSent }: OperationPair): void {
   const at = { before: before?.place.pointer ?? null, after: after?.place.pointer ?? null };
-  const thing = isWebhook ? 'webhook' : 'operation';
   if (after === null) {
     const { isOver, says } = judgeRemoval(walk, [before!.place.value]);
-    const code = `${says === '' ? '' : 'deprecated-'}${thing}-removed`;
+    const code = `${says === '' ? '' : 'deprecated-'}${kind}-removed`;
     const message = `${before!.name} was removed${says}.`;
     return reportPart(unit, isOver ? 'safe' : 'breaking', code, message, { before: before!.name, at });
   }
   if (before === null)
-    return reportPart(unit, 'safe', `${thing}-added`, `${after.name} was added.`, { after: after.name, at });
-  if (!isWebhook) {
-    compareSecurity(walk, unit, before, after);
-    compareServers(walk, unit, before, after);
-  }
+    return reportPart(unit, 'safe', `${kind}-added`, `${after.name} was added.`, { after: after.name, at });
+  compareSecurity(walk, unit, before, after, isSent);
+  if (!isSent) compareServers(walk, unit, before, after);
+  compareItems(walk, unit, before, after);
   const isSame =
     walk.same(before.place.value, after.place.value) && sameItems(walk, before, after) && before.name === after.name;
   if (isSame && walk.before.dialect.name !== '2.0') return;
   compareHead(walk, unit, before, after);
-  const [sent, received]: [Direction, Direction] = isWebhook ? ['response', 'request'] : ['request', 'response'];
+  const [sent, received]: [Direction, Direction] = isSent ? ['response', 'request'] : ['request', 'response'];
   compareParameters(walk, unit, before, after, sent);
   compareBody(walk, unit, before, after, sent);
   compareResponses(walk, unit, before, after, received);
-  compareCallbacks(walk, unit, before, after, isWebhook);
+  compareCallbacks(walk, unit, before, after, isSent);
+}
+
+/** Compares the texts of path items. */
+function compareItems(walk: Walk, parent: Unit, before: Operation, after: Operation): void {
+  for (const [at, item] of before.items.entries()) {
+    const other = after.items[at];
+    if (other === undefined) return;
+    walk.below(parent, `path item ${item.pointer} | ${other.pointer}`, (unit) =>
+      reportTexts(
+        walk,
+        unit,
+        { before: item, after: other },
+        { subject: `the path ${after.path}`, role: 'path', keys: ['summary', 'description'] },
+      ),
+    );
+  }
 }
 
 /** Whether the path items have equal parameters. */
@@ -120,7 +135,9 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
     const { isRequired } = after!;
     const code = `${direction}-body-added${isRequired ? '-as-required' : ''}`;
     const message = `The request body was added and is ${isRequired ? 'required' : 'optional'}.`;
-    return reportPart(parent, isRequired ? 'narrows' : 'widens', code, message, { at, direction });
+    // Receivers that know no body pass over one.
+    const effect = isRequired || direction === 'response' ? 'narrows' : 'widens';
+    return reportPart(parent, effect, code, message, { at, direction });
   }
   if (after === null)
     return reportPart(parent, 'breaking', `${direction}-body-removed`, 'The request body was removed.', {
@@ -139,19 +156,46 @@ function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operatio
 }
 
 /** Callbacks are matched by name and expression. Each is the other side's request, as a webhook is. */
-function compareCallbacks(walk: Walk, parent: Unit, before: Operation, after: Operation, isWebhook: boolean): void {
-  const [old, current] = [
-    memberOf(walk.before, before.place, 'callbacks'),
-    memberOf(walk.after, after.place, 'callbacks'),
-  ];
-  const names = new Set([...membersOf(walk.before, old), ...membersOf(walk.after, current)].map(([name]) => name));
-  for (const name of names) {
-    const one = old && memberOf(walk.before, old, name);
-    const other = current && memberOf(walk.after, current, name);
-    const [from, to] = [one && resolvePlace(walk.before, one), other && resolvePlace(walk.after, other)];
-    for (const pair of pairItems(walk.before, walk.after, from, to, false)) {
-      const key = `callback ${isWebhook} ${pair.before?.place.pointer} | ${pair.after?.place.pointer}`;
-      walk.below(parent, key, (unit) => compareOperation(walk, unit, { ...pair, isWebhook: !isWebhook }));
-    }
+function compareCallbacks(walk: Walk, parent: Unit, before: Operation, after: Operation, isSent: boolean): void {
+  const pairs = pairBy(walk, callbacksOf(walk.before, before), callbacksOf(walk.after, after), [
+    (_, { callback, name }) => [`${callback} ${name}`],
+    (_, { name }) => [name],
+    (_, { callback, method }) => [`${callback} ${method}`],
+  ]);
+  for (const pair of pairs) {
+    const { before: old, after: current } = pair;
+    const key = `callback ${isSent} ${old?.place.pointer} | ${current?.place.pointer}`;
+    walk.below(parent, key, (unit) => {
+      if (old && current) compareAddress(unit, old, current);
+      compareOperation(walk, unit, { ...pair, kind: 'callback', isSent: !isSent });
+    });
   }
+}
+
+interface Callback extends Operation {
+  callback: string;
+}
+
+function callbacksOf(side: Side, { place }: Operation): Callback[] {
+  return membersOf(side, memberOf(side, place, 'callbacks')).flatMap(([callback, written]) =>
+    callback.startsWith('x-')
+      ? []
+      : operationsOf(side, resolvePlace(side, written), 'CALLBACK ').map((operation) => ({ ...operation, callback })),
+  );
+}
+
+/** Compares what a callback is called, and the expression that says to which address it is sent. */
+function compareAddress(unit: Unit, before: Callback, after: Callback): void {
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  if (before.path !== after.path) {
+    const message = `The callback ${JSON.stringify(after.callback)} is sent to ${after.path} instead of ${before.path}.`;
+    return reportPart(unit, 'breaking', 'callback-expression-changed', message, {
+      before: before.path,
+      after: after.path,
+      at,
+    });
+  }
+  if (before.callback === after.callback) return;
+  const message = `The callback ${JSON.stringify(before.callback)} is called ${JSON.stringify(after.callback)}; what is sent is the same.`;
+  reportPart(unit, 'docs', 'callback-renamed', message, { before: before.callback, after: after.callback, at });
 }

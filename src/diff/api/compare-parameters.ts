@@ -9,13 +9,13 @@ import {
   setLabel,
   type Places,
 } from './report-part.ts';
-import { kebab } from '../report.ts';
+import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
-import { templateNames, type Operation } from './pair-operations.ts';
+import { templateNames, type Operation } from './operations.ts';
 import { parameterKey, parametersOf, type Parameter } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
-import { viewOf } from '../schema/read-schema.ts';
+import { typesIn, viewOf } from '../schema/read-schema.ts';
 import type { Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -37,24 +37,49 @@ export function compareParameters(
       if (!isSame)
         compareParameter(walk, unit, parameter, other, { direction, role: 'parameter', subject: nameOf(other) });
     } else {
-      const { isOver, says } = judgeRemoval(walk, [parameter.place.value]);
-      const end = isOver ? says : '; whether it is still accepted is not said';
-      const message = `${nameOf(parameter)} was removed${end}.`;
-      reportPart(unit, isOver ? 'safe' : 'risky', `${direction}-parameter-removed`, message, {
-        before: parameter.name,
-        at: { before: parameter.place.pointer, after: current.place.pointer },
-        direction,
-      });
+      const at = { before: parameter.place.pointer, after: current.place.pointer };
+      reportRemoved(walk, unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
     }
   }
   for (const [key, parameter] of after) {
     if (before.has(key)) continue;
     const at = { before: old.place.pointer, after: parameter.place.pointer };
-    const { isRequired } = parameter;
-    const code = `${direction}-parameter-added${isRequired ? '-as-required' : ''}`;
-    const message = `${nameOf(parameter)} was added and is ${isRequired ? 'required' : 'optional'}.`;
-    reportPart(unit, isRequired ? 'narrows' : 'widens', code, message, { after: parameter.name, at, direction });
+    reportAdded(unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
   }
+}
+
+/** Reports a parameter or a header that is gone. Who reads it misses it; who sent it is not told whether it is still taken. */
+export function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
+  const { direction, role, subject } = what;
+  const { isOver, says } = judgeRemoval(walk, [one.place.value]);
+  const was = one.isRequired ? 'required' : 'optional';
+  const [judgement, start, end]: readonly [Judgement, string, string] =
+    direction === 'response'
+      ? one.isRequired
+        ? ['widens', '', `; it was ${was}`]
+        : ['risky', 'optional-', `; it was ${was}`]
+      : role === 'header' && one.isRequired
+        ? ['widens', '', '; it was required']
+        : ['risky', '', '; whether it is still accepted is not said'];
+  reportPart(
+    unit,
+    isOver ? 'safe' : judgement,
+    `${direction}-${role}-${start}removed`,
+    `${subject} was removed${isOver ? says : end}.`,
+    {
+      before: one.name,
+      at,
+      direction,
+    },
+  );
+}
+
+/** Reports a new parameter or header. Readers pass over one that they do not know. */
+export function reportAdded(unit: Unit, one: Parameter, { direction, role, subject }: What, at: Pointers): void {
+  const isDemand = one.isRequired && direction === 'request';
+  const code = `${direction}-${role}-added${isDemand ? '-as-required' : ''}`;
+  const message = `${subject} was added and is ${one.isRequired ? 'required' : 'optional'}.`;
+  reportPart(unit, isDemand ? 'narrows' : 'safe', code, message, { after: one.name, at, direction });
 }
 
 /** Gives the path's parameters of the old document the names that they have in the new one. */
@@ -95,7 +120,7 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
   setLabel(walk, places, { role, text: subject });
   walk.below(parent, `${role} ${direction} ${before.place.pointer} | ${after.place.pointer}`, (unit) => {
     reportRequired(unit, before, after, what);
-    if (role === 'parameter') compareWriting(walk, unit, before, after, what);
+    compareWriting(walk, unit, before, after, what);
     const isSchemaOwn = [before, after].some(({ schema, place }) => schema === place);
     if (!isSchemaOwn) {
       reportTexts(walk, unit, places, { subject, role, keys: ['description', 'example', 'examples'] });
@@ -104,35 +129,42 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
         reportSunset(walk, unit, places, subject, role);
       }
     }
-    if (before.content.size > 0 || after.content.size > 0) return compareContents(walk, unit, before, after, what);
+    if (before.content.size > 0 && after.content.size > 0) return compareContents(walk, unit, before, after, what);
     // One without a schema allows anything.
-    const schemaOf = ({ schema, place }: Parameter) => schema ?? { value: true, pointer: `${place.pointer}/schema` };
+    const schemaOf = ({ schema, content, place }: Parameter) =>
+      schema ?? [...content.values()][0]?.schema ?? { value: true, pointer: `${place.pointer}/schema` };
     compareSchemas(walk, unit, direction, [schemaOf(before)], [schemaOf(after)]);
   });
 }
 
-/** Whether the same value is written in the same way. Matters for lists and objects only. */
+/** Whether the same value is written in the same way. Styles matter for lists and objects only. */
 function compareWriting(
   walk: Walk,
   unit: Unit,
   before: Parameter,
   after: Parameter,
-  { direction, subject }: What,
+  { direction, role, subject }: What,
 ): void {
   const at = { before: before.place.pointer, after: after.place.pointer };
-  const isPlain = isPrimitive(walk.before, before) && isPrimitive(walk.after, after);
-  const [old, current] = isPlain
-    ? [before, after].map(({ style }) => style.replace(' exploded', ''))
-    : [before.style, after.style];
-  if (old !== current) {
-    const message = `${subject} is written in style ${current} instead of ${old}.`;
-    reportPart(unit, 'changes', `${direction}-parameter-style-changed`, message, {
-      before: old!,
-      after: current!,
+  const types = [typesOf(walk.before, before), typesOf(walk.after, after)];
+  const areWithout = (type: string) => types.every((names) => names !== null && !names.has(type));
+  const [old, current] = [before, after].map(({ style, content }) => {
+    if (content.size > 0) return { kind: 'as', name: [...content.keys()].join(', ') };
+    const isPlain = areWithout('object') && (areWithout('array') || style.startsWith('simple'));
+    return { kind: 'in style', name: isPlain ? style.replace(' exploded', '') : style };
+  });
+  // Media types are compared as those of bodies.
+  if (old!.kind !== current!.kind || (old!.kind !== 'as' && old!.name !== current!.name)) {
+    const from = old!.kind === current!.kind ? old!.name : `${old!.kind} ${old!.name}`;
+    const message = `${subject} is written ${current!.kind} ${current!.name} instead of ${from}.`;
+    reportPart(unit, 'changes', `${direction}-${role}-style-changed`, message, {
+      before: old!.name,
+      after: current!.name,
       at,
       direction,
     });
   }
+  if (role === 'header') return;
   for (const key of ['allowReserved', 'allowEmptyValue']) {
     const [was, is] = [before, after].map(({ place }) => objectOf(place.value)[key] === true);
     if (was === is) continue;
@@ -152,9 +184,8 @@ function compareWriting(
   }
 }
 
-function isPrimitive(side: Side, { schema }: Parameter): boolean {
-  const types = schema && viewOf(side, [schema]).types;
-  return types !== null && [...types.value].every((type) => type !== 'array' && type !== 'object');
+function typesOf(side: Side, { schema }: Parameter): ReadonlySet<string> | null {
+  return schema && typesIn(viewOf(side, [schema]));
 }
 
 function compareDeprecated(walk: Walk, unit: Unit, places: Places, subject: string): void {

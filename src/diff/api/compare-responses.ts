@@ -1,9 +1,9 @@
 import type { Direction } from '../../model/comparison.ts';
 import { membersAt, reportPart, reportTexts, setLabel } from './report-part.ts';
-import type { Operation } from './pair-operations.ts';
+import type { Operation } from './operations.ts';
 import { responsesOf, type Parameter, type Response } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
-import { compareParameter } from './compare-parameters.ts';
+import { compareParameter, reportAdded, reportRemoved } from './compare-parameters.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** Compares the responses of an operation. `direction`: `request` for those of a webhook. */
@@ -14,46 +14,79 @@ export function compareResponses(
   current: Operation,
   direction: Direction,
 ): void {
-  const before = responsesOf(walk.before, old);
-  const after = responsesOf(walk.after, current);
-  for (const [status, response] of before) {
-    const same = after.get(status);
-    const wider = same ? null : widerOf(status, after);
-    const isSuccess = /^[23]/.test(status);
-    const at = { before: response.place.pointer, after: current.place.pointer };
-    if (same) compareResponse(walk, unit, status, response, same, direction);
-    else if (wider !== null) {
-      compareResponse(walk, unit, wider, response, after.get(wider)!, direction);
+  const [before, after] = [responsesOf(walk.before, old), responsesOf(walk.after, current)];
+  const statuses = new Set([...before.keys(), ...after.keys()]);
+  const compared = new Set<string>();
+  for (const status of statuses) {
+    const [was, is] = [describing(status, before), describing(status, after)];
+    if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
+    compared.add(`${was} ${is}`);
+    compareResponse(walk, unit, is, before.get(was)!, after.get(is)!, direction);
+  }
+  const isOne = direction === 'response';
+  /** Those that take the place of others. */
+  const instead = new Set<string>();
+  for (const [status, { place }] of before) {
+    if (after.has(status)) continue;
+    const details = { before: status, at: { before: place.pointer, after: current.place.pointer }, direction };
+    const wider = describing(status, after);
+    const narrower = [...after.keys()].filter((other) => !before.has(other) && describing(other, before) === status);
+    const isNeeded = isSuccess(status, before);
+    if (wider !== null) {
+      const judgement = isOne && isNeeded && !before.has(wider) ? 'risky' : 'safe';
+      const message = `Response ${status} is described as ${wider}.`;
+      reportPart(unit, judgement, `${direction}-status-generalized`, message, { ...details, after: wider });
+      instead.add(wider);
+    } else if (
+      narrower.length > 0 &&
+      (status !== 'default' || !isNeeded || narrower.some((other) => /^[23]/.test(other)))
+    ) {
+      for (const other of narrower) instead.add(other);
+      const judgement = isOne ? 'safe' : 'narrows';
+      const message = `Response ${status} is described as ${narrower.join(', ')} only.`;
+      reportPart(unit, judgement, `${direction}-status-specialized`, message, {
+        ...details,
+        after: narrower.join(', '),
+      });
+    } else {
+      const code = `${direction}-${isNeeded ? 'success' : 'other'}-status-removed`;
       reportPart(
         unit,
-        isSuccess ? 'risky' : 'safe',
-        `${direction}-status-generalized`,
-        `Response ${status} is described as ${wider}.`,
-        { before: status, after: wider, at, direction },
+        isNeeded ? 'breaking' : isOne ? 'safe' : 'risky',
+        code,
+        `Response ${status} was removed.`,
+        details,
       );
-    } else {
-      const code = `${direction}-${isSuccess ? 'success' : 'other'}-status-removed`;
-      const message = `Response ${status} was removed.`;
-      reportPart(unit, isSuccess ? 'breaking' : 'safe', code, message, { before: status, at, direction });
     }
   }
-  for (const [status, response] of after) {
-    if (before.has(status)) continue;
-    const isKnown = widerOf(status, before) !== null;
-    const isSuccess = /^[23]/.test(status);
-    const at = { before: old.place.pointer, after: response.place.pointer };
+  for (const [status, { place }] of after) {
+    if (before.has(status) || instead.has(status)) continue;
+    const isNew = describing(status, before) === null;
     // Clients treat an unknown status as the first of its class (RFC 9110 §15).
-    const verdict = isSuccess && !isKnown ? 'risky' : 'safe';
-    const code = `${direction}-${isSuccess ? 'success' : 'other'}-status-added`;
-    reportPart(unit, verdict, code, `Response ${status} was added.`, { after: status, at, direction });
+    const verdict = isOne && isNew && isSuccess(status, after) && status !== 'default' ? 'risky' : 'safe';
+    const code = `${direction}-${/^[23]/.test(status) ? 'success' : 'other'}-status-added`;
+    const details = { after: status, at: { before: old.place.pointer, after: place.pointer }, direction };
+    reportPart(unit, verdict, code, `Response ${status} was added.`, details);
   }
 }
 
-/** The range of statuses that this one belongs to, or `default`. Null if there is none. */
-function widerOf(status: string, responses: ReadonlyMap<string, Response>): string | null {
+const ranges = ['1XX', '2XX', '3XX', '4XX', '5XX'];
+
+/**
+ * The response that describes a status: that of the status itself, of its range, or `default`. Beside
+ * a success of its own, `default` describes what else may happen, and no success.
+ */
+function describing(status: string, responses: ReadonlyMap<string, Response>): string | null {
+  if (responses.has(status)) return status;
   const range = `${status[0]}XX`;
-  if (status === 'default') return null;
-  return status !== range && responses.has(range) ? range : responses.has('default') ? 'default' : null;
+  if (ranges.includes(range) && responses.has(range)) return range;
+  const isUsual = !/^[23]/.test(status) || isSuccess('default', responses);
+  return isUsual && status !== 'default' && responses.has('default') ? 'default' : null;
+}
+
+/** Whether a response is one of success: `default` is where no other one is. */
+function isSuccess(status: string, responses: ReadonlyMap<string, Response>): boolean {
+  return status === 'default' ? ![...responses.keys()].some((one) => /^[23]/.test(one)) : /^[23]/.test(status);
 }
 
 function compareResponse(
@@ -75,7 +108,7 @@ function compareResponse(
     compareHeaders(walk, unit, before, after, { direction, subject });
     compareContents(walk, unit, before, after, { direction, subject, role: 'body' });
     const links = membersAt(walk, places, 'links');
-    if (links.before === links.after) return;
+    if (links.isSame) return;
     const verdict = links.before === null ? 'safe' : 'risky';
     reportPart(unit, verdict, `${direction}-links-changed`, `${subject} has other links.`, { ...links, direction });
   });
@@ -106,17 +139,11 @@ function compareHeaders(
       continue;
     }
     const at = { before: header.place.pointer, after: after.place.pointer };
-    const [judgement, start, was] = header.isRequired
-      ? (['widens', '', 'required'] as const)
-      : (['risky', 'optional-', 'optional'] as const);
-    const message = `${headerName(header)} was removed; it was ${was}.`;
-    reportPart(unit, judgement, `${direction}-header-${start}removed`, message, { before: header.name, at, direction });
+    reportRemoved(walk, unit, header, { direction, role: 'header', subject: headerName(header) }, at);
   }
   for (const [key, header] of after.headers) {
     if (before.headers.has(key)) continue;
     const at = { before: before.place.pointer, after: header.place.pointer };
-    const effect = header.isRequired || direction === 'response' ? 'narrows' : 'widens';
-    const details = { after: header.name, at, direction };
-    reportPart(unit, effect, `${direction}-header-added`, `${headerName(header)} was added.`, details);
+    reportAdded(unit, header, { direction, role: 'header', subject: headerName(header) }, at);
   }
 }

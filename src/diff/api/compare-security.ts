@@ -1,6 +1,6 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { reportPart } from './report-part.ts';
-import type { Operation } from './pair-operations.ts';
+import { reportPart, type PartDetails } from './report-part.ts';
+import type { Operation } from './operations.ts';
 import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -12,10 +12,39 @@ type Alternative = ReadonlyMap<string, { name: string; scopes: readonly string[]
  * schemes. Whoever satisfied one before must satisfy one now. A scheme is known by what is sent,
  * not by its name.
  */
-export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation): void {
-  const [old, current] = [read(walk.before, before, walk), read(walk.after, after, walk)];
+export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation, isSent: boolean): void {
+  const [old, current] = [read(walk.before, before, walk, isSent), read(walk.after, after, walk, isSent)];
   const at = { before: old.pointer, after: current.pointer };
   const change = { before: describe(old.alternatives), after: describe(current.alternatives), at };
+  if (isSent) compareSent(unit, after.name, old, current, change);
+  else compareNeeded(unit, old, current, change);
+  compareSchemes(walk, unit, old.alternatives, current.alternatives);
+}
+
+/** Compares what the API sends along. Whatever it sends, receivers must have known before. */
+function compareSent(unit: Unit, name: string, old: Security, current: Security, change: PartDetails): void {
+  if (old.isOpen) {
+    if (current.isOpen) return;
+    const message = `${name} comes with ${change.after}; it came without credentials.`;
+    return reportPart(unit, 'safe', 'security-added', message, change);
+  }
+  if (current.isOpen) {
+    const message = `${name} may come without credentials; it came with ${change.before}.`;
+    reportPart(unit, 'breaking', 'security-removed', message, change);
+  }
+  for (const other of current.alternatives)
+    if (!old.alternatives.some((one) => satisfies(other, one))) {
+      const message = `${name} may come with ${describe([other])} instead of ${change.before}.`;
+      reportPart(unit, 'breaking', 'security-alternative-added', message, change);
+    }
+  for (const one of current.alternatives.length === 0 ? [] : old.alternatives)
+    if (!current.alternatives.some((other) => satisfies(other, one))) {
+      const message = `${name} no longer comes with ${describe([one])}.`;
+      reportPart(unit, 'safe', 'security-alternative-removed', message, change);
+    }
+}
+
+function compareNeeded(unit: Unit, old: Security, current: Security, change: PartDetails): void {
   if (old.isOpen && !current.isOpen)
     return reportPart(
       unit,
@@ -56,7 +85,6 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
     if (used.has(other) || old.isOpen || old.alternatives.some((one) => satisfies(one, other))) continue;
     reportPart(unit, 'safe', 'security-alternative-added', `Requests may also use ${describe([other])}.`, change);
   }
-  compareSchemes(walk, unit, old.alternatives, current.alternatives);
 }
 
 /** Whether who satisfies `one` also satisfies `other`. */
@@ -75,12 +103,15 @@ function describe(alternatives: readonly Alternative[]): string {
   return alternatives.map(one).join(' or ');
 }
 
-function read(
-  side: Side,
-  operation: Operation,
-  walk: Walk,
-): { alternatives: Alternative[]; isOpen: boolean; pointer: string } {
-  const place = memberOf(side, operation.place, 'security') ?? placeAt(side, ['security']);
+interface Security {
+  alternatives: Alternative[];
+  isOpen: boolean;
+  pointer: string;
+}
+
+/** What stands at the root is what callers of the API need. The API's own requests have what stands at them. */
+function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Security {
+  const place = memberOf(side, operation.place, 'security') ?? (isSent ? null : placeAt(side, ['security']));
   const alternatives = listOf(place?.value).map((written): Alternative => {
     return new Map(
       entriesOf(written).map(([name, scopes]) => [

@@ -2,7 +2,7 @@
 // the document as published.
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { fromItems, textAt, type Operation } from './pair-operations.ts';
+import { textAt, type Operation } from './operations.ts';
 import { itemsOf, memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 
 /** A parameter or a response's header. */
@@ -84,6 +84,7 @@ const defaultStyles: Readonly<Record<string, string>> = {
 
 function styleOf({ style, explode }: JsonObject, where: string): string {
   const name = textOf(style) || (defaultStyles[where] ?? 'form');
+  if (name === 'deepObject') return name;
   return `${name}${explode === true || (explode === undefined && name === 'form') ? ' exploded' : ''}`;
 }
 
@@ -94,8 +95,14 @@ const collectionStyles: Readonly<Record<string, string>> = {
   tsv: 'tabDelimited',
 };
 
-function swaggerStyle({ collectionFormat }: JsonObject, where: string): string {
-  return collectionStyles[textOf(collectionFormat)] ?? defaultStyles[where] ?? 'form';
+function swaggerStyle({ collectionFormat, items }: JsonObject, where: string): string {
+  return (collectionStyles[textOf(collectionFormat)] ?? defaultStyles[where] ?? 'form') + listsIn(items);
+}
+
+/** How the lists within a list are written. */
+function listsIn(items: unknown): string {
+  const { type, collectionFormat, items: inner } = objectOf(items);
+  return type === 'array' ? ` of ${textOf(collectionFormat) || 'csv'} lists${listsIn(inner)}` : '';
 }
 
 /** The body of a request: `requestBody`, or the parameters in `body` and `formData` of 2.0. */
@@ -181,26 +188,4 @@ function contentOf(side: Side, content: Place | null): Content {
       return [type, { place, schema: memberOf(side, place, 'schema'), items: memberOf(side, place, 'itemSchema') }];
     }),
   );
-}
-
-/** The servers of an operation: its own, its path's, or the document's. */
-export function serversOf(side: Side, operation: Operation): { urls: string[]; pointer: string } {
-  if (isSwagger(side)) return swaggerServers(side);
-  const place =
-    memberOf(side, operation.place, 'servers') ?? fromItems(side, operation, 'servers') ?? placeAt(side, ['servers']);
-  const urls = itemsOf(side, place)
-    .map((server) => textAt(side, server, 'url'))
-    .filter((url) => url !== '');
-  return { urls, pointer: place === null ? '' : place.pointer };
-}
-
-function swaggerServers(side: Side): { urls: string[]; pointer: string } {
-  const [host, base] = ['host', 'basePath'].map((key) => textOf(side.document[key]));
-  if (host === '' && base === '') return { urls: [], pointer: '' };
-  const schemes = listOf(side.document['schemes']).map(textOf);
-  if (host === '') return { urls: [base!], pointer: '/basePath' };
-  return {
-    urls: (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`),
-    pointer: '/host',
-  };
 }

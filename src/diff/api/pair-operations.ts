@@ -1,35 +1,46 @@
-import { objectOf, textOf } from '../../render/json-value.ts';
-import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+import { objectOf } from '../../render/json-value.ts';
+import { placeAt, type Place, type Side } from '../side.ts';
 import type { Walk } from '../walk.ts';
-
-/** One operation of one document. */
-export interface Operation {
-  /** For people: `GET /pets/{id}`, `WEBHOOK POST order`. */
-  name: string;
-  path: string;
-  place: Place;
-  /** The path items that it belongs to: its own, and the one that this refers to. */
-  items: readonly Place[];
-}
+import { operationsOf, shapeOf, type Operation } from './operations.ts';
+import { serversOf } from './servers.ts';
 
 /** The same operation in both documents. */
 export interface OperationPair {
   before: Operation | null;
   after: Operation | null;
-  isWebhook: boolean;
+  kind: 'operation' | 'webhook' | 'callback';
+  /** Whether the API sends the request, as it does in webhooks and callbacks, but not in a callback's callback. */
+  isSent: boolean;
 }
-
-const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
 /**
  * The operations of both documents, in the order of the new one; then those that were removed. Paths in which nothing
  * changed are left out: they are most of two versions.
  */
 export function pairOperations(walk: Walk): OperationPair[] {
-  const { before, after } = walk;
-  const paths = pairItems(before, after, placeAt(before, ['paths']), placeAt(after, ['paths']), false, samePaths(walk));
-  const webhooks = [before, after].map((side) => placeAt(side, ['webhooks']) ?? placeAt(side, ['x-webhooks']));
-  return [...paths, ...pairItems(before, after, webhooks[0]!, webhooks[1]!, true)];
+  const sides = [walk.before, walk.after] as const;
+  const passedOver = samePaths(walk);
+  const [old, current] = sides.map((side) => operationsOf(side, placeAt(side, ['paths']), '', passedOver));
+  const urls =
+    (toPath: (path: string) => string): KeysOf =>
+    (side, operation) =>
+      serversOf(side, operation).servers.map(({ url }) => `${operation.method} ${url}${toPath(operation.path)}`);
+  const paths = pairBy(walk, old!, current!, [
+    urls((path) => path),
+    (_, { name }) => [name],
+    urls(shapeOf),
+    (_, { name }) => [shapeOf(name)],
+  ]);
+  const hooks = sides.map((side) => placeAt(side, ['webhooks']) ?? placeAt(side, ['x-webhooks']));
+  const [sent, sends] = sides.map((side, at) => operationsOf(side, hooks[at]!, 'WEBHOOK '));
+  return [
+    ...paths.map((pair) => ({ ...pair, kind: 'operation' as const, isSent: false })),
+    ...pairBy(walk, sent!, sends!, [(_, { name }) => [name]]).map((pair) => ({
+      ...pair,
+      kind: 'webhook' as const,
+      isSent: true,
+    })),
+  ];
 }
 
 /** The paths whose operations are the same in both documents, with all that they refer to or take from the root. */
@@ -43,66 +54,39 @@ function samePaths({ before, after, same }: Walk): ReadonlySet<string> {
   return new Set(names.filter((path) => same(old![path], current![path])));
 }
 
-/** The operations of two maps of path items: paths, webhooks, or one callback. */
-export function pairItems(
-  before: Side,
-  after: Side,
-  old: Place | null,
-  current: Place | null,
-  isWebhook: boolean,
-  passedOver: ReadonlySet<string> = new Set(),
-): OperationPair[] {
-  const left = new Map(
-    operationsOf(before, old, isWebhook, passedOver).map((operation) => [operation.name, operation]),
-  );
-  const candidates = operationsOf(after, current, isWebhook, passedOver);
-  const pairs = candidates.map((operation): OperationPair => {
-    const same = left.get(operation.name) ?? null;
-    left.delete(operation.name);
-    return { before: same, after: operation, isWebhook };
-  });
-  // A parameter of a path may have another name: only its position is sent.
-  const byShape = Map.groupBy(left.values(), ({ name }) => shapeOf(name));
-  for (const pair of pairs) {
-    if (pair.before !== null) continue;
-    pair.before = byShape.get(shapeOf(pair.after!.name))?.shift() ?? null;
-    if (pair.before !== null) left.delete(pair.before.name);
+/** What an operation is known by. Two that share one of these keys are the same. */
+type KeysOf = (side: Side, operation: Operation) => string[];
+
+/** Pairs things of both documents by the first kind of key that they share. */
+export function pairBy<Thing extends { place: Place }>(
+  { before, after, spend }: Walk,
+  old: readonly Thing[],
+  current: readonly Thing[],
+  kinds: readonly ((side: Side, thing: Thing) => string[])[],
+): { before: Thing | null; after: Thing | null }[] {
+  const left = new Set(old);
+  const partners = new Map<Thing, Thing>();
+  for (const keysOf of kinds) {
+    const byKey = new Map<string, Thing[]>();
+    for (const thing of left)
+      for (const key of keysOf(before, thing)) {
+        const list = byKey.get(key);
+        if (list) list.push(thing);
+        else byKey.set(key, [thing]);
+      }
+    if (byKey.size === 0) break;
+    for (const thing of current) {
+      if (partners.has(thing)) continue;
+      const keys = keysOf(after, thing);
+      spend(keys.length / 4);
+      const partner = keys.flatMap((key) => byKey.get(key) ?? []).find((one) => left.has(one));
+      if (partner === undefined) continue;
+      left.delete(partner);
+      partners.set(thing, partner);
+    }
   }
-  return [...pairs, ...[...left.values()].map((operation) => ({ before: operation, after: null, isWebhook }))];
-}
-
-function shapeOf(name: string): string {
-  return name.replace(/\{[^{}]*\}/g, '{}').replace(/\/$/, '');
-}
-
-/** The names of a path's parameters in order. */
-export function templateNames(path: string): string[] {
-  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
-}
-
-function operationsOf(side: Side, map: Place | null, isWebhook: boolean, passedOver: ReadonlySet<string>): Operation[] {
-  return membersOf(side, map).flatMap(([path, written]) => {
-    if (path.startsWith('x-') || passedOver.has(path)) return [];
-    const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
-    const items = target === null ? [written] : [written, target];
-    const make = (method: string, place: Place): Operation => {
-      const name = `${isWebhook ? 'WEBHOOK ' : ''}${method} ${path}`;
-      return { name, path, place, items };
-    };
-    const members = items.flatMap((item) => membersOf(side, item));
-    const plain = members.filter(([key]) => methods.has(key)).map(([key, place]) => make(key.toUpperCase(), place));
-    const more = items.flatMap((item) => membersOf(side, memberOf(side, item, 'additionalOperations')));
-    const all = [...plain, ...more.map(([method, place]) => make(method, place))];
-    return all.filter(({ name }, at) => all.findIndex((other) => other.name === name) === at);
-  });
-}
-
-/** The first of these path items' members of this name. */
-export function fromItems(side: Side, { items }: Operation, key: string): Place | null {
-  return items.map((item) => memberOf(side, item, key)).find((place) => place !== null) ?? null;
-}
-
-/** A text member of a place. Empty if it has none. */
-export function textAt(side: Side, place: Place, key: string): string {
-  return textOf(memberOf(side, place, key)?.value);
+  return [
+    ...current.map((thing) => ({ before: partners.get(thing) ?? null, after: thing })),
+    ...[...left].map((thing) => ({ before: thing, after: null })),
+  ];
 }

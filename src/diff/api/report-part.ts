@@ -2,6 +2,7 @@ import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { addFact, describeText, judge, kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeSunset } from '../sunset.ts';
+import { isSameValue } from '../schema/compare-demands.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Label, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -49,6 +50,8 @@ export function membersAt(walk: Walk, { before, after }: Places, key: string) {
     before: old && textOfValue(old.value),
     after: current && textOfValue(current.value),
     at: { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer },
+    /** With all that they refer to. */
+    isSame: isSameValue(walk, old?.value ?? null, current?.value ?? null),
   };
 }
 
@@ -78,9 +81,10 @@ export function reportTexts(
     .filter((key) => key.startsWith('x-') && key !== 'x-sunset');
   for (const key of new Set([...keys, ...extensions])) {
     const stated = membersAt(walk, places, key);
-    if (stated.before === stated.after) continue;
+    if (stated.isSame) continue;
     const name = key.startsWith('x-') ? 'extension' : kebab(key);
-    const says = describeText(key, stated.before, stated.after);
+    const says =
+      stated.before === stated.after ? `refers to another ${key}` : describeText(key, stated.before, stated.after);
     reportPart(unit, 'docs', `${role}-${name}-changed`, `${subject} ${says}.`, stated);
   }
 }

@@ -1,5 +1,6 @@
 import { codeOf, effectOf, placesOf, quote, report, sayHas, sayMust, type Pair } from '../report.ts';
 import type { Effect } from '../walk.ts';
+import { isRestriction } from './keywords.ts';
 import type { SchemaView } from './read-schema.ts';
 
 /** Formats of which each allows what the ones before it allow. */
@@ -30,11 +31,48 @@ function compareFormat(pair: Pair): void {
   const [before, after] = [formatOf(pair.before), formatOf(pair.after)];
   const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
   const [old, current] = [textIn(before), textIn(after)];
-  if (old === current) return;
+  if (old === current || haveSameCoding(pair)) return;
   const isHint = [old, current].every((format) => format === null || hints.has(format));
   const says = sayHas('format', old && quote(old), current && quote(current));
   const details = { before: old, after: current, at: placesOf(pair, before, after) };
   report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
+}
+
+/** Whether both say that a text has the same coding: the format `byte` is what 3.1 writes as `contentEncoding: base64`. */
+export function haveSameCoding({ before, after }: Pair): boolean {
+  const [old, current] = [before, after].map((view) => {
+    const format = formatOf(view)?.value;
+    return (
+      view.first('contentEncoding')?.value ?? (format === 'byte' ? 'base64' : format === 'base64url' ? format : null)
+    );
+  });
+  return old !== null && old === current;
+}
+
+/**
+ * Whether both allow any bytes: the format `binary` is what 3.1 writes as `contentMediaType` or, outside
+ * of JSON, not at all.
+ */
+export function areBytes({ walk, before, after }: Pair): boolean {
+  const others = (view: SchemaView) => [...view.keywords].filter((name) => isRestriction(name) && name !== 'type');
+  const isBinary = (view: SchemaView) =>
+    formatOf(view)?.value === 'binary' && others(view).every((name) => name === 'format');
+  const isMarked = (view: SchemaView) =>
+    others(view).join() === 'contentMediaType' && (view.types === null || [...view.types.value].join() === 'string');
+  const isSilent = (view: SchemaView) =>
+    walk.before.dialect.name !== walk.after.dialect.name && !isNotAny(view) && isOutsideOfJson(view.pointer);
+  const areSame = (one: SchemaView, other: SchemaView) => isBinary(one) && (isMarked(other) || isSilent(other));
+  return areSame(before, after) || areSame(after, before);
+}
+
+function isNotAny({ isNever, keywords, unions, flat }: SchemaView): boolean {
+  return isNever || unions.length > 0 || flat.unresolved.length > 0 || [...keywords].some(isRestriction);
+}
+
+/** Whether a schema stands in a media type other than JSON. */
+function isOutsideOfJson(pointer: string): boolean {
+  const type = /^.*\/content\/([^/]*)\/schema/.exec(pointer)?.[1];
+  return type !== undefined && !type.toLowerCase().includes('json');
 }
 
 /** The stated format. The type `file` of OpenAPI 2.0 is what 3.0 writes as the format `binary`. */

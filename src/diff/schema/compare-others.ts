@@ -1,4 +1,5 @@
 import { compareDemands, isSameValue } from './compare-demands.ts';
+import { haveSameCoding } from './compare-formats.ts';
 import { haveType } from './compare-types.ts';
 import { keywordOf } from './keywords.ts';
 import { codeOf, effectOf, kebab, placesOf, report, type Below, type Pair } from '../report.ts';
@@ -13,6 +14,7 @@ export function compareOthers(pair: Pair, below: Below): void {
   for (const keyword of before.keywords.union(after.keywords)) {
     const { compared, restricts } = keywordOf(keyword);
     if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
+    if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
     else if (compared === 'opaque' || (compared === 'parameter' && !is20)) compareWhole(pair, keyword, null);

@@ -1,5 +1,6 @@
 import type { Direction } from '../../model/comparison.ts';
 import { compareArrays } from './compare-arrays.ts';
+import { areBytes } from './compare-formats.ts';
 import { compareLimits } from './compare-limits.ts';
 import { compareObjects } from './compare-objects.ts';
 import { compareOthers } from './compare-others.ts';
@@ -10,6 +11,7 @@ import { compareValues } from './compare-values.ts';
 import { createPair, report, type Below, type Pair } from '../report.ts';
 import { deref, keyOf, type Schema } from './schema-parts.ts';
 import type { SchemaView } from './read-schema.ts';
+import { childrenOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /**
@@ -25,8 +27,7 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
   const { walk, unit: parent, direction, isBranch, isHarmless } = given;
   const old = before.map((place) => deref(walk.before, place));
   const current = after.map((place) => deref(walk.after, place));
-  const isSame = old.length === current.length && old.every(({ value }, at) => walk.same(value, current[at]!.value));
-  if (isSame) return null;
+  if (old.length === current.length && old.every((place, at) => isSame(walk, place, current[at]!))) return null;
   const key = `${direction}${isBranch ? ' branch' : ''}${isHarmless ? ' harmless' : ''} ${keyOf(old)} | ${keyOf(current)}`;
   return walk.below(parent, key, (unit) => {
     const pair = createPair({ ...given, unit }, old, current);
@@ -40,6 +41,13 @@ function compareBelow(given: Parameters<typeof createPair>[0], before: Schema, a
   });
 }
 
+function isSame(walk: Walk, before: Place, after: Place): boolean {
+  if (!walk.same(before.value, after.value)) return false;
+  if (childrenOf(walk.before, before).length + childrenOf(walk.after, after).length === 0) return true;
+  const [old, current] = [before, after].map(({ pointer }) => ({ $ref: `#${pointer}` }));
+  return walk.same(old, current);
+}
+
 /** How much there is to compare, in steps. */
 function sizeOf({ flat, properties, required }: SchemaView): number {
   return 10 * (flat.parts.length + properties.size) + required.size;
@@ -47,17 +55,18 @@ function sizeOf({ flat, properties, required }: SchemaView): number {
 
 function comparePair(pair: Pair, below: Below, branches: CompareBranches): void {
   const { before, after } = pair;
+  if (areBytes(pair)) return compareTexts(pair);
   compareNull(pair);
   if (before.isNever && after.isNever) return;
   if (before.isNever !== after.isNever) return comparePossible(pair);
   compareReferences(pair);
-  if (isWrapped(pair)) compareUnions(pair, branches);
+  if (isWrapped(pair)) compareUnions(pair, below, branches);
   else if (compareTypes(pair)) {
     compareValues(pair);
     compareLimits(pair);
     if (haveType(pair, 'object')) compareObjects(pair, below);
     if (haveType(pair, 'array')) compareArrays(pair, below);
-    compareUnions(pair, branches);
+    compareUnions(pair, below, branches);
     compareOthers(pair, below);
   }
   compareTexts(pair);

@@ -3,7 +3,7 @@ import { widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
 import { matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
-import { quote, report, rule, type Pair } from '../report.ts';
+import { quote, report, rule, type Below, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';
 import { coversTypes, type Schema } from './schema-parts.ts';
 import type { Side } from '../side.ts';
@@ -25,19 +25,20 @@ interface Alternatives {
 }
 
 /** Compares `oneOf` and `anyOf`: the branches that are the same schema, those added, those removed. */
-export function compareUnions(pair: Pair, compareBranches: CompareBranches): void {
+export function compareUnions(pair: Pair, below: Below, compareBranches: CompareBranches): void {
+  const paired: [Branch, Branch][] = [];
   const { before, after } = pair;
   const [old, current] = [alternativesOf(before), alternativesOf(after)];
   for (let at = 0; at < Math.max(old.length, current.length); at++) {
     const [one, other] = [old[at] ?? loneBranch(before), current[at] ?? loneBranch(after)];
     if (one && other && (!one.isLone || isWhole(after)) && (!other.isLone || isWhole(before)))
-      compareUnion(pair, one, other, compareBranches);
+      paired.push(...compareUnion(pair, one, other, compareBranches));
     else if (other && !other.isLone)
       reportSole(pair, 'narrows', `${codeOf(other)}-set`, `must match one of the schemas of ${other.kind}`, other);
     else if (one && !one.isLone)
       reportSole(pair, 'widens', `${codeOf(one)}-unset`, `need not match a schema of ${one.kind} any more`, one);
   }
-  compareDiscriminators(pair);
+  compareDiscriminators(pair, below, paired);
 }
 
 /**
@@ -123,11 +124,19 @@ function isWhole(view: SchemaView): boolean {
   });
 }
 
-function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, compareBranches: CompareBranches): void {
+/** Returns the branches of both that are the same. */
+function compareUnion(
+  pair: Pair,
+  old: Alternatives,
+  current: Alternatives,
+  compareBranches: CompareBranches,
+): [Branch, Branch][] {
   const { before, after, walk, direction } = pair;
   const tooMany = `has more than ${maxBranches} alternatives, which are not compared`;
-  if (old.branches.length > maxBranches || current.branches.length > maxBranches)
-    return report(pair, 'unknown', 'union-too-large', tooMany);
+  if (old.branches.length > maxBranches || current.branches.length > maxBranches) {
+    report(pair, 'unknown', 'union-too-large', tooMany);
+    return [];
+  }
   walk.spend(old.branches.length * current.branches.length);
   const matched = matchBranches(walk.before, walk.after, old.branches, current.branches);
   const isHarmless = harmlessIn(pair, old, current);
@@ -161,6 +170,7 @@ function compareUnion(pair: Pair, old: Alternatives, current: Alternatives, comp
       });
     }
   });
+  return matched.pairs;
 }
 
 /**

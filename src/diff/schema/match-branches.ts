@@ -83,7 +83,8 @@ function isNamed(side: Side, { place }: Branch): boolean {
   return referenceName(place) !== null || textOf(objectOf(deref(side, place).value)['title']) !== '';
 }
 
-function referenceName({ value, pointer }: Place): string | null {
+/** The name of a schema that is referred to, or that is named where it stands. */
+export function referenceName({ value, pointer }: Place): string | null {
   const reference = referenceOf(value);
   if (reference !== '') return reference.slice(reference.lastIndexOf('/') + 1);
   return /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1] ?? null;

@@ -1,0 +1,638 @@
+// What stands around schemas: paths, servers, statuses, media types, discriminators, ways of writing, webhooks.
+import { describe, expect, test } from 'vitest';
+import { api, compare, giving, taking, type Json } from './given.ts';
+
+/** From, to, and what is said: verdict and code of each change, as far as they count. */
+type Row = readonly [name: string, before: Json, after: Json, says: readonly string[]];
+
+const ok = { 204: { description: 'Done.' } };
+const info = { title: 'Things', version: '1' };
+const text = { type: 'string' };
+
+function run(rows: readonly Row[]): void {
+  test.each(rows)('%s', (_, before, after, says) => {
+    const { changes } = compare(before, after);
+    const told = changes.map(({ verdict, code }) => `${verdict} ${code}`).filter((one) => !/schema-(?:added|removed)$/.test(one)); // prettier-ignore
+    expect([...new Set(told)].sort(), changes.map(({ message }) => message).join('\n')).toEqual([...says].sort());
+  });
+}
+
+const paths = (all: Record<string, Json>, rest: Json = {}): Json => ({
+  openapi: '3.1.0',
+  info,
+  paths: Object.fromEntries(Object.entries(all).map(([path, more]) => [path, { get: { responses: ok, ...more } }])),
+  ...rest,
+});
+const at = (...urls: (string | Json)[]) => ({ servers: urls.map((url) => (typeof url === 'string' ? { url } : url)) });
+const region = (variable: Json | null, url = 'https://{region}.a.example') =>
+  at({ url, ...(variable && { variables: { region: variable } }) });
+
+describe('URLs', () => {
+  const swagger = (root: Json, own: Json = {}): Json => ({
+    swagger: '2.0',
+    info,
+    paths: { '/a': { get: { responses: ok, ...own } } },
+    ...root,
+  });
+  run([
+    [
+      'a last slash is part of a path',
+      paths({ '/a/': {} }),
+      paths({ '/a': {} }),
+      ['breaking operation-removed', 'safe operation-added'],
+    ],
+    [
+      'so it is where a parameter stands before it',
+      paths({ '/a/{id}': {} }),
+      paths({ '/a/{name}/': {} }),
+      ['breaking operation-removed', 'safe operation-added'],
+    ],
+    [
+      'a base path that moves from the server into the paths changes no URL',
+      paths({ '/a': {}, '/b': {} }, at('https://a.example/v1')),
+      paths({ '/v1/a': {}, '/v1/b': {} }, at('https://a.example')),
+      ['safe operation-path-moved'],
+    ],
+    [
+      'and back',
+      paths({ '/v1/a': {}, '/v1/b': {} }, at('https://a.example')),
+      paths({ '/a': {}, '/b': {} }, at('https://a.example/v1/')),
+      ['safe operation-path-moved'],
+    ],
+    [
+      'a base path that moves while another one is new is not the same URL',
+      paths({ '/a': {} }, at('https://a.example/v1')),
+      paths({ '/v1/a': {} }, at('https://a.example/v1')),
+      ['breaking operation-removed', 'safe operation-added'],
+    ],
+    [
+      'a host and a scheme ignore case, and a usual port says nothing',
+      paths({ '/a': {} }, at('HTTPS://A.example:443/V')),
+      paths({ '/a': {} }, at('https://a.example/V')),
+      [],
+    ],
+    [
+      'a server that is written with a slash at its end',
+      paths({ '/a': {} }, at('https://a.example/v')),
+      paths({ '/a': {} }, at('https://a.example/v/')),
+      ['safe server-written'],
+    ],
+    [
+      'a value of a variable that is gone',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu'] })),
+      ['risky server-removed'],
+    ],
+    [
+      'a value of a variable that is new',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu'] })),
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      ['safe server-added'],
+    ],
+    [
+      'all values of a variable that are others now',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu'] })),
+      paths({ '/a': {} }, region({ default: 'us', enum: ['us'] })),
+      ['breaking servers-replaced'],
+    ],
+    [
+      'another default',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      paths({ '/a': {} }, region({ default: 'us', enum: ['eu', 'us'] })),
+      ['risky server-default-changed'],
+    ],
+    [
+      'another default of a variable with any value',
+      paths({ '/a': {} }, region({ default: 'eu' })),
+      paths({ '/a': {} }, region({ default: 'us' })),
+      ['risky server-default-changed'],
+    ],
+    [
+      'a variable that allows any value now',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      paths({ '/a': {} }, region({ default: 'eu' })),
+      ['safe server-added'],
+    ],
+    [
+      'a variable that allows listed values only',
+      paths({ '/a': {} }, region({ default: 'eu' })),
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      ['risky server-removed'],
+    ],
+    [
+      'a variable that is written out',
+      paths({ '/a': {} }, region({ default: 'eu', enum: ['eu', 'us'] })),
+      paths({ '/a': {} }, at('https://us.a.example', 'https://eu.a.example')),
+      [],
+    ],
+    [
+      'a variable at the path',
+      { ...paths({}), paths: { '/a': { ...region({ default: 'eu', enum: ['eu', 'us'] }), get: { responses: ok } } } },
+      { ...paths({}), paths: { '/a': { ...region({ default: 'eu', enum: ['eu'] }), get: { responses: ok } } } },
+      ['risky server-removed'],
+    ],
+    [
+      'a port of a variable at the operation',
+      paths({ '/a': region({ default: '443', enum: ['443', '8443'] }, 'https://a.example:{region}') }),
+      paths({ '/a': region({ default: '8443', enum: ['8443'] }, 'https://a.example:{region}') }),
+      ['risky server-removed'],
+    ],
+    ['the default of servers, written down', paths({ '/a': {} }), paths({ '/a': {} }, at('/')), []],
+    [
+      'a relative server with its host said',
+      paths({ '/a': {} }, at('/v1')),
+      paths({ '/a': {} }, at('https://a.example/v1')),
+      ['risky server-removed', 'safe server-added'],
+    ],
+    [
+      'schemes of an operation of 2.0',
+      swagger({ host: 'a.example', schemes: ['https', 'http'] }, {}),
+      swagger({ host: 'a.example', schemes: ['https', 'http'] }, { schemes: ['http'] }),
+      ['risky server-removed'],
+    ],
+    [
+      'basePath of 2.0 that moves into the paths',
+      swagger({ host: 'a.example', basePath: '/v1' }),
+      { ...swagger({ host: 'a.example' }), paths: { '/v1/a': { get: { responses: ok } } } },
+      ['safe operation-path-moved'],
+    ],
+  ]);
+});
+
+describe('statuses', () => {
+  const body = (...required: string[]) => ({ content: { 'application/json': { schema: { type: 'object', required } } } }); // prettier-ignore
+  const answer = (...required: string[]) => ({ description: 'So.', ...body(...required) });
+  const of = (responses: Json) => api({ responses });
+  const [ab, a] = [answer('a', 'b'), answer('a')];
+  run([
+    [
+      'a status that default described, with another schema',
+      of({ 200: a, default: ab }),
+      of({ 200: a, 404: a, default: ab }),
+      ['breaking response-property-became-optional', 'safe response-other-status-added'],
+    ],
+    [
+      'a status that a range described, with another schema',
+      of({ 200: a, '4XX': ab, default: a }),
+      of({ 200: a, 404: a, '4XX': ab, default: a }),
+      ['breaking response-property-became-optional', 'safe response-other-status-added'],
+    ],
+    [
+      'a range beside default',
+      of({ 200: a, default: ab }),
+      of({ 200: a, '4XX': a, default: ab }),
+      ['breaking response-property-became-optional', 'safe response-other-status-added'],
+    ],
+    [
+      'with the same schema',
+      of({ 200: a, default: ab }),
+      of({ 200: a, 404: ab, default: ab }),
+      ['safe response-other-status-added'],
+    ],
+    [
+      'a range that becomes one of its statuses',
+      of({ '2XX': a }),
+      of({ 200: a }),
+      ['safe response-status-specialized'],
+    ],
+    [
+      'with another schema',
+      of({ '2XX': ab }),
+      of({ 200: a }),
+      ['breaking response-property-became-optional', 'safe response-status-specialized'],
+    ],
+    ['a status that becomes its range', of({ 200: a }), of({ '2XX': a }), ['risky response-status-generalized']],
+    [
+      'a status that is described by default now, with another schema',
+      of({ 200: a, 404: ab, default: a }),
+      of({ 200: a, default: a }),
+      ['breaking response-property-became-optional', 'safe response-status-generalized'],
+    ],
+    [
+      'a success beside the default of errors',
+      of({ 200: a, default: ab }),
+      of({ 200: a, 201: a, default: ab }),
+      ['risky response-success-status-added'],
+    ],
+    [
+      'a success that was only described by default',
+      of({ default: ab }),
+      of({ 200: a, default: ab }),
+      ['breaking response-property-became-optional', 'safe response-success-status-added'],
+    ],
+    [
+      'default that was the only success',
+      of({ default: a }),
+      of({ 404: a }),
+      ['breaking response-success-status-removed', 'safe response-other-status-added'],
+    ],
+    [
+      'a default that is gone beside statuses',
+      of({ 200: a, default: a }),
+      of({ 200: a, 404: a }),
+      ['safe response-status-specialized'],
+    ],
+  ]);
+});
+
+describe('media types', () => {
+  const of = (content: Record<string, Json>) =>
+    api({
+      responses: {
+        200: {
+          description: 'So.',
+          content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
+        },
+      },
+    });
+  const [object, list] = [{ type: 'object' }, { type: 'array' }];
+  run([
+    [
+      'one that a range described, with another schema',
+      of({ '*/*': object }),
+      of({ '*/*': object, 'application/json': list }),
+      ['breaking response-body-type-changed', 'safe response-body-media-type-described'],
+    ],
+    [
+      'and back',
+      of({ '*/*': object, 'application/json': list }),
+      of({ '*/*': object }),
+      ['breaking response-body-type-changed', 'safe response-body-media-type-undescribed'],
+    ],
+    [
+      'with the same schema',
+      of({ 'application/*': object }),
+      of({ 'application/*': object, 'application/json': object }),
+      ['safe response-body-media-type-described'],
+    ],
+    [
+      'another parameter is another type',
+      of({ 'application/json;v=1': object }),
+      of({ 'application/json;v=2': object }),
+      ['breaking response-body-media-type-removed', 'safe response-body-media-type-added'],
+    ],
+    [
+      'each parameter has its own schema',
+      of({ 'application/json;v=1': object, 'application/json;v=2': list }),
+      of({ 'application/json;v=2': list, 'application/json;v=1': { ...object, minProperties: 1 } }),
+      ['safe response-body-min-properties-set'],
+    ],
+    [
+      'a type with a parameter beside the one without',
+      of({ 'application/json': object }),
+      of({ 'application/json': object, 'application/json; profile="a"': list }),
+      ['breaking response-body-type-changed', 'safe response-body-media-type-described'],
+    ],
+    [
+      'the same parameters in another order, case and quotes',
+      of({ 'Application/JSON; v="1"; charset=utf-8; P=x': object }),
+      of({ 'application/json;p=x;v=1': object }),
+      [],
+    ],
+  ]);
+});
+
+const named = (schemas: Json, version = '3.1.0') => ({ openapi: version, components: { schemas } });
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+describe('discriminators', () => {
+  const pet = (more: Json = {}) => ({
+    type: 'object',
+    required: ['kind'],
+    properties: { kind: text },
+    discriminator: { propertyName: 'kind', ...more },
+  });
+  const child = (required: string[], parent = 'Pet') => ({
+    allOf: [ref(parent), { type: 'object', required, properties: { a: text, b: text } }],
+  });
+  const one = (kind: string) => ({ type: 'object', required: ['kind'], properties: { kind: text, [kind]: text } });
+  const either = (mapping: Json | null, ...names: string[]) => ({
+    oneOf: names.map(ref),
+    discriminator: { propertyName: 'kind', ...(mapping && { mapping }) },
+  });
+  const cat = { mapping: { cat: '#/components/schemas/Cat' } };
+  const two = (root: Json, schemas: Json) => taking(root, named(schemas));
+  const [Cat, Dog] = [one('lives'), one('barks')];
+  run([
+    [
+      'a subtype that only the mapping reaches',
+      taking(ref('Pet'), named({ Pet: pet(cat), Cat: child([]) })),
+      taking(ref('Pet'), named({ Pet: pet(cat), Cat: child(['a']) })),
+      ['breaking request-property-became-required'],
+    ],
+    [
+      'one that only its name reaches, below another one',
+      giving(ref('Pet'), named({ Pet: pet(), Cat: child([]), Lion: child(['a'], 'Cat') })),
+      giving(ref('Pet'), named({ Pet: pet(), Cat: child([]), Lion: child([], 'Cat') })),
+      ['breaking response-property-became-optional'],
+    ],
+    [
+      'one beside the schema that is used is not reached',
+      giving(ref('Cat'), named({ Pet: pet(), Cat: child([]), Dog: child(['a']) })),
+      giving(ref('Cat'), named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      [],
+    ],
+    [
+      'a subtype that is gone',
+      taking(ref('Pet'), named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      taking(ref('Pet'), named({ Pet: pet(), Cat: child([]) })),
+      ['breaking request-schema-discriminator-mapping-removed'],
+    ],
+    [
+      'a subtype that is new in responses',
+      giving(ref('Pet'), named({ Pet: pet(), Cat: child([]) })),
+      giving(ref('Pet'), named({ Pet: pet(), Cat: child([]), Dog: child([]) })),
+      ['breaking response-schema-discriminator-mapping-added'],
+    ],
+    ['a subtype of 2.0', swaggerPet(['a']), swaggerPet(['a', 'b']), ['breaking request-property-became-required']],
+    [
+      'defaultMapping of 3.2',
+      taking(ref('Pet'), named({ Pet: pet({ defaultMapping: 'Cat' }), Cat }, '3.2.0')),
+      taking(
+        ref('Pet'),
+        named({ Pet: pet({ defaultMapping: 'Cat' }), Cat: { ...Cat, required: ['kind', 'lives'] } }, '3.2.0'),
+      ),
+      ['breaking request-property-became-required'],
+    ],
+    [
+      'a schema whose name is the value is renamed',
+      two(either(null, 'Cat', 'Dog'), { Cat, Dog }),
+      two(either(null, 'Feline', 'Dog'), { Feline: Cat, Dog }),
+      ['breaking request-body-discriminator-mapping-removed', 'safe request-body-discriminator-mapping-added'],
+    ],
+    [
+      'a schema with a mapping is renamed',
+      two(either({ cat: ref('Cat').$ref, dog: 'Dog' }, 'Cat', 'Dog'), { Cat, Dog }),
+      two(either({ cat: ref('Feline').$ref, dog: 'Dog' }, 'Feline', 'Dog'), { Feline: Cat, Dog }),
+      [],
+    ],
+    [
+      'what the names mean is written down',
+      two(either(null, 'Cat', 'Dog'), { Cat, Dog }),
+      two(either({ Cat: 'Cat', Dog: ref('Dog').$ref }, 'Cat', 'Dog'), { Cat, Dog }),
+      [],
+    ],
+    [
+      'two values change places',
+      two(either({ a: 'Cat', b: 'Dog' }, 'Cat', 'Dog'), { Cat, Dog }),
+      two(either({ a: 'Dog', b: 'Cat' }, 'Cat', 'Dog'), { Cat, Dog }),
+      ['breaking request-body-discriminator-mapping-changed'],
+    ],
+    [
+      'one more alternative is said once',
+      giving(either(null, 'Cat', 'Lion'), named({ Cat, Lion: one('roars') })),
+      giving(either(null, 'Cat', 'Lion', 'Dog'), named({ Cat, Dog, Lion: one('roars') })),
+      ['breaking response-body-one-of-added'],
+    ],
+  ]);
+
+  function swaggerPet(required: string[]): Json {
+    const definitions = {
+      Pet: { type: 'object', discriminator: 'kind', required: ['kind'], properties: { kind: text } },
+      Cat: { allOf: [{ $ref: '#/definitions/Pet' }, { type: 'object', required, properties: { a: text, b: text } }] },
+    };
+    const parameters = [{ in: 'body', name: 'b', schema: { $ref: '#/definitions/Pet' } }];
+    return { swagger: '2.0', info, paths: { '/a': { post: { parameters, responses: ok } } }, definitions };
+  }
+});
+
+describe('ways of writing', () => {
+  const query = (more: Json) => api({ parameters: [{ in: 'query', name: 'q', ...more }] });
+  const inPath = (more: Json) => ({ ...paths({ '/a/{q}': { parameters: [{ in: 'path', name: 'q', required: true, ...more }] } }) }); // prettier-ignore
+  const header = (more: Json) => api({ responses: { 200: { description: 'So.', headers: { H: more } } } });
+  const list = { type: 'array', items: text };
+  const object = { type: 'object', properties: { a: text } };
+  const parts = (more: Json) => api({ requestBody: { content: { 'multipart/mixed': { schema: list, ...more } } } }, { openapi: '3.2.0' }); // prettier-ignore
+  const old = (more: Json): Json => ({
+    swagger: '2.0',
+    info,
+    paths: { '/a': { get: { parameters: [{ in: 'query', name: 'q', type: 'array', ...more }], responses: ok } } },
+  });
+  const oldHeader = (more: Json): Json => ({
+    swagger: '2.0',
+    info,
+    paths: { '/a': { get: { responses: { 200: { description: 'So.', headers: { H: { type: 'array', items: text, ...more } } } } } } }, // prettier-ignore
+  });
+  const pairs = { type: 'array', items: text };
+  run([
+    [
+      'a parameter with content instead of a schema',
+      query({ schema: object }),
+      query({ content: { 'application/json': { schema: object } } }),
+      ['breaking request-parameter-style-changed'],
+    ],
+    [
+      'and back, with another schema',
+      query({ content: { 'application/json': { schema: object } } }),
+      query({ schema: { ...object, required: ['a'] } }),
+      ['breaking request-parameter-style-changed', 'breaking request-property-became-required'],
+    ],
+    [
+      'a header with content instead of a schema',
+      header({ schema: object }),
+      header({ content: { 'application/json': { schema: object } } }),
+      ['breaking response-header-style-changed'],
+    ],
+    [
+      'explode of a header with an object',
+      header({ schema: object }),
+      header({ schema: object, explode: true }),
+      ['breaking response-header-style-changed'],
+    ],
+    ['explode of a list in a header', header({ schema: list }), header({ schema: list, explode: true }), []],
+    ['explode of a list in a path', inPath({ schema: list }), inPath({ schema: list, explode: true }), []],
+    [
+      'deepObject with what it means anyway',
+      query({ schema: object, style: 'deepObject' }),
+      query({ schema: object, style: 'deepObject', explode: true }),
+      [],
+    ],
+    [
+      'prefixEncoding',
+      parts({ prefixEncoding: [{ contentType: 'text/plain' }] }),
+      parts({ prefixEncoding: [{ contentType: 'text/csv' }] }),
+      ['unknown request-body-prefix-encoding-changed'],
+    ],
+    [
+      'itemEncoding',
+      parts({ itemEncoding: { contentType: 'text/plain' } }),
+      parts({}),
+      ['unknown request-body-item-encoding-changed'],
+    ],
+    [
+      'a header of an encoding behind a reference',
+      parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }),
+      parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }),
+      [],
+    ],
+    [
+      'another header of an encoding behind a reference',
+      { ...parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: text } } } }, // prettier-ignore
+      { ...parts({ encoding: { a: { headers: { H: { $ref: '#/components/headers/H' } } } } }), components: { headers: { H: { schema: list } } } }, // prettier-ignore
+      ['unknown request-body-encoding-changed'],
+    ],
+    [
+      'a nested collectionFormat of 2.0',
+      old({ items: { ...pairs, collectionFormat: 'csv' } }),
+      old({ items: { ...pairs, collectionFormat: 'pipes' } }),
+      ['breaking request-parameter-style-changed'],
+    ],
+    [
+      'the default of a nested collectionFormat',
+      old({ items: pairs }),
+      old({ items: { ...pairs, collectionFormat: 'csv' } }),
+      [],
+    ],
+    [
+      'collectionFormat of a header of 2.0',
+      oldHeader({}),
+      oldHeader({ collectionFormat: 'pipes' }),
+      ['breaking response-header-style-changed'],
+    ],
+    [
+      'references by $self',
+      giving(
+        { $ref: 'https://a.example/api.yaml#/components/schemas/A' },
+        { ...named({ A: text }, '3.2.0'), $self: 'https://a.example/api.yaml' },
+      ),
+      giving(
+        { $ref: 'https://a.example/api.yaml#/components/schemas/A' },
+        { ...named({ A: list }, '3.2.0'), $self: 'https://a.example/api.yaml' },
+      ),
+      ['breaking response-schema-type-changed'],
+    ],
+  ]);
+});
+
+describe('callbacks', () => {
+  const of = (all: Json) => api({ callbacks: all });
+  const call = { post: { responses: ok } };
+  run([
+    [
+      'another expression is another address',
+      of({ done: { '{$request.body#/url}': call } }),
+      of({ done: { '{$request.body#/cb}': call } }),
+      ['breaking callback-expression-changed'],
+    ],
+    [
+      'another name says nothing',
+      of({ done: { '{$request.body#/url}': call } }),
+      of({ finished: { '{$request.body#/url}': call } }),
+      ['docs callback-renamed'],
+    ],
+    ['one that is gone', of({ done: { '{$request.body#/url}': call } }), of({}), ['breaking callback-removed']],
+    ['one that is new', of({}), of({ done: { '{$request.body#/url}': call } }), ['safe callback-added']],
+  ]);
+});
+
+describe('webhooks', () => {
+  const components = { securitySchemes: { a: { type: 'apiKey', in: 'header', name: 'A' }, b: { type: 'http', scheme: 'basic' } } }; // prettier-ignore
+  const of = (more: Json) => ({ ...api(), components, webhooks: { done: { post: { responses: ok, ...more } } } });
+  const sent = (more: Json | null) => of({ parameters: more ? [{ in: 'header', name: 'H', schema: text, ...more }] : [] }); // prettier-ignore
+  const answered = (responses: Json) => of({ responses });
+  const headed = (required: boolean | null) =>
+    answered({ 204: { description: 'So.', ...(required !== null && { headers: { H: { required, schema: text } } }) } });
+  run([
+    [
+      'a header that was always sent is gone',
+      sent({ required: true }),
+      sent(null),
+      ['breaking response-parameter-removed'],
+    ],
+    ['a header that was sent sometimes is gone', sent({}), sent(null), ['risky response-parameter-optional-removed']],
+    ['a header is sent, too', sent(null), sent({}), ['safe response-parameter-added']],
+    ['a header that is always sent', sent(null), sent({ required: true }), ['safe response-parameter-added']],
+    ['no credentials are sent any more', of({ security: [{ a: [] }] }), of({}), ['breaking security-removed']],
+    ['credentials are sent', of({}), of({ security: [{ a: [] }] }), ['safe security-added']],
+    [
+      'others may be sent',
+      of({ security: [{ a: [] }] }),
+      of({ security: [{ a: [] }, { b: [] }] }),
+      ['breaking security-alternative-added'],
+    ],
+    [
+      'others are no longer sent',
+      of({ security: [{ a: [] }, { b: [] }] }),
+      of({ security: [{ a: [] }] }),
+      ['safe security-alternative-removed'],
+    ],
+    [
+      'another answer is taken',
+      answered(ok),
+      answered({ ...ok, 410: { description: 'Gone.' } }),
+      ['safe request-other-status-added'],
+    ],
+    [
+      'another success is taken',
+      answered(ok),
+      answered({ ...ok, 200: { description: 'So.' } }),
+      ['safe request-success-status-added'],
+    ],
+    [
+      'an answer is no longer described',
+      answered({ ...ok, 410: { description: 'Gone.' } }),
+      answered(ok),
+      ['risky request-other-status-removed'],
+    ],
+    [
+      'a success is no longer described',
+      answered({ ...ok, 200: { description: 'So.' } }),
+      answered(ok),
+      ['breaking request-success-status-removed'],
+    ],
+    [
+      'any success was taken, and now one',
+      answered({ '2XX': { description: 'Done.' } }),
+      answered(ok),
+      ['breaking request-status-specialized'],
+    ],
+    ['a header of the answer must be sent', headed(false), headed(true), ['breaking request-header-became-required']],
+    ['a header of the answer need not be sent', headed(true), headed(null), ['safe request-header-removed']],
+    ['a body is sent', of({}), of({ requestBody: { content: { 'text/plain': {} } } }), ['safe response-body-added']],
+    [
+      'no body is sent',
+      of({ requestBody: { content: { 'text/plain': {} } } }),
+      of({}),
+      ['breaking response-body-removed'],
+    ],
+  ]);
+});
+
+describe('from 3.0 to 3.1', () => {
+  const old = (schema: Json, make = giving) => ({ ...make(schema), openapi: '3.0.3' });
+  const bodies = (version: string, content: Json) => api({ requestBody: { content } }, { openapi: version });
+  const specified = 'docs specification-changed';
+  const form = (property: Json) => ({ 'multipart/form-data': { schema: { type: 'object', properties: { f: property } } } }); // prettier-ignore
+  const binary = { ...text, format: 'binary' };
+  run([
+    ['byte', old({ ...text, format: 'byte' }), giving({ ...text, contentEncoding: 'base64' }), [specified]],
+    [
+      'byte, taken',
+      old({ ...text, format: 'byte' }, taking),
+      taking({ ...text, contentEncoding: 'base64' }),
+      [specified],
+    ],
+    ['and back', giving({ ...text, contentEncoding: 'base64' }), old({ ...text, format: 'byte' }), [specified]],
+    ['binary', old(binary), giving({ ...text, contentMediaType: 'application/octet-stream' }), [specified]],
+    [
+      'binary of a form',
+      bodies('3.0.3', form(binary)),
+      bodies('3.1.0', form({ contentMediaType: 'application/octet-stream' })),
+      [specified],
+    ],
+    ['binary of a form without a word', bodies('3.0.3', form(binary)), bodies('3.1.0', form({})), [specified]],
+    [
+      'a binary body',
+      bodies('3.0.3', { 'image/png': { schema: binary } }),
+      bodies('3.1.0', { 'image/png': {} }),
+      [specified],
+    ],
+    [
+      'a body that may be anything in JSON',
+      old({ properties: { a: binary } }),
+      giving({ properties: { a: {} } }),
+      [specified, 'breaking response-property-type-unset', 'breaking response-property-format-unset'],
+    ],
+    ['a text is not bytes', giving({ ...text, format: 'byte' }), giving(text), ['breaking response-body-format-unset']],
+  ]);
+});
