@@ -16,7 +16,7 @@ import { publish } from '../../src/registry/publish.ts';
 import { keepLog } from '../../src/registry/transparency/keep-log.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
-import { openTreeLog } from '../../src/store/tree-log.ts';
+import { openTreeLog } from '../../src/store/tree/tree-log.ts';
 
 const leaves = Number(argv['leaves'] ?? 1_000_000);
 const publishes = Number(argv['publishes'] ?? 200);
@@ -54,7 +54,7 @@ async function measureTree(): Promise<void> {
   const [, filled] = await timed(async () => {
     for (let from = 0; from < leaves; from += atOnce) {
       const some = Array.from({ length: Math.min(atOnce, leaves - from) }, (_, index) => leafOf(from + index));
-      if (!(await tree.append(some, { decidedOn: tree.cursors(), cursors: { acme: from + some.length }, at })))
+      if (!(await tree.append(some, { decidedOn: tree.cursors(), cursors: new Map([['acme', { entry: from + some.length, digest: null }]]), at })))
         throw new Error('Another process wrote.');
     }
   });

@@ -114,7 +114,9 @@ async function simulate(lives: number): Promise<string[]> {
       below(2) ? survivor.update() : Promise.resolve(),
     ];
     await Promise.all(works);
-    for (const log of [dying, survivor]) if (log) observer.note(formatNote((await log.checkpoint()).note));
+    // Who cannot note a head signs none.
+    const seen = await dying?.checkpoint().catch(() => null);
+    for (const head of [seen, await survivor.checkpoint()]) if (head) observer.note(formatNote(head.note));
     if (life % 50 === 0) survivor = await open(another(), { ...bucket });
   }
   const last = await open(another(), { ...bucket });

@@ -1,6 +1,9 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
-import type { Version } from '../model/resource.ts';
+import { nameOf, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import { isRegistryError } from '../model/errors.ts';
+import { formatVerifierKey } from '../model/transparency/note.ts';
+import { decodeLeaf, isLogged, isVersion } from '../model/transparency/leaf.ts';
 import { isDraftRef, type Draft } from '../sites/model/documentation-site.ts';
 import { listAll, type Bucket } from '../store/bucket.ts';
 import { isBeingUpdated } from '../store/format.ts';
@@ -9,10 +12,12 @@ import { entryKey, type SealedEntry } from '../store/log/entry.ts';
 import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
-import { checkTreeLog } from '../store/tree-log.ts';
+import { treeName } from '../store/tree/batch.ts';
+import { checkTree } from '../store/tree/check-tree.ts';
 import { parseWorkKey } from '../store/work.ts';
 import { changesWithCredential } from './maintenance/clean-urls.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
+import { hasPublicLog, logKeys } from './transparency/log-key.ts';
 import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './maintenance/witnesses.ts';
 import type { Registry } from './registry.ts';
 
@@ -62,6 +67,12 @@ export interface Checked {
   heads: Head[];
   /** Logs that the registry names and that have no entries: their first change did not end, or they are lost. */
   empty: string[];
+  /** Public versions that are not in the public log, by name: a server lists them at its next start. */
+  unlogged: string[];
+  /** Versions of the public log that the registry does not know, by name: it was taken back to an earlier state. */
+  unknown: string[];
+  /** The key that the public log announces, if this registry has none, as a verifier key. */
+  lostKey: string | null;
   /** Records of repositories with a password in their URL, and the key of the newest entry that has it. */
   credentials: { record: string; key: string }[];
 }
@@ -84,8 +95,9 @@ export async function fsck(
   await checkObjects(check);
   for await (const manifest of registry.objects.listPacks()) await checkPack(check, manifest);
   const logs = await Array.fromAsync(listLogs(registry.bucket));
-  for (const log of new Set([...logs, ...witnesses.logs()])) await checkOneLog(check, log, witnesses);
-  for await (const { key, detail } of checkTreeLog(registry.bucket)) check.damaged(key, detail);
+  for (const log of new Set([...logs, ...witnesses.logs()]))
+    if (log !== treeName) await checkOneLog(check, log, witnesses);
+  await checkPublicLog(check, witnesses);
   check.checked.empty = check.begun.filter((log) => !logs.includes(log));
   await namePublishedMeanwhile(check);
   check.checked.unnamed = [...check.missing].flatMap(([digest, lost]) =>
@@ -123,6 +135,9 @@ function beginCheck(registry: Registry, progress: (checked: Checked) => void): C
     unnamed: [],
     heads: [],
     empty: [],
+    unlogged: [],
+    unknown: [],
+    lostKey: null,
     credentials: [],
   };
   return {
@@ -206,6 +221,52 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
     const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;
     if (bundle && !(await isStored(registry, bundle, check.sound)))
       damaged(objectKey(bundle), `The file of a site in ${name} is missing or damaged. Send it again.`);
+  }
+}
+
+/** Follows the public log from its first batch, and compares it with the heads that are known, and with what is public. */
+async function checkPublicLog({ registry, checked, progress }: Check, witnesses: Witnesses): Promise<void> {
+  const damaged = (damage: Damage): void => void checked.damages.push(damage);
+  const told = new Map<string, Digest>();
+  const leaf = (bytes: Buffer): void => {
+    const decoded = decodeLeaf(bytes);
+    if (decoded !== null && isVersion(decoded)) told.set(`${decoded.coordinate}@${decoded.label}`, decoded.digest);
+    progress();
+  };
+  const { head, isWhole, position } = await checkTree(registry.bucket, witnesses.of(treeName), { damaged, leaf });
+  if (head === null) return;
+  checked.heads.push(head);
+  const key = hasPublicLog(registry) ? faultOfKey(registry, position.key) : null;
+  if (key === 'lost') checked.lostKey = position.key;
+  else if (key !== null) damaged({ key: '.log-key', detail: key });
+  // What stands behind a damage is not known.
+  if (!isWhole || registry.refs.damages().length > 0) return;
+  for (const { value } of await registry.refs.all<Resource>('resources/')) {
+    for (const { label, manifest, status } of value.versions) {
+      const name = `${nameOf(value)}@${label}`;
+      const digest = told.get(name);
+      told.delete(name);
+      if (!isLogged(value) || status.state === 'withdrawn') continue;
+      if (digest === undefined) checked.unlogged.push(name);
+      else if (digest !== manifest)
+        damaged({ key: resourceRef(value), detail: `Version ${label} is ${manifest}, and the public log says ${digest}.` }); // prettier-ignore
+    }
+    if (value.deletedAt !== null)
+      for (const name of told.keys()) if (name.startsWith(`${nameOf(value)}@`)) told.delete(name);
+  }
+  checked.unknown = [...told.keys()];
+}
+
+/** What is wrong with the key of the public log, which announces that one; `lost`: there is none, as in a backup. */
+function faultOfKey(registry: Registry, announced: string | null): string | null {
+  try {
+    const keys = logKeys(registry, false).map(formatVerifierKey);
+    if (announced === null || keys.includes(announced)) return null;
+    return `The public log announces the key ${announced}, and this is ${keys[0]}. Put the right one back.`;
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return 'lost';
+    if (isRegistryError(error, 'malformed')) return error.message;
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import { Router, type Request } from 'express';
 import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
+import { publicLogDamages } from '../registry/transparency/public-log.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
 import { principalOf } from './authenticate.ts';
 import { isLocal } from './local-request.ts';
@@ -19,6 +20,7 @@ const sharedFor = 1000;
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
  * and while the store is not writable, or a log cannot be read. With a damaged log it answers 200 and counts them: the other organizations are served.
+ * `publicLog` says what of the public log is damaged.
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
   const { bucket, config, monotonic, refs } = registry;
@@ -41,11 +43,15 @@ export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady
       damagedLogs: damages.length,
       logs: damages.filter(({ log }) => mayKnow(request, log, config.proxies)),
     };
+    const publicLog = publicLogDamages(registry);
     // `stele doctor` compares it with `proxies`.
     const forwarded = forwardedFor(request).length;
-    response
-      .set('Cache-Control', 'no-store')
-      .json({ status: 'ready', ...(forwarded > 0 && { forwarded }), ...damaged });
+    response.set('Cache-Control', 'no-store').json({
+      status: 'ready',
+      ...(forwarded > 0 && { forwarded }),
+      ...damaged,
+      ...(publicLog.length > 0 && { publicLog }),
+    });
   });
   router.all(['/healthz', '/readyz'], onlyGet);
   return router;

@@ -65,7 +65,10 @@ export function createTestRegistry(user: UserConfig = {}, ports?: FaultyPorts): 
     monotonic,
     expiryTime: now,
     randomBytes: random,
-    logKey: { read: () => null, make: () => 'the secret of the key of this public log' },
+    logKey: {
+      read: () => 'the secret of the key of this public log',
+      make: () => 'the secret of the key of this public log',
+    },
     log: (level, event, fields = {}) => void logged.push({ level, event, fields }),
     logged,
   };

@@ -24,12 +24,19 @@ export function backupCommand(): Command {
         const into = await openBucket({ kind: 'fs', path: folder });
         return withProgressUnless(json, 'Copying', (say) => backup(registry, into, showCopied(say)));
       });
-      const key = join(dataFolder, '.secret-key');
-      if (!json && isNew && existsSync(key)) {
-        complain(`${key} is not in the backup. It opens the secrets in it, so keep a copy of it elsewhere.`);
-      }
+      if (!json && isNew)
+        for (const { path, use } of ownKeysIn(dataFolder))
+          complain(`${path} is not in the backup. It ${use}, so keep a copy of it elsewhere.`);
       printCopied(folder, copied, json);
     });
+}
+
+/** The keys that a registry made for itself in its data folder, which are in no copy, and what each does. */
+export function ownKeysIn(folder: string): { path: string; use: string }[] {
+  return [
+    { path: join(folder, '.secret-key'), use: 'opens the secrets in the store' },
+    { path: join(folder, '.log-key'), use: 'signs the public log, which cannot go on without it' },
+  ].filter(({ path }) => existsSync(path));
 }
 
 /** Shows the progress of a copy. */

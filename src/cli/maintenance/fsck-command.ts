@@ -49,7 +49,8 @@ export function fsckCommand(): Command {
         if (repair) return checkAndRepair(registry, options, heads);
         return { checked: await checkStore(registry, json, heads), repairs: [] };
       });
-      const { objects, bytes, entries, records, versions, damages, unnamed, empty } = checked;
+      const { objects, bytes, entries, records, versions, damages, unnamed, empty, unlogged, unknown, lostKey } =
+        checked;
       if (json) printJson(repair ? { ...checked, repairs } : checked);
       else {
         printDamages(damages);
@@ -63,12 +64,27 @@ export function fsckCommand(): Command {
           complain(
             `The registry names the log ${log}, which has no entries. Its first change did not end, or the log is lost: compare with a backup.`,
           );
+        printLostKey(lostKey);
+        if (unlogged.length > 0)
+          complain(
+            `Public versions that are not in the public log: ${someOf(unlogged)}. A server lists them when it starts.`,
+          );
+        if (unknown.length > 0)
+          complain(
+            `Versions of the public log that the registry does not have: ${someOf(unknown)}. It was taken back to an earlier state, or they are lost: compare with a backup.`,
+          );
         print(
           `${objects} objects (${bytes} bytes), ${entries} log entries, ${records} records, ${versions} versions: ${damages.length} damaged`,
         );
       }
       if (damages.length > 0) process.exitCode = 1;
     });
+}
+
+/** The first of some names, and how many more there are. */
+function someOf(names: readonly string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return names.slice(0, 5).join(', ') + more;
 }
 
 /** Repairs the store, and prints a line for each thing that is done or left. */
@@ -121,6 +137,14 @@ export function printCredentials(credentials: Checked['credentials']): void {
   for (const { record, key } of credentials)
     complain(
       `${record} has a credential in the URL of a repository, in ${key}. Revoke that credential. Logs are never changed: \`stele migrate\` writes the store without it into another folder.`,
+    );
+}
+
+/** Says that the key of the public log is not there. */
+export function printLostKey(key: Checked['lostKey']): void {
+  if (key !== null)
+    complain(
+      `The key of the public log (${key}) is not here. Copy .log-key into the data folder before a server starts: without it the log cannot go on.`,
     );
 }
 

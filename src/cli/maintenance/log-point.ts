@@ -3,7 +3,7 @@ import type { LogEndPoint } from '../../registry/maintenance/accept-loss.ts';
 
 /** Parses a log and the number of its last entry, such as `@acme:120`; null for another text. */
 export function parseLogEnd(text: string): LogEndPoint | null {
-  const [, log, sequence] = /^(@[a-z0-9-]+|registry):(\d{1,15})$/.exec(text) ?? [];
+  const [, log, sequence] = /^(@[a-z0-9-]+|registry|tree):(\d{1,15})$/.exec(text) ?? [];
   return log === undefined ? null : { log, sequence: Number(sequence) };
 }
 

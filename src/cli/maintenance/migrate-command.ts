@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +6,7 @@ import type { Checked } from '../../registry/fsck.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';
-import { printCopied, showCopied } from './backup-command.ts';
+import { ownKeysIn, printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printCredentials, printDamages } from './fsck-command.ts';
 
 /** `stele migrate FOLDER`: writes the store anew into a folder, and checks it. */
@@ -39,8 +38,7 @@ export function migrateCommand(): Command {
         printCredentials(credentials);
         for (const { log, records } of rewritten)
           complain(`The log ${log} was written anew, without the credentials in ${records.join(', ')}.`);
-        const key = join(dataFolder, '.secret-key');
-        if (existsSync(key)) complain(`Copy ${key} into ${folder}: it opens the secrets in the store.`);
+        for (const { path, use } of ownKeysIn(dataFolder)) complain(`Copy ${path} into ${folder}: it ${use}.`);
         if (isBehind)
           complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
         printCopied(folder, copied, false);

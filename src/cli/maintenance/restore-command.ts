@@ -5,7 +5,7 @@ import { holdsStore, readConfig, withRegistry, type CommonOptions } from '../com
 import { withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';
 import { printCopied, showCopied } from './backup-command.ts';
-import { checkStore, printDamages } from './fsck-command.ts';
+import { checkStore, printDamages, printLostKey } from './fsck-command.ts';
 import { parseLogEnd } from './log-point.ts';
 
 interface RestoreOptions extends CommonOptions {
@@ -39,8 +39,9 @@ export function restoreCommand(): Command {
       const from = await openBucket({ kind: 'fs', path: folder });
       const into = await openBucket(store);
       const copied = await withProgressUnless(json, 'Copying', (say) => restore(from, into, until, showCopied(say)));
-      const { damages } = await withRegistry(command, (registry) => checkStore(registry, json));
+      const { damages, lostKey } = await withRegistry(command, (registry) => checkStore(registry, json));
       if (!json) printDamages(damages);
+      if (!json) printLostKey(lostKey);
       if (damages.length > 0) process.exitCode = 1;
       printCopied(
         store.kind === 'fs' ? store.path : store.bucket,

@@ -21,6 +21,14 @@ interface VersionLeaf {
   at: string;
 }
 
+/** What a public log says so far. */
+export interface Told {
+  /** The state of a version, by its whole name; null: it is not in the log. */
+  stateOf(name: string): Version['status']['state'] | null;
+  /** What `latest` of a resource means; null: nothing. */
+  latestOf(coordinate: string): string | null;
+}
+
 /** A leaf as it is in the log: JSON in canonical form (RFC 8785). */
 export function encodeLeaf(leaf: Leaf): Buffer {
   return Buffer.from(JSON.stringify(leaf, Object.keys(leaf).sort()));
@@ -36,6 +44,11 @@ export function decodeLeaf(bytes: Uint8Array): Leaf | null {
   return leaf as Leaf;
 }
 
+/** Whether a leaf says that there is a version. */
+export function isVersion(leaf: Leaf): leaf is VersionLeaf {
+  return leaf.event === 'published' || leaf.event === 'listed';
+}
+
 /** Whether what happens to a resource is in the public log. */
 export function isLogged({ visibility, deletedAt }: Pick<Resource, 'visibility' | 'deletedAt'>): boolean {
   return visibility === 'public' && deletedAt === null;
@@ -44,7 +57,7 @@ export function isLogged({ visibility, deletedAt }: Pick<Resource, 'visibility' 
 /** The leaves for what changed between two successive values of a resource's record; `before` null: the first. */
 export function leavesBetween(before: Resource | null, after: Resource, at: string): Leaf[] {
   if (!isLogged(after)) return [];
-  if (before !== null && !isLogged(before)) return leavesOfAll(after, at, before);
+  if (before !== null && !isLogged(before)) return leavesOfAll(after, at, { before });
   const coordinate = nameOf(after);
   const same = new Set(before?.versions);
   const leaves = after.versions
@@ -59,21 +72,29 @@ export function leavesBetween(before: Resource | null, after: Resource, at: stri
   return leaves;
 }
 
+const nothing: Told = { stateOf: () => null, latestOf: () => null };
+
 /**
- * The leaves that list a resource as it is. What was withdrawn before it was public is left out.
- * `before`: the resource while it was private; what it did not have is published now.
+ * The leaves that list a resource as it is, without what the log says by now. What was withdrawn before it was public is
+ * left out. `before`: the resource while it was private; what it did not have is published now.
  */
-export function leavesOfAll(resource: Resource, at: string, before: Resource | null = null): Leaf[] {
+export function leavesOfAll(
+  resource: Resource,
+  at: string,
+  { before = null, told = nothing }: { before?: Resource | null; told?: Told } = {},
+): Leaf[] {
   if (!isLogged(resource)) return [];
   const coordinate = nameOf(resource);
-  const leaves = resource.versions
-    .filter(({ status }) => status.state !== 'withdrawn')
-    .flatMap((version) => {
-      const isNew = before !== null && findVersion(before, version.label) === null;
-      const leaf = leafOf(isNew ? 'published' : 'listed', coordinate, version, at);
-      return version.status.state === 'active' ? [leaf] : [leaf, statusLeaf(coordinate, version, at)];
-    });
-  if (resource.latest !== null) leaves.push({ event: 'latest', coordinate, label: resource.latest, at });
+  const leaves = resource.versions.flatMap((version): Leaf[] => {
+    const { state } = version.status;
+    const known = told.stateOf(`${coordinate}@${version.label}`);
+    if (known === state || (known === null && state === 'withdrawn')) return [];
+    const isNew = before !== null && findVersion(before, version.label) === null;
+    const listed = known === null ? [leafOf(isNew ? 'published' : 'listed', coordinate, version, at)] : [];
+    return known === null && state === 'active' ? listed : [...listed, statusLeaf(coordinate, version, at)];
+  });
+  const { latest } = resource;
+  if (latest !== told.latestOf(coordinate)) leaves.push({ event: 'latest', coordinate, label: latest, at });
   return leaves;
 }
 

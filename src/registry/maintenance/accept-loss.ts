@@ -4,6 +4,8 @@ import { listAll, type Bucket } from '../../store/bucket.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
 import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
 import { newestSequence } from '../../store/log/open-state.ts';
+import { treeName } from '../../store/tree/batch.ts';
+import { cutTree } from '../../store/tree/check-tree.ts';
 import type { Author, Registry } from '../registry.ts';
 import type { Repaired } from './give-up.ts';
 import { headsIn } from './witnesses.ts';
@@ -27,18 +29,20 @@ export async function acceptLoss(
   { author, report }: { author: Author; report: (repaired: Repaired) => void },
 ): Promise<void> {
   const { bucket, refs } = registry;
-  const newest = await newestSequence(bucket, log);
+  const tree = log === treeName ? await cutTree(bucket, sequence) : null;
+  const newest = tree === null ? await newestSequence(bucket, log) : tree.sequence;
   if (newest !== sequence)
     throw new RegistryError(
       'conflict',
       `The log ${log} ends with entry ${newest}: use --accept-loss ${log}:${newest}.`,
     );
   const isKept = async (head: Head): Promise<boolean> => {
+    if (tree !== null) return head.sequence < newest || head.digest === tree.digest;
     const key = entryKey(log, head.sequence);
     const bytes = await bucket.get(key);
     return bytes !== null && entryIn(bytes, head.sequence, key)?.digest === head.digest;
   };
-  let until = 0;
+  let until = tree?.until ?? 0;
   let answers = 0;
   const forget = async (key: string, head: number): Promise<void> => {
     until = Math.max(until, head);
@@ -60,13 +64,20 @@ export async function acceptLoss(
   }
   if (until === 0)
     throw new RegistryError('conflict', `Nothing tells that the log ${log} lost entries after ${sequence}.`);
-  const lost = `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`;
-  await refs.update<object>(`logs/${log}`, (current) => ({
+  const lost =
+    tree === null
+      ? `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`
+      : `leaves ${Math.min(sequence + 1, until)} to ${until} of the public log`;
+  await refs.update<object>(tree === null ? `logs/${log}` : 'public-log/loss', (current) => ({
     value: { ...current?.value, lost: { after: sequence, until } },
     change: { ...author, action: `accept the loss of ${lost}` },
   }));
   const about =
-    answers === 0 ? '' : ` ${answers} answers to requests were in them: repeated, these are performed again.`;
+    tree !== null
+      ? ' Consumers who saw them will refuse what this log says from now on: tell them.'
+      : answers === 0
+        ? ''
+        : ` ${answers} answers to requests were in them: repeated, these are performed again.`;
   report({ outcome: 'given up', what: log, detail: `The ${lost} are lost for good.${about}` });
 }
 

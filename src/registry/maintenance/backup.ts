@@ -5,6 +5,7 @@ import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.
 import { entryKey } from '../../store/log/entry.ts';
 import { headKey, listHeadKeys, parseHeadKey } from '../../store/log/heads.ts';
 import { hasFormat, isAlmostFinished, isBeingUpdated } from '../../store/format.ts';
+import { treeFolder, treeName } from '../../store/tree/batch.ts';
 import { notePurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
 
@@ -40,9 +41,10 @@ function lostEntries({ heads, damages }: Copied, told: readonly ReturnType<typeo
   ].flatMap(([log, all]) => {
     const head = all.reduce((one, other) => (other.sequence > one.sequence ? other : one));
     const newest = heads.find((each) => each.log === log)?.sequence ?? 0;
-    if (head.sequence <= newest || damages.some(({ key }) => key.startsWith(`log/${log}/`))) return [];
+    const folder = log === treeName ? treeFolder : `log/${log}/`;
+    if (head.sequence <= newest || damages.some(({ key }) => key.startsWith(folder))) return [];
     const detail = `The log lost its entries after ${newest}: ${headKey(head)} tells of entry ${head.sequence}.`;
-    return [{ key: entryKey(log, newest + 1), detail }];
+    return [{ key: log === treeName ? treeFolder : entryKey(log, newest + 1), detail }];
   });
 }
 

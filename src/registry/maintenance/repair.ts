@@ -6,6 +6,8 @@ import { newestSequence } from '../../store/log/open-state.ts';
 import { repairLog } from '../../store/log/repair-log.ts';
 import { digestInKey, objectKey, packKey } from '../../store/objects.ts';
 import { decodePack, isWholePack } from '../../store/pack.ts';
+import { treeFolder } from '../../store/tree/batch.ts';
+import { repairTree } from '../../store/tree/check-tree.ts';
 import { quarantineKey } from '../../store/quarantine.ts';
 import { parseWorkKey } from '../../store/work.ts';
 import type { Checked, LostComparison, LostVersion } from '../fsck.ts';
@@ -63,6 +65,10 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
       report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
     );
   }
+  if (damages.some(({ key }) => key.startsWith(treeFolder)))
+    await repairTree(bucket, from, (what, isRepaired, detail) =>
+      report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
+    );
   const lost: string[] = [];
   const lostComparisons = new Map<string, LostComparison[]>();
   for (const { key, comparison } of damages) {

@@ -1,4 +1,4 @@
-import { isDigest } from '../../model/digest.ts';
+import { isDigest, type Digest } from '../../model/digest.ts';
 import type { SealedEntry } from '../../store/log/entry.ts';
 import { headIn, parseHeadKey, type Head } from '../../store/log/heads.ts';
 
@@ -27,6 +27,8 @@ export interface Witnesses {
   /** `where`: what tells of it, for messages. */
   add(head: Head, where: string): void;
   logs(): Iterable<string>;
+  /** All heads of a log. */
+  of(log: string): (Pick<Head, 'sequence' | 'digest'> & { where: string })[];
   /** The record that has another digest for this entry; null if there is none. */
   against(log: string, entry: Pick<SealedEntry, 'sequence' | 'digest'>): string | null;
   /** The newest recorded entry, if it is after this one. */
@@ -34,13 +36,14 @@ export interface Witnesses {
 }
 
 export function createWitnesses(): Witnesses {
-  const byLog = new Map<string, Map<number, { digest: string; where: string }>>();
+  const byLog = new Map<string, Map<number, { digest: Digest; where: string }>>();
   return {
     add({ log, sequence, digest }, where) {
-      const heads = byLog.get(log) ?? new Map<number, { digest: string; where: string }>();
+      const heads = byLog.get(log) ?? new Map<number, { digest: Digest; where: string }>();
       byLog.set(log, heads.set(sequence, { digest, where }));
     },
     logs: () => byLog.keys(),
+    of: (log) => Array.from(byLog.get(log) ?? [], ([sequence, head]) => ({ sequence, ...head })),
     against(log, { sequence, digest }) {
       const head = byLog.get(log)?.get(sequence);
       return head === undefined || head.digest === digest ? null : head.where;

@@ -1,10 +1,13 @@
 import { isRegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { encodeLeaf, isLogged, leavesBetween, leavesOfAll, type Leaf } from '../../model/transparency/leaf.ts';
+import { entryIn, entryKey } from '../../store/log/entry.ts';
 import type { LoggedChange } from '../../store/log/trail.ts';
-import type { TreeLog } from '../../store/tree-log.ts';
+import type { Cursor } from '../../store/tree/batch.ts';
+import type { TreeLog } from '../../store/tree/tree-log.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import type { Registry } from '../registry.ts';
+import type { LogView } from './log-view.ts';
 
 /** Changes and records that are read before what they lead to is appended. */
 const atOnce = 1000;
@@ -12,46 +15,79 @@ const atOnce = 1000;
 interface AppendOptions {
   /** The keys that sign the log, as verifier keys, the present one first. */
   keys: readonly [string, ...string[]];
-  /** By organization: how far this process has read beyond what the tree says, where nothing was public. */
+  /** Whether to announce the present key, if the log announces one from before. */
+  announces: boolean;
+  /** What the log says. */
+  view: LogView;
+  /** By organization: how far this process has read its log, and found it to be the one that the tree tells of. */
   read: Map<string, number>;
   /** Whose changes are looked for. Null: all organizations'. */
   organizations: readonly string[] | null;
+  /** Whether all that is public is compared with what the log says, and not only what changed since. */
+  compares: boolean;
 }
 
 /**
  * Appends what became public since the log was last written. Each organization's log is read from where
- * the tree left it, so that nothing is missed, and what is there before the first leaf is listed as it is.
- * Another process may do the same: who was slower reads on and decides again. What a crash left half done is
- * appended twice, which says nothing wrong. An organization whose log is damaged keeps no other back.
+ * the tree left it. Where that is not known, or the log is another one since a restore, what is public is compared with what
+ * the public log says, and what is missing is listed. Another process may do the same: who was slower reads on and decides
+ * again. What a crash left half done is appended twice, which says nothing wrong. An organization whose log is damaged
+ * keeps no other back.
  */
-export async function appendLeaves(
-  registry: Registry,
-  tree: TreeLog,
-  { keys, read, organizations }: AppendOptions,
-): Promise<void> {
+export async function appendLeaves(registry: Registry, tree: TreeLog, options: AppendOptions): Promise<void> {
+  const { keys, announces, organizations } = options;
   await tree.refresh();
-  while (tree.isNew()) if (!(await begin(registry, tree, keys[0]))) await tree.refresh();
-  while (isReplaced(tree.key(), keys)) {
+  while (tree.isNew()) if (!(await begin(registry, tree, options))) await tree.refresh();
+  while (announces && isReplaced(tree.key(), keys)) {
     const [at, decidedOn] = [registry.now().toISOString(), tree.cursors()];
     const leaf = encodeLeaf({ event: 'key', key: keys[0], at });
-    if (!(await tree.append([leaf], { decidedOn, cursors: {}, at, key: keys[0] }))) await tree.refresh();
+    if (!(await tree.append([leaf], { decidedOn, cursors: new Map(), at, key: keys[0] }))) await tree.refresh();
   }
-  for (const org of organizations ?? (await listOrganizations(registry))) {
-    for (;;) {
-      const decidedOn = tree.cursors();
-      const written = decidedOn[org] ?? 0;
-      const cursor = written < 0 ? written : Math.max(written, read.get(org) ?? 0);
-      const found = await readOrSkip(registry, org, cursor);
-      if (found === null) break;
-      const { leaves, entry } = found;
+  for (const org of organizations ?? (await listOrganizations(registry)))
+    while (!(await appendOf(registry, tree, org, options))) await tree.refresh();
+}
+
+/** Appends what became public of an organization. Resolves to false if another process wrote to the log meanwhile. */
+async function appendOf(registry: Registry, tree: TreeLog, org: string, options: AppendOptions): Promise<boolean> {
+  const { view, read } = options;
+  for (let { compares } = options; ; compares = false) {
+    const decidedOn = tree.cursors();
+    const written = decidedOn.get(org) ?? { entry: 0, digest: null };
+    const known = read.get(org) ?? -1;
+    const from = written.entry < 0 ? -1 : Math.max(written.entry, known);
+    const goesOn = await orSkip(registry, org, () => continues(registry, org, from > known ? written : null, from));
+    if (goesOn === null) return true;
+    const isAnew = compares || !goesOn;
+    if (isAnew) await view.refresh();
+    const found = await orSkip(registry, org, () =>
+      isAnew ? readAll(registry, org, view) : readChanges(registry, org, from),
+    );
+    if (found === null) return true;
+    const { leaves, entry } = found;
+    // How far a log without public changes was read is written only now and then: it costs a key.
+    if (leaves.length === 0 && goesOn && entry - written.entry < atOnce) {
       read.set(org, entry);
-      // How far a log without public changes was read is written only now and then: it costs a key.
-      if (leaves.length === 0 && cursor >= 0 && entry - written < atOnce) break;
-      const at = registry.now().toISOString();
-      if (await tree.append(leaves.map(encodeLeaf), { decidedOn, cursors: { [org]: entry }, at })) continue;
-      read.delete(org);
-      await tree.refresh();
+      if (!isAnew) return true;
+      continue;
     }
+    const at = registry.now().toISOString();
+    const cursors = new Map([[org, { entry, digest: await digestOfEntry(registry, org, entry) }]]);
+    if (!(await tree.append(leaves.map(encodeLeaf), { decidedOn, cursors, at }))) {
+      read.delete(org);
+      return false;
+    }
+    read.set(org, entry);
+  }
+}
+
+/** Reads the log of an organization; null: it is damaged, which is logged. */
+async function orSkip<T>(registry: Registry, org: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    registry.log('error', 'organization left out of the public log', { org, error: error.message });
+    return null;
   }
 }
 
@@ -63,24 +99,15 @@ function isReplaced(announced: string | null, [present, ...before]: readonly str
   return announced !== present && (announced === null || before.includes(announced));
 }
 
-/** What to append of an organization, whose log was read so far (-1: not begun). Null if the log is damaged. */
-async function readOrSkip(registry: Registry, org: string, cursor: number): Promise<Read | null> {
-  try {
-    return cursor < 0 ? await readAll(registry, org) : await readChanges(registry, org, cursor);
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    registry.log('error', 'organization left out of the public log', { org, error: error.message });
-    return null;
-  }
-}
-
 /** Begins the log with its key. Resolves to false if another process did. */
-async function begin(registry: Registry, tree: TreeLog, key: string): Promise<boolean> {
+async function begin(registry: Registry, tree: TreeLog, { keys: [key], view }: AppendOptions): Promise<boolean> {
   const decidedOn = tree.cursors();
-  const cursors: Record<string, number> = {};
+  const cursors = new Map<string, Cursor>();
   for (const org of await listOrganizations(registry)) {
-    const found = await readOrSkip(registry, org, -1);
-    cursors[org] = found?.leaves.length === 0 ? found.entry : -1;
+    const found = await orSkip(registry, org, () => readAll(registry, org, view));
+    const isBegun = found?.leaves.length === 0;
+    const entry = isBegun ? found.entry : -1;
+    cursors.set(org, { entry, digest: await digestOfEntry(registry, org, entry) });
   }
   const at = registry.now().toISOString();
   return tree.append([encodeLeaf({ event: 'key', key, at })], { decidedOn, cursors, at, key });
@@ -92,21 +119,20 @@ interface Read {
   entry: number;
 }
 
-/** What an organization has published before. */
-async function readAll(registry: Registry, org: string): Promise<Read> {
+/** What an organization has published, and the log does not say. */
+async function readAll(registry: Registry, org: string, view: LogView): Promise<Read> {
   const at = registry.now().toISOString();
   for (;;) {
     const entry = await registry.refs.follow([`@${org}`]);
     const resources = await registry.refs.all<Resource>(`resources/${org}/`);
     // Nothing came in between, so that nothing is in the log twice.
     if ((await registry.refs.follow([`@${org}`])) === entry)
-      return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at)), entry };
+      return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at, { told: view })), entry };
   }
 }
 
 /** What changed after an entry. */
 async function readChanges(registry: Registry, org: string, after: number): Promise<Read> {
-  if (await isTakenBack(registry, org, after)) return readAll(registry, org);
   const changes: LoggedChange[] = [];
   let entry = after;
   for await (const change of registry.refs.changesSince(org, after)) {
@@ -122,12 +148,26 @@ async function readChanges(registry: Registry, org: string, after: number): Prom
   return { leaves, entry };
 }
 
-/** Whether the store was taken back to a state before an entry that was read. */
-async function isTakenBack({ refs }: Registry, org: string, entry: number): Promise<boolean> {
-  if ((await refs.follow([`@${org}`])) >= entry) return false;
-  // Another process may have read entries that this one does not know yet.
-  await refs.refresh(`resources/${org}/`);
-  return (await refs.follow([`@${org}`])) < entry;
+/**
+ * Whether an organization's log goes on from where it was read. `written`: what the tree says of that place, which this
+ * process has not read itself. A store that was taken back to an earlier state has another entry there, or none.
+ */
+async function continues(registry: Registry, org: string, written: Cursor | null, entry: number): Promise<boolean> {
+  const { refs } = registry;
+  if (entry < 0) return false;
+  if ((await refs.follow([`@${org}`])) < entry) {
+    // Another process may have read entries that this one does not know yet.
+    await refs.refresh(`resources/${org}/`);
+    if ((await refs.follow([`@${org}`])) < entry) return false;
+  }
+  const isKnown = written === null || written.digest === null;
+  return isKnown || written.digest === (await digestOfEntry(registry, org, entry));
+}
+
+async function digestOfEntry({ bucket }: Registry, org: string, entry: number): Promise<Cursor['digest']> {
+  const key = entryKey(`@${org}`, entry);
+  const bytes = entry < 1 ? null : await bucket.get(key);
+  return bytes && (entryIn(bytes, entry, key)?.digest ?? null);
 }
 
 /** Reads the values of a record before and after some of its changes. */

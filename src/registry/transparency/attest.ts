@@ -2,7 +2,7 @@ import { bundleOf, provenanceStatement, signStatement, type Envelope } from '../
 import { encodeJson } from '../../model/json.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../read.ts';
 import type { Registry } from '../registry.ts';
-import { logKeys } from './log-key.ts';
+import { publicLogOf } from './public-log.ts';
 
 /**
  * The signed statement of how a version was made: as an envelope, and the bytes of its bundle. The key that signs the public
@@ -12,7 +12,7 @@ export async function attest(
   registry: Registry,
   granted: GrantedVersion,
 ): Promise<{ envelope: Envelope; bundle: Uint8Array } | null> {
-  const [key] = logKeys(registry) ?? [];
+  const key = (await publicLogOf(registry))?.signer();
   if (key === undefined) return null;
   const { resource, version } = granted;
   const [config, manifest] = await Promise.all([readConfig(registry, granted), readManifest(registry, granted)]);

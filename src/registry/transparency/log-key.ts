@@ -1,6 +1,7 @@
 import { readSecret } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { signingKey, type SigningKey } from '../../model/transparency/note.ts';
+import { corrupt } from '../../store/generations.ts';
 import { deriveKey } from '../cipher.ts';
 import type { Registry } from '../registry.ts';
 
@@ -20,18 +21,18 @@ export function hasPublicLog(registry: Pick<Registry, 'config' | 'logKey'>): boo
 }
 
 /**
- * The keys that sign the public log, the present one first: `publicLog.key`, or the data folder's own, which is made when
- * it is first needed. A secret has a line for each: what follows the first are keys from before, which go on signing so
- * that who knows only them believes the log's word for the present one. Null for a registry without an address, and for
- * one in a bucket without `publicLog.key`: its nodes would each have another. Throws `malformed` for a key that is too short.
+ * The keys that sign the public log of a registry that has one, the present one first: `publicLog.key`, or the data folder's
+ * own, which is made for a log that `isNew`. A secret has a line for each: what follows the first are keys from before, which
+ * go on signing so that who knows only them believes the log's word for the present one. Throws `malformed` for a key that
+ * is too short, and `corrupt` where the log has begun and its key is lost.
  */
-export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>): [SigningKey, ...SigningKey[]] | null {
-  const origin = logOrigin(registry);
-  const { store, publicLog } = registry.config;
-  if (origin === null) return null;
-  const own = publicLog.key !== null || store.kind !== 'fs' ? null : (registry.logKey?.make() ?? null);
-  const text = publicLog.key === null ? own : readSecret(publicLog.key);
-  if (text === null) return null;
+export function logKeys(registry: Pick<Registry, 'config' | 'logKey'>, isNew: boolean): [SigningKey, ...SigningKey[]] {
+  const origin = logOrigin(registry)!;
+  const { key } = registry.config.publicLog;
+  const own = () => (isNew ? registry.logKey!.make() : registry.logKey!.read());
+  const text = key === null ? own() : readSecret(key);
+  if (text === null)
+    throw corrupt('The key of the public log is lost. Restore the file `.log-key` of the data folder.');
   const [first, ...before] = text
     .split('\n')
     .map((line) => line.trim())

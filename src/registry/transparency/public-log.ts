@@ -1,14 +1,16 @@
-import { decodeBundle, tileWidth, type TileName } from '../../model/transparency/tiles.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import type { TileName } from '../../model/transparency/tiles.ts';
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
-import { decodeLeaf, type Leaf } from '../../model/transparency/leaf.ts';
 import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
 import { proveInclusion, rootOf } from '../../model/transparency/tree.ts';
-import { openTreeLog, type TreeLog } from '../../store/tree-log.ts';
+import { corrupt } from '../../store/generations.ts';
+import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
 import type { Registry } from '../registry.ts';
 import { askWitnesses } from './ask-witnesses.ts';
-import { logKeys } from './log-key.ts';
 import { appendLeaves } from './append-leaves.ts';
+import { hasPublicLog, logKeys } from './log-key.ts';
+import { createLogView } from './log-view.ts';
 
 /**
  * The public log of a registry: every public fact is a leaf, and whoever saw a checkpoint notices when
@@ -21,17 +23,19 @@ export interface PublicLog {
   key: string;
   /** The same in PEM. */
   pem: string;
+  /** The key. Throws `corrupt` if it is not the one that the log announces. */
+  signer(): SigningKey;
   /**
    * Brings into the log what is public by now, of these organizations or of all. One run at a time: who asks during
-   * one gets the next.
+   * one gets the next. `compares`: all that is public, and not only what changed since.
    */
-  update(organizations?: readonly string[]): Promise<void>;
+  update(organizations?: readonly string[], options?: { compares?: boolean }): Promise<void>;
   /** The signed head, at most a second old. */
   checkpoint(): Promise<Checkpoint>;
   /** The bytes of a tile or bundle. Null if the log has none of this width. */
   tile(name: TileName): Promise<Uint8Array | null>;
-  /** Proves that a version is in the log, by its name and label. Null if it is not. */
-  prove(coordinate: string, label: string): Promise<LogProof | null>;
+  /** Proves that a version is in the log, by its name and label. Null if it is not. `at`: a checkpoint; default: the newest. */
+  prove(coordinate: string, label: string, at?: Checkpoint): Promise<LogProof | null>;
   /** Proves that the present key is announced in the log. Null before it is. */
   proveKey(): Promise<LogProof | null>;
 }
@@ -39,29 +43,62 @@ export interface PublicLog {
 /** Milliseconds for which the log that was read counts as the newest. */
 const maxAge = 1000;
 
-/** By bucket: a view of a registry has the log of the registry. */
-const logs = new WeakMap<Registry['bucket'], Promise<PublicLog | null>>();
-
-/** Opens the public log of a registry. Null for a registry that has none (`logKeys`). */
-export function publicLogOf(registry: Registry): Promise<PublicLog | null> {
-  const opened = logs.get(registry.bucket) ?? open(registry);
-  logs.set(registry.bucket, opened);
-  opened.catch(() => logs.delete(registry.bucket));
-  return opened;
+/** A log that was opened, or that could not be. */
+interface Opened {
+  log: Promise<PublicLog | null>;
+  /** When opening failed (monotonic); null: it did not. */
+  failedAt: number | null;
+  /** What is damaged, by where that was noticed. */
+  damages: Map<string, string>;
 }
 
-async function open(registry: Registry): Promise<PublicLog | null> {
-  const keys = logKeys(registry);
-  if (keys === null) return null;
-  const key = formatVerifierKey(keys[0]);
+/** By bucket: a view of a registry has the log of the registry. */
+const logs = new WeakMap<Registry['bucket'], Opened>();
+
+/** Opens the public log of a registry. Null for a registry that has none. One that could not be opened is tried again a second later. */
+export function publicLogOf(registry: Registry): Promise<PublicLog | null> {
+  const before = logs.get(registry.bucket);
+  if (before && (before.failedAt === null || registry.monotonic() - before.failedAt < maxAge)) return before.log;
+  const damages = new Map<string, string>();
+  const opened: Opened = { log: watch(damages, 'log', () => open(registry, damages)), failedAt: null, damages };
+  logs.set(registry.bucket, opened);
+  opened.log.catch(() => {
+    opened.failedAt = registry.monotonic();
+  });
+  return opened.log;
+}
+
+/** What is known to be damaged of the public log of a registry, for the operator. */
+export function publicLogDamages({ bucket }: Pick<Registry, 'bucket'>): string[] {
+  return [...(logs.get(bucket)?.damages.values() ?? [])];
+}
+
+/** Notes whether the work finds the log damaged. */
+async function watch<T>(damages: Map<string, string>, where: string, work: () => Promise<T>): Promise<T> {
+  try {
+    const done = await work();
+    damages.delete(where);
+    return done;
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) damages.set(where, (error.cause as Error).message);
+    throw error;
+  }
+}
+
+async function open(registry: Registry, damages: Map<string, string>): Promise<PublicLog | null> {
+  if (!hasPublicLog(registry)) return null;
   const tree = await openTreeLog(registry.bucket);
-  await tree.refresh();
-  const index = createLeafIndex(tree);
+  const keys = logKeys(registry, tree.isNew());
+  const vkeys = keys.map(formatVerifierKey) as [string, ...string[]];
+  const [key] = vkeys;
+  const view = createLogView(tree);
   let refreshedAt = registry.monotonic();
   const read = new Map<string, number>();
   let running: Promise<void> | null = null;
   /** What is asked for while an update runs: one more, for all who ask. */
-  let waiting: { all: boolean; organizations: Set<string>; done: Promise<void> } | null = null;
+  let waiting: { all: boolean; compares: boolean; organizations: Set<string>; done: Promise<void> } | null = null;
+  /** Once in a process: nodes that get a new key one after the other would announce theirs by turns. */
+  let announces = true;
   const hasWitnesses = registry.config.publicLog.witnesses.length > 0;
   let head: { size: number; lines: string; checkpoint: Promise<Checkpoint> } | null = null;
 
@@ -75,36 +112,49 @@ async function open(registry: Registry): Promise<PublicLog | null> {
 
   function headOf(size: number, lines: string): Promise<Checkpoint> {
     if (head?.size !== size || head.lines !== lines)
-      head = { size, lines, checkpoint: signHead(keys!, tree, size, lines) };
+      head = { size, lines, checkpoint: signHead(keys, tree, size, lines) };
     return head.checkpoint;
+  }
+
+  /** The key that signs. Rejects with `corrupt` if the log announces one that this process does not have. */
+  function signer(): SigningKey {
+    const announced = tree.key();
+    if (announced !== null && !vkeys.includes(announced))
+      throw corrupt(`The public log has the key ${announced}, and this server has ${key}. Restore \`.log-key\`, or \`publicLog.key\`.`); // prettier-ignore
+    return keys[0];
   }
 
   /** With witnesses, the newest head that they were asked for: one that they did not see is of no use to who wants them. */
   async function checkpoint(): Promise<Checkpoint> {
     await refresh();
+    signer();
+    const size = await tree.noteHead();
     const asked = hasWitnesses ? await tree.cosigned() : null;
-    if (asked === null || asked.size > tree.size()) return headOf(tree.size(), '');
+    if (asked === null) return headOf(size, '');
+    if (asked.size > size) throw corrupt(`The public log lost its leaves after ${size}: ${asked.size} were cosigned.`);
     return headOf(asked.size, asked.lines);
   }
 
-  async function prove(name: string): Promise<LogProof | null> {
-    const signed = await checkpoint();
-    const found = await index.find(name);
+  async function prove(name: string, at?: Checkpoint): Promise<LogProof | null> {
+    const signed = at ?? (await checkpoint());
+    const found = await view.find(name);
     if (found === null || found.index >= signed.size) return null;
     const hashes = await proveInclusion(tree.nodes(signed.size), found.index, signed.size);
     return { index: found.index, hashes, checkpoint: signed, extra: found.leaf };
   }
 
-  async function update(organizations: readonly string[] | null): Promise<void> {
-    await appendLeaves(registry, tree, { keys: [key, ...keys!.slice(1).map(formatVerifierKey)], read, organizations });
-    const size = tree.size();
-    if (!hasWitnesses || size === 0 || (await tree.cosigned())?.size === size) return;
-    const signed = await signHead(keys!, tree, size, '');
+  async function update(organizations: readonly string[] | null, compares: boolean): Promise<void> {
+    await appendLeaves(registry, tree, { keys: vkeys, announces, view, read, organizations, compares });
+    announces = false;
+    signer();
+    const size = await tree.noteHead();
+    if (!hasWitnesses || (await tree.cosigned())?.size === size) return;
+    const signed = await signHead(keys, tree, size, '');
     await tree.putCosignatures(size, await askWitnesses(registry, signed, tree.nodes(size)));
   }
 
-  function run(organizations: readonly string[] | null): Promise<void> {
-    const done = update(organizations).finally(() => {
+  function run(organizations: readonly string[] | null, compares = false): Promise<void> {
+    const done = watch(damages, 'log', () => update(organizations, compares)).finally(() => {
       running = null;
     });
     running = done;
@@ -115,26 +165,28 @@ async function open(registry: Registry): Promise<PublicLog | null> {
     origin: keys[0].name,
     key,
     pem: formatPem(keys[0]),
-    update(organizations) {
-      if (running === null && waiting === null) return run(organizations ?? null);
+    signer,
+    update(organizations, { compares = false } = {}) {
+      if (running === null && waiting === null) return run(organizations ?? null, compares);
       if (waiting === null) {
-        const asked = { all: false, organizations: new Set<string>(), done: Promise.resolve() };
+        const asked = { all: false, compares: false, organizations: new Set<string>(), done: Promise.resolve() };
         asked.done = running!
           .catch(() => undefined)
           .then(() => {
             waiting = null;
-            return run(asked.all ? null : [...asked.organizations]);
+            return run(asked.all ? null : [...asked.organizations], asked.compares);
           });
         waiting = asked;
       }
+      waiting.compares ||= compares;
       if (organizations === undefined) waiting.all = true;
       else for (const each of organizations) waiting.organizations.add(each);
       return waiting.done;
     },
-    checkpoint,
-    tile: (name) => tree.tile(name),
-    prove: (coordinate, label) => prove(`${coordinate}@${label}`),
-    proveKey: () => prove(key),
+    checkpoint: () => watch(damages, 'log', checkpoint),
+    tile: (name) => watch(damages, `${name.level}/${name.index}`, () => tree.tile(name)),
+    prove: (coordinate, label, at) => watch(damages, 'proof', () => prove(`${coordinate}@${label}`, at)),
+    proveKey: () => watch(damages, 'proof', () => prove(key)),
   };
 }
 
@@ -153,47 +205,4 @@ async function signHead(
   const text = checkpointText(origin, { size, root });
   const signatures = [...keys.map((key) => signText(key, text)), ...(parseSignatures(lines) ?? [])];
   return { origin, size, root, note: { text, signatures } };
-}
-
-/**
- * Where the leaf of each version is, by its whole name, and that of each key. Read out of the log when it is first asked
- * for, and kept up to date.
- */
-function createLeafIndex(tree: TreeLog): { find(name: string): Promise<{ index: number; leaf: Buffer } | null> } {
-  const places = new Map<string, number>();
-  let read = 0;
-  let reading: Promise<void> = Promise.resolve();
-
-  async function readOn(): Promise<void> {
-    while (read < tree.size()) {
-      const leaves = await leavesAt(tree, read);
-      for (const [at, leaf] of leaves.entries()) {
-        const name = nameOfLeaf(decodeLeaf(leaf));
-        if (name !== null) places.set(name, read + at);
-      }
-      read += leaves.length;
-    }
-  }
-
-  return {
-    async find(name) {
-      reading = reading.catch(() => undefined).then(readOn);
-      await reading;
-      const index = places.get(name);
-      return index === undefined ? null : { index, leaf: (await leavesAt(tree, index))[0]! };
-    },
-  };
-}
-
-function nameOfLeaf(leaf: Leaf | null): string | null {
-  if (leaf?.event === 'key') return leaf.key;
-  return leaf?.event === 'published' || leaf?.event === 'listed' ? `${leaf.coordinate}@${leaf.label}` : null;
-}
-
-/** The leaves from one to the end of its bundle. */
-async function leavesAt(tree: TreeLog, index: number): Promise<Buffer[]> {
-  const bundle = Math.floor(index / tileWidth);
-  const width = Math.min(tileWidth, tree.size() - bundle * tileWidth);
-  const bytes = await tree.tile({ level: 'entries', index: bundle, width });
-  return decodeBundle(bytes ?? new Uint8Array())!.slice(index % tileWidth);
 }

@@ -10,7 +10,7 @@ import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
 import { previewPart } from '../previews.ts';
 import { quarantineKey } from '../quarantine.ts';
-import { treeFolder } from '../tree-log.ts';
+import { copyTree } from '../tree/check-tree.ts';
 import { parseWorkKey } from '../work.ts';
 import { rewriteLog, type Rewrite } from './rewrite-log.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
@@ -83,7 +83,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
   }
   // Before the logs: the public log must tell of nothing that the copied logs have not.
-  await copyKeys(from, into, treeFolder, () => null, record);
+  const treeHead = await copyTree(from, into, record);
   let tips: Tips = new Map();
   await undisturbed(async () => {
     tips = await readTips(from);
@@ -106,7 +106,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
     if (change !== undefined) await rewriteLog(from, into, log, tip, change, entry);
     else await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
   }
-  copied.heads = await readHeads(into);
+  copied.heads = [...(await readHeads(into)), ...(treeHead === null ? [] : [treeHead])];
   // Heads of the old log have other digests.
   if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
   await addHeads(into, copied.heads);

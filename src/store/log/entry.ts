@@ -1,8 +1,8 @@
-import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
+import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import { parseJson } from '../../model/json.ts';
 import { placeOf } from '../../model/record-places.ts';
 import { corrupt, type Generation } from '../generations.ts';
+import { decodeSealed, encodeSealed } from '../sealed.ts';
 
 /** A change of one record. */
 export interface RecordChange extends Omit<Generation<unknown>, 'at'> {
@@ -81,9 +81,6 @@ export function parseEntryKey(key: string): { partition: string; sequence: numbe
   return entryKey(partition, sequence) === key ? { partition, sequence } : null;
 }
 
-const seal = (digest: Digest): string => `,"digest":"${digest}"}`;
-const sealLength = seal(digestOf('')).length;
-
 /**
  * Encodes an entry as one line of JSON whose last member is the digest of all before it. `changes`:
  * each change as JSON.
@@ -92,18 +89,13 @@ export function encodeEntry(
   entry: Omit<Entry, 'changes'>,
   changes: readonly string[],
 ): { bytes: Uint8Array; digest: Digest } {
-  const open = Buffer.from(`${JSON.stringify(entry).slice(0, -1)},"changes":[${changes.join(',')}]`);
-  const digest = digestOf(open);
-  return { bytes: Buffer.concat([open, Buffer.from(seal(digest))]), digest };
+  return encodeSealed(`${JSON.stringify(entry).slice(0, -1)},"changes":[${changes.join(',')}]}`);
 }
 
 /** Decodes an entry. Throws `corrupt` unless the bytes are that entry, unchanged since it was written. */
 export function decodeEntry(bytes: Uint8Array, sequence: number, where: string): SealedEntry {
-  const open = bytes.subarray(0, -sealLength);
-  const decoded = parseJson(bytes) as Partial<SealedEntry> | null | undefined;
-  const digest = decoded?.digest;
-  const isWhole = typeof digest === 'string' && isDigest(digest) && digest === digestOf(open);
-  if (!isWhole || decoded!.sequence !== sequence || !Array.isArray(decoded!.changes)) {
+  const decoded = decodeSealed<SealedEntry>(bytes);
+  if (decoded?.sequence !== sequence || !Array.isArray(decoded.changes)) {
     throw corrupt(`${where} does not hold entry ${sequence}.`);
   }
   return decoded as SealedEntry;

@@ -1,7 +1,7 @@
 import { isDigest, type Digest } from '../../model/digest.ts';
-import { encodeJson } from '../../model/json.ts';
+import { encodeJson, parseJson } from '../../model/json.ts';
 import { listAll, type Bucket } from '../bucket.ts';
-import type { Generation } from '../generations.ts';
+import { corrupt, type Generation } from '../generations.ts';
 import type { RecordsOptions } from '../records.ts';
 import { parseWorkKey, workKey } from '../work.ts';
 
@@ -69,6 +69,27 @@ export async function putHead(
   const key = headKey({ log, sequence });
   await bucket.putIfAbsent(key, encodeJson(record));
   return key;
+}
+
+/** The newest head of a log; null: there is none. Rejects with `corrupt` for a damaged one. */
+export async function newestHead(bucket: Bucket, log: string): Promise<Head | null> {
+  for (;;) {
+    const [key] = await bucket.list(`work/${kind}/${log}/`, { limit: 1 });
+    if (key === undefined) return null;
+    const bytes = await bucket.get(key);
+    // A newer one took its place.
+    if (bytes === null) continue;
+    const head = headIn(key, parseJson(bytes));
+    if (head === null) throw corrupt(`${key} is damaged.`);
+    return head;
+  }
+}
+
+/** Deletes the heads of a log that are older than the one under a key. */
+export async function deleteOlderHeads(bucket: Bucket, key: string): Promise<void> {
+  // Newer keys sort first.
+  const older = await bucket.list(key.slice(0, key.lastIndexOf('/') + 1), { after: key });
+  for (const each of older) await bucket.delete(each);
 }
 
 /**

@@ -3,6 +3,7 @@ import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
+import { treeName } from '../tree/batch.ts';
 import type { RecordsOptions, UpdateOptions } from '../records.ts';
 import { logOf, shared } from './entry.ts';
 import type { LogDamage } from './follow-log.ts';
@@ -171,7 +172,8 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 
   /** The registry's log, and those that it or a head names, whether they are there or not. */
   async function everyLog(): Promise<Set<string>> {
-    return new Set([shared, ...namesOf(await fresh(shared, maxAge)), ...(await heads.logs())]);
+    const headed = (await heads.logs()).filter((log) => log !== treeName);
+    return new Set([shared, ...namesOf(await fresh(shared, maxAge)), ...headed]);
   }
 
   return {

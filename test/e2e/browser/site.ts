@@ -56,7 +56,10 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
     monotonic,
     expiryTime: now,
     randomBytes: random,
-    logKey: { read: () => null, make: () => 'the secret of the key of this public log' },
+    logKey: {
+      read: () => 'the secret of the key of this public log',
+      make: () => 'the secret of the key of this public log',
+    },
   };
   let app: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();
   const listening = await listen((request, response) => app(request, response), { host: '127.0.0.1', port: 0 });

@@ -13,7 +13,10 @@ export const author = { actor: 'operator:test', origin: null };
 /** A world whose registry has a public log. */
 export function createLoggedWorld(on: Bucket | null = null) {
   const world = createWorld({ url: 'https://registry.test', organizations: { acme: {}, other: {} } }, on);
-  const logKey = { read: () => null, make: () => 'the secret of the key of this public log' };
+  const logKey = {
+    read: () => 'the secret of the key of this public log',
+    make: () => 'the secret of the key of this public log',
+  };
   return {
     ...world,
     registry: { ...world.registry, logKey },

@@ -8,7 +8,10 @@ import { createTestQueue, createTestRegistry, publishVersion } from '../registry
 
 async function serve(url: string | null) {
   const made = createTestRegistry();
-  const logKey = { read: () => null, make: () => 'the secret of the key of this public log' };
+  const logKey = {
+    read: () => 'the secret of the key of this public log',
+    make: () => 'the secret of the key of this public log',
+  };
   const config = { ...made.config, url, store: { kind: 'fs', path: '/nowhere' } as const };
   const registry = { ...made, config, logKey };
   await publishVersion(registry, '@acme/apis/shop', '1.0.0');

@@ -7,11 +7,12 @@ import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { createTestQueue, createTestRegistry, publishVersion } from '../registry.ts';
 
+const logSecret = 'the secret of the key of this public log';
 const author = { actor: 'operator:test', origin: null };
 
 async function serve() {
   const made = createTestRegistry();
-  const logKey = { read: () => null, make: () => 'the secret of the key of this public log' };
+  const logKey = { read: () => logSecret, make: () => logSecret };
   const config = { ...made.config, url: 'https://registry.test', store: { kind: 'fs', path: '/nowhere' } as const };
   const registry = { ...made, config, logKey };
   await publishVersion(registry, '@acme/apis/shop', '1.0.0');
