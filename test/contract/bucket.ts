@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
-import { isEverything, isThorough } from '../thorough.ts';
 
 /** What a contract suite is run against: an empty bucket and the end of it. */
 export interface OpenedBucket {
@@ -246,7 +245,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBucket>):
             }
           },
         ),
-        { numRuns: isEverything ? 60 : isThorough ? 30 : 15 },
+        { numRuns: 15 },
       );
     });
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Comparison, Direction } from '../../src/model/comparison.ts';
-import { timesAsMany } from '../thorough.ts';
+import { timesAsMany } from '../sample.ts';
 import { instancesFor } from './schema-instances.ts';
 import { judged, oracleOf, type Dialect } from './schema-oracle.ts';
 import { pairs, unions, type Pair } from './schema-pairs.ts';

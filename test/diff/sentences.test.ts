@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, Comparison } from '../../src/model/comparison.ts';
-import { timesAsMany } from '../thorough.ts';
+import { timesAsMany } from '../sample.ts';
 import { instancesFor } from './schema-instances.ts';
 import { judged, oracleOf } from './schema-oracle.ts';
 import { pairs, type Pair } from './schema-pairs.ts';

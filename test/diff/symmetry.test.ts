@@ -2,7 +2,7 @@
 // response from the other to the one. After oasdiff's `checker/rule_symmetry_test.go`: a rule without one has a reason here.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { timesAsMany } from '../thorough.ts';
+import { timesAsMany } from '../sample.ts';
 import { judged } from './schema-oracle.ts';
 import { pairs } from './schema-pairs.ts';
 
