@@ -12,12 +12,12 @@ test('totals are one line', () => {
   expect(formatTotals({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped');
 });
 
-test('a run is good when something ran and nothing failed', () => {
-  expect(isGood({ passed: 1, failed: 0, skipped: 0 }, true)).toBe(true);
-  expect(isGood({ passed: 1, failed: 0, skipped: 1 }, false)).toBe(true);
-  expect(isGood({ passed: 1, failed: 0, skipped: 1 }, true)).toBe(false);
-  expect(isGood({ passed: 0, failed: 0, skipped: 0 }, false)).toBe(false);
-  expect(isGood({ passed: 9, failed: 1, skipped: 0 }, false)).toBe(false);
+test('a run is good when something ran, and nothing failed or was skipped, unless tests were chosen', () => {
+  expect(isGood({ passed: 1, failed: 0, skipped: 0 }, false)).toBe(true);
+  expect(isGood({ passed: 1, failed: 0, skipped: 1 }, false)).toBe(false);
+  expect(isGood({ passed: 1, failed: 0, skipped: 1 }, true)).toBe(true);
+  expect(isGood({ passed: 0, failed: 0, skipped: 0 }, true)).toBe(false);
+  expect(isGood({ passed: 9, failed: 1, skipped: 0 }, true)).toBe(false);
 });
 
 test('only the word with its colon says that something was skipped', () => {
