@@ -93,7 +93,9 @@ function printDocument({ commit, outcome, label, detail }: RunDocument): void {
 async function makeRepository(command: Command, kind: string, from: string, repository: string): Promise<void> {
   const { importVersions } = await import('./setup/import-versions.ts');
   const imported = await importVersions(kind, from, repository);
+  const { documents, versions, left } = imported;
+  if (left.length > 0) process.exitCode = 1;
   if (command.optsWithGlobals<CommonOptions>().json) return printJson(imported);
-  const { documents, versions } = imported;
+  for (const { from: where, reason } of left) complain(`Not imported: ${where}. ${reason}`);
   print(`${repository}: ${countText(documents, 'document')}, ${countText(versions, 'version')}`);
 }

@@ -67,11 +67,45 @@ test('a folder of versions is published from its history, with its dates', async
   expect(shell(blocks.find(({ text }) => text.startsWith('find old'))!.text)).toContain(listed!.trimEnd());
   expect(shell(scripts[0]!.text)).toBe(shown[0]);
   expect(historyOf('contracts')).toBe(
-    '2023-05-01 payments-v1.0.0\n2024-02-11 payments-v1.1.0\n2025-03-20 payments-v2.0.0\n',
+    '2023-05-01 payments/v1.0.0\n2024-02-11 payments/v1.1.0\n2025-03-20 payments/v2.0.0\n',
   );
   write({ 'registry.config.json': blocks.find(({ language }) => language === 'json')!.text });
   const sync = await runHere(['sync'], { cwd: folder });
   expect(sync).toMatchObject({ code: 0, stdout: synced });
+});
+
+test('every version that is counted is published, and what is not is named with its reason', async () => {
+  const json = (version: string) =>
+    JSON.stringify({ openapi: '3.1.0', info: { title: 'P', version }, paths: {} }, null, '\t');
+  write({
+    'mixed/pay/1.0.0.json': json('1.0.0'),
+    'mixed/pay/1.1.0.json': json('1.1.0'),
+    'mixed/pay/1.2.0.yaml': api('1.0.0'),
+    'mixed/pay/2.0.0.yaml': api('1.0.0'),
+    'mixed/pay/v1.0.0.yaml': api('1.0.0'),
+    'mixed/pay/3.0.0-RC.1.yaml': api('3.0.0'),
+    'mixed/pay/3.0.0-rc.1.yaml': api('3.0.0'),
+    'mixed/pay/latest.yaml': api('3.0.0'),
+    'mixed/pay/1..5.yaml': api('3.0.0'),
+    'mixed/pay/a.lock.yaml': api('3.0.0'),
+    'mixed/Pay/1.5.0.yaml': api('1.5.0'),
+    'mixed/pay-v2/1.0.0.yaml': api('1.0.0'),
+    'mixed/true/1.0.0.yaml': api('1.0.0'),
+  });
+  const { code, stdout, stderr } = await runHere(['import', '--from', 'folder', 'mixed', 'contracts'], { cwd: folder });
+  expect([code, stdout]).toEqual([1, 'contracts: 3 documents, 9 versions\n']);
+  expect(stderr.trimEnd().split('\n').sort()).toEqual([
+    'Not imported: Pay/1.5.0.yaml. It would be pay, as pay is. Rename one of them.',
+    expect.stringMatching(
+      /^Not imported: pay\/3\.0\.0-(?:RC|rc)\.1\.yaml\. It would be 3\.0\.0-(?:RC|rc)\.1 of pay, as pay\/3/,
+    ),
+    'Not imported: pay/a.lock.yaml. No tag can be made of the version "a.lock".',
+    expect.stringMatching(/^Not imported: pay\/v?1\.0\.0\.(?:json|yaml)\. It would be 1\.0\.0 of pay, as pay\/v?1/),
+  ]);
+  write({ 'registry.config.json': blocks.find(({ language }) => language === 'json')!.text });
+  const sync = await runHere(['sync', '--data', 'mixed-data'], { cwd: folder });
+  const published = sync.stdout.split('\n').filter((line) => line.startsWith('published '));
+  expect(published, sync.stdout + sync.stderr).toHaveLength(9);
 });
 
 test('old versions are published one at a time, with their dates', async () => {
@@ -112,7 +146,7 @@ test('SwaggerHub is asked for every version of every API of an owner', async () 
     .replace('SWAGGERHUB', `export SWAGGERHUB_URL=${hub.url} SWAGGERHUB`)
     .replace(' stele', '; stele');
   expect(await runBeside(command)).toBe('contracts: 1 document, 2 versions\n');
-  expect(historyOf('contracts')).toBe('2023-05-01 payments-v1.0.0\n2024-02-11 payments-v1.1.0\n');
+  expect(historyOf('contracts')).toBe('2023-05-01 payments/v1.0.0\n2024-02-11 payments/v1.1.0\n');
   expect(hub.asked.map(({ key }) => key)).toEqual(hub.asked.map(() => 'key'));
   rmSync(join(folder, 'contracts'), { recursive: true, force: true });
   delete answers['/apis/acme/Payments/1.0.0'];
@@ -127,7 +161,7 @@ test('downloads of Bump.sh have the versions that are in them', async () => {
   write({ 'downloads/dates.tsv': 'payments/v1.yaml\t2024-05-01\npayments/v2.yaml\t2025-03-01\n' });
   const command = scripts[2]!.text.replaceAll('https://bump.sh', bump.url);
   expect(await runBeside(command)).toBe('contracts: 1 document, 2 versions\n');
-  expect(historyOf('contracts')).toBe('2024-05-01 payments-v1.4.0\n2025-03-01 payments-v2.0.0\n');
+  expect(historyOf('contracts')).toBe('2024-05-01 payments/v1.4.0\n2025-03-01 payments/v2.0.0\n');
   rmSync(join(folder, 'contracts'), { recursive: true });
   write({ 'bare/payments/a.yaml': 'openapi: 3.1.0\n' });
   await expect(runBeside(scripts[2]!.text.split('\n').at(-2)!.replace('downloads', 'bare'))).rejects.toThrow(
@@ -157,7 +191,7 @@ test('an export of Apicurio Registry', () => {
     ...version(11, '1.2.0', Date.UTC(2024, 6, 5), { state: 'DISABLED' }),
   });
   expect(shell(scripts[3]!.text)).toBe('contracts: 1 document, 2 versions\n');
-  expect(historyOf('contracts')).toBe('2024-01-05 payments-api-v1.0.0\n2024-06-05 payments-api-v1.1.0\n');
+  expect(historyOf('contracts')).toBe('2024-01-05 payments-api/v1.0.0\n2024-06-05 payments-api/v1.1.0\n');
 });
 
 test('a catalogue of Backstage, and what has no definition in it', () => {
@@ -170,7 +204,7 @@ test('a catalogue of Backstage, and what has no definition in it', () => {
     ].join('---\n'),
   });
   expect(shell(scripts[4]!.text)).toBe('contracts: 1 document, 1 version\n');
-  expect(shell('git -C contracts tag')).toBe('pay-api-v3.1.0\n');
+  expect(shell('git -C contracts tag')).toBe('pay-api/v3.1.0\n');
 });
 
 test('a folder that exists, and a date that is none, are refused', () => {

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { RegistryError } from '../../model/errors.ts';
+import { foldLabel, labelFromVersion } from '../../model/label.ts';
 import { exportReaders, type OldVersion } from './read-exports.ts';
 
 /** What was made of an export. */
@@ -8,7 +9,12 @@ export interface ImportedVersions {
   repository: string;
   documents: number;
   versions: number;
+  /** What is not in it, and why. */
+  left: { from: string; reason: string }[];
 }
+
+/** A version with the label that its tag gives it. */
+type Labelled = OldVersion & { label: string };
 
 /**
  * Makes a git repository of the versions that another registry had: a commit and a tag for each, with its date.
@@ -18,17 +24,12 @@ export interface ImportedVersions {
 export async function importVersions(kind: string, from: string, repository: string): Promise<ImportedVersions> {
   if (existsSync(repository))
     throw new RegistryError('malformed', `${repository} exists already. Name a folder that does not.`);
-  const versions = (await exportReaders[kind]!(from)).toSorted(
+  const all = (await exportReaders[kind]!(from)).toSorted(
     (a, b) => a.date - b.date || a.version.localeCompare(b.version, 'en', { numeric: true }),
   );
+  const { versions, left } = labelled(all);
   if (versions.length === 0)
     throw new RegistryError('malformed', `${from} has no versions that --from ${kind} can read.`);
-  const odd = versions.find(({ version }) => !/^\w[\w.+-]{0,99}$/.test(version));
-  if (odd !== undefined)
-    throw new RegistryError(
-      'malformed',
-      `${odd.name} has a version that no tag can have: ${JSON.stringify(odd.version)}.`,
-    );
   execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
   const { status } = spawnSync('git', ['-C', repository, 'fast-import', '--quiet'], {
     input: Buffer.concat([...streamOf(versions)]),
@@ -37,24 +38,50 @@ export async function importVersions(kind: string, from: string, repository: str
   if (status !== 0) throw new RegistryError('malformed', `git could not make ${repository}. What it wrote says why.`);
   execFileSync('git', ['-C', repository, 'checkout', '--quiet', 'main']);
   const names = new Set(versions.map(({ name }) => name));
-  return { repository, documents: names.size, versions: versions.length };
+  return { repository, documents: names.size, versions: versions.length, left };
+}
+
+/** The versions with their labels. Left are those that would be the document or the version that another one is. */
+function labelled(all: readonly OldVersion[]): { versions: Labelled[]; left: ImportedVersions['left'] } {
+  const titles = new Map(all.toReversed().map(({ name, title }) => [name, title]));
+  for (const { name, title } of all) if (name === title) titles.set(name, title);
+  const taken = new Map<string, string>();
+  const versions: Labelled[] = [];
+  const left: ImportedVersions['left'] = [];
+  for (const version of all) {
+    const { name, title, from } = version;
+    const label = labelFromVersion(version.version.replace(/^v(?=\d)/, ''));
+    const key = `${name} ${foldLabel(label ?? '')}`;
+    const reason =
+      titles.get(name) !== title
+        ? `It would be ${name}, as ${titles.get(name)} is. Rename one of them.`
+        : label === null || label.endsWith('.lock')
+          ? `No tag can be made of the version ${JSON.stringify(version.version)}.`
+          : taken.has(key)
+            ? `It would be ${label} of ${name}, as ${taken.get(key)} is.`
+            : null;
+    if (reason !== null) left.push({ from, reason });
+    else {
+      taken.set(key, from);
+      versions.push({ ...version, label: label! });
+    }
+  }
+  return { versions, left };
 }
 
 /** A stream for git fast-import: the settings first, then a commit and a tag for each version. */
-function* streamOf(all: readonly OldVersion[]): Generator<Buffer> {
-  const places = new Map(all.map(({ name, ending }) => [name, `apis/${name}${ending}`]));
-  const entries = [...places].map(([name, path]) => `  - path: ${path}\n    slug: ${name}\n`).join('');
-  const settings = `# A version is published for each tag, such as ${all[0]!.name}-v${all[0]!.version}.\ndefaults:\n  tags: '{slug}-v*'\nresources:\n${entries}`;
-  const last = new Map<string, string>();
-  for (const [index, { name, version, ending, date, bytes }] of all.entries()) {
-    const path = `apis/${name}${ending}`;
-    yield commit(index + 1, date, `${name} ${version}`);
+function* streamOf(all: readonly Labelled[]): Generator<Buffer> {
+  // One path for all versions, since a tag is looked for at the path that the newest commit names. JSON is YAML, too.
+  const isYaml = new Set(all.filter(({ ending }) => ending === '.yaml').map(({ name }) => name));
+  const pathOf = (name: string) => `apis/${name}${isYaml.has(name) ? '.yaml' : '.json'}`;
+  const names = [...new Set(all.map(({ name }) => name))];
+  const entries = names.map((name) => `  - path: ${pathOf(name)}\n    slug: ${JSON.stringify(name)}\n`).join('');
+  const settings = `# A version is published for each tag, such as ${all[0]!.name}/v${all[0]!.label}.\ndefaults:\n  tags: '{slug}/v*'\nresources:\n${entries}`;
+  for (const [index, { name, label, date, bytes }] of all.entries()) {
+    yield commit(index + 1, date, `${name} ${label}`);
     if (index === 0) yield file('stele.yaml', Buffer.from(settings));
-    const before = last.get(name);
-    if (before !== undefined && before !== path) yield Buffer.from(`D ${before}\n`);
-    last.set(name, path);
-    yield file(path, bytes);
-    yield Buffer.from(`reset refs/tags/${name}-v${version.replace(/^v(?=\d)/, '')}\nfrom :${index + 1}\n\n`);
+    yield file(pathOf(name), bytes);
+    yield Buffer.from(`reset refs/tags/${name}/v${label}\nfrom :${index + 1}\n\n`);
   }
 }
 

@@ -8,6 +8,10 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 
 /** A version that another registry had. */
 export interface OldVersion {
+  /** Where it stands in the export, for people. */
+  from: string;
+  /** What the other registry called the document. */
+  title: string;
   /** A slug, and a part of a path and of a tag. */
   name: string;
   version: string;
@@ -66,7 +70,8 @@ function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) =
     if (Number.isNaN(date)) fail(`${table}: ${stated} is not a date. Use one such as 2025-01-31.`);
     const bytes = readFileSync(join(root, path));
     const ending = extname(path) === '.json' ? '.json' : '.yaml';
-    return { name: nameFrom(dirname(path)), version: versionOf(path, bytes), ending, date, bytes };
+    const title = dirname(path);
+    return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
   });
 }
 
@@ -81,10 +86,11 @@ function readApicurio(root: string): OldVersion[] {
   );
   return globSync('groups/*/artifacts/*/versions/*.ArtifactVersion.json', { cwd: root }).flatMap((path) => {
     const { artifactId, version, contentId, createdOn, state } = load(path);
-    const bytes = contents.get(contentId);
-    if (bytes === undefined || state === 'DISABLED') return [];
-    const [name, date] = [nameFrom(String(artifactId)), Number(createdOn)];
-    return [{ name, version: String(version), ending: endingOf(bytes), date, bytes }];
+    if (state === 'DISABLED') return [];
+    const bytes = contents.get(contentId) ?? fail(`${path}: its content ${String(contentId)} is not in the export.`);
+    const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn)];
+    const name = nameFrom(String(artifactId));
+    return [{ from: path, title, name, version: String(version), ending: endingOf(bytes), date, bytes }];
   });
 }
 
@@ -97,9 +103,9 @@ function readBackstage(root: string): OldVersion[] {
       const { definition } = entity['spec'];
       if (typeof definition !== 'string') return [];
       const bytes = Buffer.from(definition);
-      const name = nameFrom(String((entity['metadata'] as JsonObject)['name']));
-      const date = statSync(join(root, path)).mtimeMs;
-      return [{ name, version: versionIn(bytes) ?? '1.0.0', ending: endingOf(bytes), date, bytes }];
+      const title = String((entity['metadata'] as JsonObject)['name']);
+      const [name, date] = [nameFrom(title), statSync(join(root, path)).mtimeMs];
+      return [{ from: path, title, name, version: versionIn(bytes) ?? '1.0.0', ending: endingOf(bytes), date, bytes }];
     });
   });
 }
@@ -137,7 +143,9 @@ async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
       const document = await ask(`/${api}/${encodeURIComponent(version)}`, 'application/yaml');
       const bytes = await document.bytes();
       const date = Date.parse(facts['X-Created']!.value!);
-      versions.push({ name: nameFrom(api.split('/').at(-1)!), version, ending: endingOf(bytes), date, bytes });
+      const title = api.split('/').at(-1)!;
+      const from = `${api}/${version}`;
+      versions.push({ from, title, name: nameFrom(title), version, ending: endingOf(bytes), date, bytes });
     }
   return versions;
 }
