@@ -159,8 +159,12 @@ export function changeRulesIn(
 ): ChangeRules {
   const { deprecation, ...rules } = organizationIn(config, org)?.changes ?? {};
   if (deprecation === undefined) return { ...usualRules, ...rules };
-  const sunset = before?.status.state === 'deprecated' ? (before.status.sunset ?? null) : null;
-  return { ...usualRules, ...rules, removal: { grace: Number.parseInt(deprecation.grace), at, sunset } };
+  const status = before?.status.state === 'deprecated' ? before.status : null;
+  const { sunset = null, since = '' } = status ?? {};
+  // The clock begins when the date was stated: one that had passed by then would be a removal without notice.
+  const isPassed = sunset !== null && Date.parse(sunset) < Date.parse(since);
+  const removal = { grace: Number.parseInt(deprecation.grace), at, sunset: isPassed ? since : sunset };
+  return { ...usualRules, ...rules, removal };
 }
 
 /** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */

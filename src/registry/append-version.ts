@@ -4,6 +4,8 @@ import type { Dependency } from '../model/graph/dependency.ts';
 import type { Digest } from '../model/digest.ts';
 import type { JobOrigin } from '../model/keys/job.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import { compareSemanticVersions } from '../model/label.ts';
+import { readerOf } from '../model/versions/version-order.ts';
 import { withBranchAt } from '../model/versions/branch-at.ts';
 import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
@@ -24,6 +26,8 @@ export interface PublishRequest extends CompileRequest {
   onConflict: OnConflict;
   /** Whether it is past history: ordered by its date, and labelled below all others by default. */
   isPast?: boolean;
+  /** Of past history: the highest release before the import. What is not below is judged as what is new. */
+  floor?: string | null;
   /**
    * If false, this version does not become the latest. `newer`: it does not if its commit is older
    * than that of the latest.
@@ -100,6 +104,23 @@ export function placeDraft(resource: Resource, request: PublishRequest, { stated
     isPast: request.isPast ?? false,
     committedAt: request.snapshot.committedAt,
   });
+}
+
+/**
+ * Whether past content fills history alone, so that nobody gets it who did not ask for it: it is below the highest release,
+ * or has its rank or no order, and leaves `latest` as it is. `next`: the resource with it.
+ */
+export function isHistory(
+  { isPast = false, floor = null }: PublishRequest,
+  existing: Resource | null,
+  next: Resource,
+  label: string,
+): boolean {
+  if (!isPast || existing === null || floor === null) return isPast;
+  const read = readerOf(next.versions);
+  const [own, highest] = [read(label), read(floor)];
+  const difference = own === null || highest === null ? 0 : compareSemanticVersions(own, highest);
+  return difference < 0 || (difference === 0 && next.latest === existing.latest);
 }
 
 /** How an append ended. Only `published` is a new version. */

@@ -32,6 +32,9 @@ export interface ResourceChange extends GateSettings, Ownership {
  */
 export type Guard = (current: Pick<Generation<unknown>, 'generation'>) => void;
 
+/** The same for a resource. */
+export type ResourceGuard = (current: Generation<Resource>) => void;
+
 /**
  * Returns the next state of a record and the action to note, or null to change nothing. Throws to stop
  * the change. It may run more than once, so it must have no effects.
@@ -46,7 +49,7 @@ export async function updateLive<T extends { deletedAt: string | null }>(
   { refs }: Pick<Registry, 'refs'>,
   { name, absent }: { name: string; absent: string },
   author: Author,
-  guard: Guard,
+  guard: (current: Generation<T>) => void,
   decide: Decide<T>,
 ): Promise<Generation<T>> {
   const updated = await refs.update<T>(name, (current) => {
@@ -66,7 +69,7 @@ export async function updateResource(
   registry: Registry,
   coordinate: Coordinate,
   author: Author,
-  guard: Guard,
+  guard: ResourceGuard,
   decide: Decide<Resource>,
 ): Promise<Generation<Resource>> {
   const record = { name: resourceRef(coordinate), absent: `${formatCoordinate(coordinate)} does not exist.` };
@@ -83,7 +86,7 @@ export async function changeResource(
   coordinate: Coordinate,
   change: ResourceChange,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: ResourceGuard = () => undefined,
 ): Promise<Generation<Resource>> {
   await resolveRuleset(registry, coordinate.org, change.ruleset ?? null);
   const count = change.visibility === 'public' ? await assertMayBePublic(registry, coordinate) : null;
@@ -91,9 +94,7 @@ export async function changeResource(
     if (count !== null && current.versions.length !== count)
       throw new RegistryError('conflict', 'A version was published meanwhile. Try again.');
     const { latest: _, latestPinned: __, ...plain } = change;
-    const latest = pinOf(current, change);
-    const moved = latest === undefined ? {} : moveLatest(current, latest);
-    const next = { ...current, ...plain, ...moved };
+    const next = { ...withPin(current, change), ...plain };
     const actions = Object.keys(plain).flatMap((key) =>
       isSame(next, current, key as keyof typeof plain) ? [] : [describe(key as keyof typeof plain, next)],
     );
@@ -140,15 +141,19 @@ function pinOf(current: Resource, { latest, latestPinned }: ResourceChange): str
   return latestPinned === true && latest === undefined ? current.latest : latest;
 }
 
-function moveLatest(current: Resource, latest: string | null): Pick<Resource, 'latest' | 'latestPinned'> {
-  if (latest === null) return { latest: chooseLatest({ ...current, latestPinned: false }), latestPinned: false };
+/** The resource once its `latest` is what a change says. Throws `conflict` if that cannot be. Pure. */
+export function withPin(current: Resource, change: ResourceChange): Resource {
+  const latest = pinOf(current, change);
+  if (latest === undefined) return current;
+  if (latest === null)
+    return { ...current, latest: chooseLatest({ ...current, latestPinned: false }), latestPinned: false };
   const version = findVersion(current, latest);
   if (version === null) throw new RegistryError('conflict', `Version ${latest} does not exist. Publish it first.`);
   const { state } = version.status;
   if (state !== 'active' && state !== 'deprecated') {
     throw new RegistryError('conflict', `Version ${version.label} is ${state} and cannot be the latest.`);
   }
-  return { latest: version.label, latestPinned: true };
+  return { ...current, latest: version.label, latestPinned: true };
 }
 
 function describe(key: string, next: Resource): string {

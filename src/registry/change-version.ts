@@ -4,7 +4,7 @@ import { closest } from '../model/text/closest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
-import { updateResource, type Guard } from './change-resource.ts';
+import { updateResource, type ResourceGuard } from './change-resource.ts';
 import { purgeVersion } from './purge.ts';
 import { grantRead, grantVersion } from './read.ts';
 import type { Author, Registry } from './registry.ts';
@@ -26,7 +26,7 @@ export async function changeStatus(
   label: string,
   status: NewStatus,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: ResourceGuard = () => undefined,
 ): Promise<{ generation: Generation<Resource>; version: Version }> {
   const since = registry.now().toISOString();
   const generation = await updateResource(registry, coordinate, author, guard, (current) => {

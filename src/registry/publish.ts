@@ -13,6 +13,7 @@ import {
   appendDraft,
   appendVersion,
   createFor,
+  isHistory,
   placeDraft,
   readTarget,
   type Appended,
@@ -41,6 +42,7 @@ import {
 } from './approval/hold.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
+import { whyNotMoveLatest } from './gate/latest-gate.ts';
 import { defaultVisibility } from './gate/organization-defaults.ts';
 import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { compileBare, judge, nextOf } from './gate/judge.ts';
@@ -116,6 +118,9 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const placed = placeDraft(resource, request, draft);
   if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
 
+  const back = await whyNotGoBack(registry, request, existing, draft);
+  if (back !== null) return { ...back, report: compiled.report, compiled, ruleset };
+
   const judged = await judge(registry, request, existing, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
@@ -138,6 +143,20 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
     await release(registry, request.coordinate, changes, ended.version.label);
   const approvals = changes === null ? {} : { approvals: approvalsFor(changes) };
   return ended && { ...ended, ...approvals, report: judged.report, compiled: judged, ruleset };
+}
+
+/** Why a branch may not go back to a version of equal rank, which `latest` would then be: that would need approval. Null: it may, or does not. */
+async function whyNotGoBack(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  draft: Draft,
+): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
+  const foreseen = existing && appendDraft(registry, request, existing, draft, null);
+  if (existing === null || foreseen?.outcome !== 'unchanged') return null;
+  if ((await gateOf(registry, existing)).approval !== 'required') return null;
+  const detail = await whyNotMoveLatest(registry, existing, foreseen.resource);
+  return detail === null ? null : { outcome: 'conflict', detail, label: foreseen.version.label, suggestion: null };
 }
 
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
@@ -166,7 +185,7 @@ async function storeAndAppend(
   const isAsOpen = (current: Resource | null) =>
     judged.dependencies === undefined || current?.visibility === existing?.visibility;
   const isGated = compatibility !== 'none' || impact === 'block' || approval === 'required';
-  const isJudged = isGated && !(request.isPast ?? false);
+  const isJudged = isGated && !isHistory(request, existing, foreseen.resource, foreseen.version.label);
   // The verdict holds only for this label and these versions.
   const mayPublish = (current: Resource | null, label: string) =>
     isAsOpen(current) && (!isJudged || (label === foreseen.version.label && isSame(current, existing)));

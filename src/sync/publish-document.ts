@@ -47,6 +47,8 @@ export function refusalOf({ listedAt }: Planned, refusal: string): string {
 export interface HowToPublish {
   version?: string | null;
   isPast?: boolean;
+  /** As in `PublishRequest`. */
+  floor?: string | null;
   latest?: PublishRequest['latest'];
   dryRun?: boolean;
   /** As in `PublishRequest`. */
@@ -73,6 +75,7 @@ export async function publishDocument(
   {
     version = null,
     isPast = false,
+    floor = null,
     latest = version === null || 'newer',
     dryRun = false,
     isView = false,
@@ -93,6 +96,7 @@ export async function publishDocument(
     dryRun,
     isView,
     isPast,
+    floor,
     create: newFrom(planned),
     ...(exemptions && { exemptions }),
     ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),

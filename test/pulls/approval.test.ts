@@ -12,6 +12,7 @@ import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { publish } from '../../src/registry/publish.ts';
+import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';
@@ -338,6 +339,45 @@ describe('a breaking change of a resource that wants approval', () => {
     source.push(url, tree(breaks), { people: [bot, { name: 'GitHub', email: 'noreply@github.com' }] });
     await sync();
     expect(await decideAs(personOf(ann, 'approve'), 'approved')).toMatchObject({ state: 'approved' });
+  });
+
+  test('by a branch that goes back to an older revision is not made: latest stays', async () => {
+    const { registry, push, sync } = await scene();
+    const latest = async () => (await findResource(registry, pay))!.latest;
+    push(api('1.0.0', '/a', '/b', '/c'));
+    await sync();
+    const revised = await latest();
+    expect(revised).toMatch(/^1\.0\.0\+/);
+    push(api('1.0.0', '/a', '/b'));
+    expect((await sync()).documents).toMatchObject([
+      { outcome: 'conflict', detail: expect.stringContaining(`would be 1.0.0 instead of ${revised}`) },
+    ]);
+    expect(await latest()).toBe(revised);
+  });
+
+  test.each([
+    ['that is held', { eachChange: true, tags: null }],
+    ['above the highest release, from a tag', { eachChange: false, tags: 'v*' }],
+  ])('is not published by an import of what is %s, while history below it is', async (_, what) => {
+    const { registry, source, sync, held, labels } = await scene();
+    for (const [version, paths] of [
+      ['0.9.0', ['/a', '/b', '/old']],
+      ['0.9.1', ['/a', '/b']],
+      ['1.5.0', ['/a']],
+    ] as const)
+      source.tag(
+        url,
+        `v${version}`,
+        source.push(url, tree(api(version, ...paths)), { ...byAnn, branch: `b${version}` }),
+      );
+    if (what.eachChange) source.push(url, tree(breaks), byAnn);
+    await sync();
+    const run = await importHistory(registry, pay, { since: null, ...what }, new AbortController().signal);
+    const isTags = what.tags !== null;
+    expect(await labels()).toEqual(isTags ? expect.arrayContaining(['0.9.0', '0.9.1', '1.0.0']) : ['1.0.0']);
+    expect(run.documents).toContainEqual(expect.objectContaining({ outcome: 'rejected' }));
+    expect((await findResource(registry, pay))!.latest).toBe('1.0.0');
+    expect(await held()).toMatchObject([{ state: 'waiting', held: { label: isTags ? '1.5.0' : '2.0.0' } }]);
   });
 
   test('is held no more after 30 days, and again when somebody asks', async () => {

@@ -24,7 +24,7 @@ export interface HeldAuthor {
 /** A version that is not published because its changes wait for approval. */
 export interface Held {
   id: string;
-  /** What it came from: `branch`, `tag 2.0.0`, `pull 7` or `upload`. A newer one from there replaces it. */
+  /** What it came from: `branch`, `tag 2.0.0`, `import`, `pull 7` or `upload`. A newer one from there replaces it. */
   source: string;
   /** The label that it would get. */
   label: string;

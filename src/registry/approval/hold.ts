@@ -30,9 +30,10 @@ import { isOffered, timeOfVersion, type Resource, type Version } from '../../mod
 import { comparedWith } from '../../model/versions/compared-with.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
-import type { PublishRequest } from '../append-version.ts';
+import { isHistory, type PublishRequest } from '../append-version.ts';
 import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
 import { findResource } from '../find-resource.ts';
+import { unyanked } from '../gate/latest-gate.ts';
 import { gateOf } from '../gate/ruleset-gate.ts';
 import { storePreview, type Preview } from '../preview.ts';
 import { newId, type Registry } from '../registry.ts';
@@ -88,8 +89,11 @@ export async function judgeChanges(
   next: { resource: Resource; version: Version },
   compiled: Compiled,
 ): Promise<Judged | null> {
-  if (existing === null || (request.isPast ?? false)) return null;
-  if ((await gateOf(registry, existing)).approval !== 'required') return null;
+  if (existing === null || (await gateOf(registry, existing)).approval !== 'required') return null;
+  const { held, decisions } = await readApprovals(registry, request.coordinate);
+  const { label } = next.version;
+  const isHeld = held.some((each) => each.label === label || each.commit === request.snapshot.origin.commit);
+  if (isHistory(request, existing, next.resource, label) && !isHeld) return null;
   const before = comparedWith(unyanked(next.resource), next.version);
   if (before === null && unyanked(existing).versions.some(isOffered)) return null;
   if (existing.versions.length === 0) return null;
@@ -106,7 +110,6 @@ export async function judgeChanges(
     ...exemptedIn(compiled.report, before && (await reportOf(registry, before))),
   ];
   if (found.length === 0) return null;
-  const { decisions } = await readApprovals(registry, request.coordinate);
   const each = [...new Set(found.map(({ fingerprint }) => fingerprint))];
   const from = before?.label ?? '';
   const about = each.length > maxFingerprints ? [digestOf(JSON.stringify([...wholes, each.length]))] : each;
@@ -121,14 +124,6 @@ export async function judgeChanges(
     fingerprints,
     decisions: decisions.filter((decision) => decision.fingerprints.some((one) => fingerprints.includes(one))),
   };
-}
-
-/** As if nothing was yanked: whoever may publish may yank, and would choose what their version is compared with. */
-function unyanked(resource: Resource): Resource {
-  const versions = resource.versions.map((version): Version =>
-    version.status.state === 'yanked' ? { ...version, status: { state: 'active' } } : version,
-  );
-  return { ...resource, versions };
 }
 
 type Fingerprinted = HeldChange & { fingerprint: Digest };
@@ -234,7 +229,7 @@ function previewOf({ manifest, unshared }: Built): Map<Digest, Uint8Array> {
 export async function hold(registry: Registry, coordinate: Coordinate, source: string, given: ToHold): Promise<void> {
   const { held } = await readApprovals(registry, coordinate);
   const isHeld = (each: Held) =>
-    each.source === source &&
+    (each.source === source || source === 'import') &&
     each.commit === given.commit &&
     JSON.stringify(each.fingerprints) === JSON.stringify(given.fingerprints);
   if (held.some(isHeld)) return;
@@ -311,7 +306,8 @@ async function changeApprovals(
 }
 
 /** Where a request comes from, as `Held` says it. */
-export function sourceOf({ connection, version, isTag = false, snapshot }: PublishRequest): string {
+export function sourceOf({ connection, version, isTag = false, isPast, snapshot }: PublishRequest): string {
   if (isTag && version !== null) return `tag ${version}`;
+  if (isPast) return 'import';
   return connection === undefined && snapshot.writers === undefined ? 'upload' : 'branch';
 }

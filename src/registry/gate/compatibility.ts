@@ -111,7 +111,7 @@ function followed(resource: Resource, label: string, compatibility: Compatibilit
 }
 
 /** Whether semantic versioning allows a break between two labels. */
-function mayBreak(before: string, after: string): boolean {
+export function mayBreak(before: string, after: string): boolean {
   const old = parseSemanticVersion(before);
   const next = parseSemanticVersion(after);
   if (old === null || next === null) return false;

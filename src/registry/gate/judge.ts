@@ -1,7 +1,7 @@
 import { isBlocking } from '../../model/problem.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Compiled } from '../../compile/compile.ts';
-import { appendDraft, type Draft, type PublishRequest } from '../append-version.ts';
+import { appendDraft, isHistory, type Draft, type PublishRequest } from '../append-version.ts';
 import type { Placed } from '../place-version.ts';
 import type { Registry } from '../registry.ts';
 import { checkNext, compileDocument } from './compile-document.ts';
@@ -46,13 +46,13 @@ export async function judge(
   { placed, draft }: { placed: Placed; draft: Draft },
   compiled: Compiled,
 ): Promise<Compiled> {
-  if (placed.outcome !== 'published' || (request.isPast ?? false)) return compiled;
+  const next = nextOf(registry, request, existing, draft);
+  if (placed.outcome !== 'published' || next === null) return compiled;
+  if (isHistory(request, existing, next.resource, placed.label)) return compiled;
   const report = await checkNext(registry, request, existing, placed.label, compiled);
   const judged = { ...compiled, report };
   if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
   if ((await gateOf(registry, existing)).impact !== 'block') return judged;
-  const next = nextOf(registry, request, existing, draft);
-  if (next === null) return judged;
   const { entry, exemptions = [], isAwaited = false, signal } = request;
   const { resource, version } = next;
   return {

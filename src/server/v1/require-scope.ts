@@ -1,7 +1,11 @@
 import { grantsIn, isAllowed, partOf, type Scope } from '../../model/access.ts';
 import { parseCoordinate, type Coordinate, type ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { ResourceGuard } from '../../registry/change-resource.ts';
+import { whyNotMoveLatest } from '../../registry/gate/latest-gate.ts';
 import { findReadable } from '../../registry/readable.ts';
+import { guardOf } from './conditional.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Call, PublishCall, ResourceCall } from './call.ts';
 
@@ -40,6 +44,31 @@ export function requireScope({ principal, org, found }: ResourceCall, scope: Sco
 /** Throws `forbidden` unless the asker may create this resource. */
 export function requireScopeToMake({ principal, org }: Call, scope: Scope, { type, slug }: Coordinate): void {
   if (!isAllowed(principal, scope, { org, resource: { type, slug } })) throw lacksScopeFor(scope, { type });
+}
+
+/**
+ * Checks a change of what `latest` means. Throws `forbidden` if the gate would not let pass what readers of `latest` get
+ * then, and the asker is no administrator. `foresee`: the resource after the change. Returns the guard of the change, which
+ * throws `conflict` if it would move `latest` otherwise by now.
+ */
+export async function requireToMove(
+  call: ResourceCall,
+  foresee: (current: Resource) => Resource,
+): Promise<ResourceGuard> {
+  const { registry, principal, org, found } = call;
+  const guard = guardOf(call);
+  if (isAllowed(principal, 'admin', { org, resource: found.value })) return guard;
+  guard(found);
+  const next = foresee(found.value);
+  const why = await whyNotMoveLatest(registry, found.value, next);
+  if (why !== null) throw new RegistryError('forbidden', why);
+  return (current) => {
+    guard(current);
+    const { latest } = foresee(current.value);
+    const isJudged =
+      current.value.latest === latest || (current.value.latest === found.value.latest && latest === next.latest);
+    if (!isJudged) throw new RegistryError('conflict', 'The latest version changed meanwhile. Try again.');
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   deleteResource,
   isRestorable,
   restoreResource,
+  withPin,
   type ResourceChange,
 } from '../../registry/change-resource.ts';
 import { findReadable, readableResources, readReadable } from '../../registry/readable.ts';
@@ -18,7 +19,7 @@ import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
-import { requireAttachable, requireScope, requireScopeToMake } from './require-scope.ts';
+import { requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
 import { dependantsFor, firstRecords } from './graph/dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
@@ -86,7 +87,8 @@ export const updateOne: ResourceHandler = async (call) => {
   const isAdmins = [...gates, 'visibility' as const].some((name) => change[name] !== undefined);
   if (isAdmins) requireScope(call, 'admin');
   if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
-  const changed = await changeResource(registry, coordinate, change, author, guardOf(call));
+  const guard = await requireToMove(call, (current) => withPin(current, change));
+  const changed = await changeResource(registry, coordinate, change, author, guard);
   return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
 };
 

@@ -2,7 +2,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { findVersion } from '../../model/resource.ts';
 import { assertReplacement, changeStatus, foreseeStatus, type NewStatus } from '../../registry/change-version.ts';
 import { nothingHere } from '../nothing-here.ts';
-import { requireScope } from './require-scope.ts';
+import { requireScope, requireToMove } from './require-scope.ts';
 import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
 import { dependantsFor, firstRecords } from './graph/dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
@@ -35,15 +35,13 @@ export const updateVersion: ResourceHandler = async (call) => {
   const { since: _, ...status } = bodyOf<{ status: NewStatus & { since?: string } }>(call).status;
   if (status.state === 'withdrawn') requireScope(call, 'admin');
   await assertReplacement(registry, principal, found.value, path['version']!, status);
-  if (call.query['dryRun'] === true) return foresee(call, status);
-  const { generation, version } = await changeStatus(
-    registry,
-    coordinate,
-    path['version']!,
-    status,
-    author,
-    guardOf(call),
+  const label = path['version']!;
+  const guard = await requireToMove(
+    call,
+    (current) => foreseeStatus(registry, current, coordinate, label, status).next,
   );
+  if (call.query['dryRun'] === true) return foresee(call, status);
+  const { generation, version } = await changeStatus(registry, coordinate, label, status, author, guard);
   const body = versionRecord(context.url, generation.value, version);
   return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
 };

@@ -1,4 +1,6 @@
 import { formatCoordinate } from '../../model/address.ts';
+import { chooseLatest } from '../../model/resource.ts';
+import { unyanked } from '../../registry/gate/latest-gate.ts';
 import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { hasDied } from '../../compile/sandbox-lost.ts';
@@ -67,7 +69,14 @@ export async function publishPast(
   signal.throwIfAborted();
   const { view, ...plain } = plannedFor(connected);
   const planned = { ...plain, path, ...(view && { view: { ...view, file: path } }) };
-  const how = { version: tag?.label ?? null, isPast: true, latest: latest === 'rule' || ('newer' as const), dryRun };
+  const floor = chooseLatest({ ...unyanked(connected), latestPinned: false });
+  const how = {
+    version: tag?.label ?? null,
+    isPast: true,
+    floor,
+    latest: latest === 'rule' || ('newer' as const),
+    dryRun,
+  };
   const result = await refusable(() => publishDocument({ registry, repository, run, signal }, snapshot, planned, how));
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };
   const isRefused = result.outcome === 'rejected' && !hasDied(result.report);
