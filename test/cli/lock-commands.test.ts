@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { lockName, parseLock } from '../../src/model/graph/lock.ts';
-import { runStele } from '../e2e/stele.ts';
 import { listen, openConsumer, openLockWorld } from './lock-world.ts';
 
 let world: Awaited<ReturnType<typeof openLockWorld>>;
@@ -124,16 +123,6 @@ test('install restores missing files without a network, from the cache', async (
   await rm(one.cache, { recursive: true });
   expect(await one.run('install')).toEqual({ code: 3, stdout: '', stderr: `${registry.url} cannot be reached.\n` });
   expect(await readdir(one.path)).toEqual(['.git', lockName]);
-});
-
-test('the program itself, with an empty home folder', async () => {
-  const one = await consumer();
-  const env = { HOME: one.cache };
-  const added = await runStele(['add', '@acme/schemas/money', '--registry', world.registry], { cwd: one.path, env });
-  expect(added).toMatchObject({ code: 0, stdout: 'added contracts/money.json: @acme/schemas/money@2.0.0 (^2.0.0)\n' });
-  await rm(one.file('contracts'), { recursive: true });
-  expect(await runStele(['install', '--frozen'], { cwd: one.path, env })).toMatchObject({ code: 1 });
-  expect(await readdir(`${one.cache}/.cache/stele/contracts`)).toEqual(['sha256']);
 });
 
 test('what is damaged in the cache is fetched again', async () => {

@@ -315,7 +315,7 @@ describe('limits', () => {
     }
   });
 
-  test('10,000 references to different documents are refused after the first hundred', async () => {
+  test('references to thousands of documents are refused after the first hundred', async () => {
     const { registry, put, outcome } = open();
     await put('@a/schemas/s0@1.0.0', money());
     let reads = 0;
@@ -324,9 +324,9 @@ describe('limits', () => {
     const many = Array.from({ length: 900 }, (_, at) => `${site}/@a/schemas/s${at}`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...many))).toContain('limit-documents');
     expect(reads).toBeLessThan(150);
-    const more = Array.from({ length: 10_000 }, (_, at) => `${site}/@a/schemas/s${at}`);
+    const more = Array.from({ length: 5001 }, (_, at) => `${site}/@a/schemas/s${at}`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...more))).toContain('limit-files');
-    const same = Array.from({ length: 10_000 }, (_, at) => `${site}/@a/schemas/s0#/$defs/${at % 2 ? 'code' : 'code'}`);
+    const same = Array.from({ length: 1000 }, (_, at) => `${site}/@a/schemas/s0#/$defs/${at % 2 ? 'code' : 'code'}`);
     expect(await outcome('@a/schemas/all@1.0.0', schema('All', ...same))).toBe('published');
   });
 

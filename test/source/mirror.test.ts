@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { testSnapshot } from '../contract/snapshot.ts';
 import { testHistory } from '../contract/history.ts';
-import { testMerge } from '../contract/merge.ts';
 import { type SourceWorld } from '../contract/source.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -24,7 +23,6 @@ describe('a source of local repositories', () => {
     return { source, repository, remote: (branch) => ({ ...world.remote(name, branch), url }) };
   }
   testHistory(open);
-  testMerge(open);
 });
 
 describe('a snapshot of a commit', () => {

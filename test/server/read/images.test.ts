@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSite, type OpenSite } from '../../e2e/browser/site.ts';
-import { build, filesIn, openFolder } from '../../site/build/build-world.ts';
 import { ask, type Answer } from '../http.ts';
 
 /** Images that documents show: part of the version, with its access; others only where the organization names their host. */
@@ -75,14 +74,4 @@ test('a version with another image is another version', async () => {
   const changed = { ...files, 'docs/img/flow.svg': svg.replace('20', '21') };
   expect(await site.publish('@acme/apis/again', 'docs/api.yaml', text(), { files })).toBe('1.0.0');
   expect(await site.publish('@acme/apis/again', 'docs/api.yaml', text(), { files: changed })).not.toBe('1.0.0');
-});
-
-test('the twin has the images, and the policies of the pages that show others', async () => {
-  await using folder = await openFolder();
-  await build(site.registry, folder.path, { precompressed: 'none' });
-  const found = (await filesIn(folder.path)).filter((path) => path.includes('/image-'));
-  expect(found.map((path) => path.replace(/[0-9a-f]{16}/, 'X'))).toEqual(
-    expect.arrayContaining(['@acme/apis/pay@1.0.0/image-X.svg', '@acme/apis/pay/image-X.svg']),
-  );
-  expect(found.join()).not.toContain('@shop');
 });
