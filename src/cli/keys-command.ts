@@ -11,6 +11,7 @@ import { operator, withRegistry, withStore, type CommonOptions } from './command
 import { complain, print, printJson } from './output.ts';
 
 interface KeysOptions extends CommonOptions {
+  last?: boolean;
   org?: string;
   registry?: string;
 }
@@ -72,12 +73,15 @@ export function keysCommand(): Command {
     .description('Revoke a key. Every process rejects it within one second.')
     .argument('<id>', 'id of the key, as printed by `stele keys list`')
     .option('--org <name>', 'organization that owns the key')
+    .option('--last', 'also that of the last administrator')
     .option('--registry <url>', remoteHelp)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();
-      if (options.registry !== undefined)
-        await (await remote(options, options.registry)).demand('DELETE', `/v1/keys/${encodeURIComponent(id)}`);
-      else await withStore(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
+      const { last = false } = options;
+      if (options.registry !== undefined) {
+        const asked = `/v1/keys/${encodeURIComponent(id)}${last ? '?last=true' : ''}`;
+        await (await remote(options, options.registry)).demand('DELETE', asked);
+      } else await withStore(command, (registry) => revokeKey(registry, requireOrg(options), id, operator, { last }));
       if (options.json) printJson({ id, revoked: true });
       else complain(`Revoked key ${id}.`);
     });

@@ -67,14 +67,41 @@ export function isAllowed(principal: Principal, scope: Scope, target: Target): b
 }
 
 /**
- * Whether who may do this in the whole organization may hand it on in a key. A ruleset decides what
- * others may publish, so globs that reach one are for administrators.
+ * Whether somebody may make, change or revoke what allows this: as an administrator, or because it allows nothing that
+ * they do not have. Of a change, what is there and what comes of it are both asked about.
  */
-export function mayHandOn(principal: Principal, org: string, { scopes: given, resources }: Grant): boolean {
+export function mayHandOn(principal: Principal, org: string, given: Grant): boolean {
   if (isAllowed(principal, 'admin', { org })) return true;
-  const reachesRulesets = resources?.some((glob) => /^(?:rulesets|\*)\//.test(glob)) ?? false;
-  if (reachesRulesets && includesScope(given, 'publish')) return false;
-  return given.every((scope) => isAllowed(principal, scope, { org }));
+  return grantsIn(principal, org).some((held) => isWithin(given, held));
+}
+
+/**
+ * Whether a grant allows nothing that the other does not. One for a whole organization does not publish rulesets,
+ * unless it administers, so globs that name them are more.
+ */
+export function isWithin(inner: Grant, outer: Grant): boolean {
+  if (rankOf(inner) > rankOf(outer)) return false;
+  const globs = inner.resources;
+  if (globs === null) return outer.resources === null;
+  if (outer.resources !== null) return globs.every((glob) => outer.resources!.some((other) => coversGlob(other, glob)));
+  const reachesRulesets = globs.some((glob) => /^(?:rulesets|\*)\//.test(glob));
+  return !reachesRulesets || !includesScope(inner.scopes, 'publish') || includesScope(outer.scopes, 'admin');
+}
+
+function rankOf({ scopes: held }: Grant): number {
+  return Math.max(-1, ...held.map((scope) => scopes.indexOf(scope)));
+}
+
+/** `*` in a glob is matched as any text is. */
+function coversGlob(other: string, glob: string): boolean {
+  const [[otherType, otherSlug], [type, slug]] = [other.split('/'), glob.split('/')];
+  return matchesGlob(otherType!, type!) && matchesGlob(otherSlug!, slug!);
+}
+
+/** The grant with no scope above the highest of these. */
+export function cap({ scopes: granted, resources }: Grant, held: readonly Scope[]): Grant {
+  const rank = Math.min(rankOf({ scopes: granted, resources }), rankOf({ scopes: held, resources }));
+  return { scopes: scopes.slice(rank, rank + 1), resources };
 }
 
 /** Whether the principal may create organizations: it runs the registry, or the configuration says so. */

@@ -124,6 +124,6 @@ test("a person's key loses what is taken back from the person", async () => {
   await noteSignIn(registry, ['acme'], person);
   const { text } = await createPersonalKey(registry, person.actor, { name: 'laptop', scopes: ['publish'] }, author);
   expect(await authenticateKey(registry, text)).toMatchObject({ organizations: { acme: [whole('publish')] } });
-  await takeRights(registry, 'acme', given.id, author);
+  await takeRights(registry, 'acme', given.id, author, { last: true });
   expect(await authenticateKey(registry, text)).toMatchObject({ organizations: {} });
 });

@@ -5,6 +5,7 @@ import { withVerbs, type Verb, type VerbOptions } from './verbs.ts';
 
 interface OrganizationOptions extends VerbOptions {
   owner?: string;
+  last?: boolean;
   group?: string;
   person?: string;
   issuer?: string;
@@ -71,8 +72,9 @@ const verbs: readonly Verb<OrganizationOptions>[] = [
     name: 'take',
     description: 'Take rights back.',
     argument: ['<id>', 'id of the rights, as `stele organizations rights` prints it'],
-    async run({ demand }, id) {
-      await demand('DELETE', `/v1/rights/${encodeURIComponent(id)}`);
+    options: [new Option('--last', 'also those of the last administrator')],
+    async run({ demand }, id, { last }) {
+      await demand('DELETE', `/v1/rights/${encodeURIComponent(id)}${last ? '?last=true' : ''}`);
       return { id, deleted: true };
     },
     say: (_answer, id) => complain(`Took back ${id}.`),

@@ -107,6 +107,7 @@ export const memberForms: readonly Form[] = [
       return given ? (given.subject ?? given.group!) : '';
     },
     lead: ['They end within a second, for sessions and for keys of people.'],
+    fields: ['?last'],
     submit: 'Take them back',
     isDanger: true,
     after: '/members',

@@ -1,12 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { scopes, type Scope } from '../../model/access.ts';
+import { isWithin, type Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { matchesGlob } from '../../model/glob.ts';
 import { isUsable, keyRef, type Key } from '../../model/keys/key.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../change-resource.ts';
+import { assertAdministered } from './administrators.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
+
+/** How a change of keys or rights is judged. */
+export interface Judged {
+  /** Throws for a grant that the author must not make, change or take. It is asked about what is there and what comes of it. */
+  judge?: (grant: Grant) => void;
+  /** Whether to go on though nobody administers the organization afterwards. */
+  last?: boolean;
+}
 
 /** What to change of a key. Absent members stay as they are. */
 export type KeyChange = Partial<Pick<Key, 'name' | 'scopes' | 'resources' | 'expiresAt'>>;
@@ -14,7 +22,7 @@ export type KeyChange = Partial<Pick<Key, 'name' | 'scopes' | 'resources' | 'exp
 /**
  * Renames or narrows a key. Throws `malformed` for anything that it does not already allow: whoever
  * has a key must not get more by it later. Throws `not_found` if the organization has no such key,
- * and `conflict` if it is revoked or expired.
+ * and `conflict` if it is revoked or expired, or if nobody would administer the organization.
  */
 export async function changeKey(
   registry: Registry,
@@ -22,18 +30,21 @@ export async function changeKey(
   id: string,
   change: KeyChange,
   author: Author,
-  guard: Guard = () => undefined,
+  { guard = () => undefined, judge = () => undefined, last = false }: Judged & { guard?: Guard } = {},
 ): Promise<Generation<Key>> {
-  const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
-    const key = usableKey(registry, current, org);
+  const generation = await registry.refs.update<Key>(keyRef(id), async (current) => {
+    const key = usableKey(registry, current, org, judge);
     guard(current!);
+    const result = { ...key, ...change };
+    judge(result);
     assertNarrower(registry, key, change);
+    if (!last) await assertAdministered(registry, key, result);
     const changed = Object.keys(change).filter(
       (name) => !isDeepStrictEqual(change[name as keyof KeyChange], key[name as keyof KeyChange]),
     );
     if (changed.length === 0) return null;
     const action = changed.map((name) => `change ${name} of key`).join(', ');
-    return { value: { ...key, ...change }, change: { ...author, action } };
+    return { value: result, change: { ...author, action } };
   });
   return generation!;
 }
@@ -48,14 +59,10 @@ export async function rotateKey(
   id: string,
   overlap: number,
   author: Author,
+  { judge }: Pick<Judged, 'judge'> = {},
 ): Promise<{ key: Key; text: string }> {
-  const {
-    name,
-    scopes: held,
-    resources,
-    expiresAt,
-    owner,
-  } = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org);
+  const old = usableKey(registry, await registry.refs.read<Key>(keyRef(id)), org, judge);
+  const { name, scopes: held, resources, expiresAt, owner } = old;
   const replacing = { org, name, scopes: held, resources, expiresAt, owner: owner ?? null, isReplacement: true };
   const created = await createKey(registry, replacing, author);
   const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
@@ -67,8 +74,14 @@ export async function rotateKey(
   return created;
 }
 
-function usableKey(registry: Registry, stored: Generation<Key> | null, org: string): Key {
+function usableKey(
+  registry: Registry,
+  stored: Generation<Key> | null,
+  org: string,
+  judge: Judged['judge'] = () => undefined,
+): Key {
   if (stored?.value.org !== org) throw new RegistryError('not_found', 'The key does not exist.');
+  judge(stored.value);
   if (!isUsable(stored.value, registry.expiryTime)) {
     throw new RegistryError('conflict', 'The key is revoked or expired. Create another one.');
   }
@@ -76,15 +89,14 @@ function usableKey(registry: Registry, stored: Generation<Key> | null, org: stri
 }
 
 function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {
-  const highest = (held: readonly Scope[]) => Math.max(...held.map((scope) => scopes.indexOf(scope)));
-  const wider: [string, boolean][] = [
-    ['/scopes', change.scopes !== undefined && highest(change.scopes) > highest(key.scopes)],
-    ['/resources', change.resources !== undefined && !isWithin(change.resources, key.resources)],
-    ['/expiresAt', change.expiresAt !== undefined && isLater(change.expiresAt, key.expiresAt)],
-  ];
-  const errors = wider.flatMap(([pointer, isWider]) =>
-    isWider ? [{ pointer, detail: 'must allow nothing that the key does not allow now. Create another key' }] : [],
-  );
+  const { scopes = key.scopes, resources = key.resources } = change;
+  const errors: { pointer: string; detail: string }[] = [];
+  const refuse = (pointer: string): void => {
+    errors.push({ pointer, detail: 'must allow nothing that the key does not allow now. Create another key' });
+  };
+  if (!isWithin({ scopes, resources: key.resources }, key)) refuse('/scopes');
+  else if (!isWithin({ scopes, resources }, key)) refuse('/resources');
+  if (change.expiresAt !== undefined && isLater(change.expiresAt, key.expiresAt)) refuse('/expiresAt');
   if (change.expiresAt && Date.parse(change.expiresAt) <= registry.expiryTime().getTime()) {
     errors.push({ pointer: '/expiresAt', detail: 'must be in the future' });
   }
@@ -93,17 +105,6 @@ function assertNarrower(registry: Registry, key: Key, change: KeyChange): void {
     throw new RegistryError('malformed', `The body is invalid: ${first.pointer} ${first.detail}.`, {
       extra: { errors },
     });
-}
-
-/** Whether the globs match only what the others match. `*` in a glob is matched as any text is. */
-function isWithin(globs: readonly string[] | null, others: readonly string[] | null): boolean {
-  if (others === null) return true;
-  return globs !== null && globs.every((glob) => others.some((other) => coversGlob(other, glob)));
-}
-
-function coversGlob(other: string, glob: string): boolean {
-  const [[otherType, otherSlug], [type, slug]] = [other.split('/'), glob.split('/')];
-  return matchesGlob(otherType!, type!) && matchesGlob(otherSlug!, slug!);
 }
 
 function isLater(time: string | null, other: string | null): boolean {

@@ -3,6 +3,7 @@ import { providersOf } from '../../config/login-config.ts';
 import { isResourceGlob, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { holderInWords, rightsRef, type GivenRights, type OrganizationRights } from '../../model/rights.ts';
+import { assertAdministered } from './administrators.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
 
@@ -61,12 +62,22 @@ export async function giveRights(
   return result;
 }
 
-/** Takes rights back. Throws `not_found` for an unknown id: those of the configuration have none. */
-export async function takeRights(registry: Registry, org: string, id: string, author: Author): Promise<void> {
-  await registry.refs.update<OrganizationRights>(rightsRef(org), (current) => {
+/**
+ * Takes rights back. Throws `not_found` for an unknown id: those of the configuration have none; and `conflict` for
+ * those of the last administrator, unless `last` says that this is meant.
+ */
+export async function takeRights(
+  registry: Registry,
+  org: string,
+  id: string,
+  author: Author,
+  { last = false }: { last?: boolean } = {},
+): Promise<void> {
+  await registry.refs.update<OrganizationRights>(rightsRef(org), async (current) => {
     const rights = current?.value.rights ?? [];
     const taken = rights.find((each) => each.id === id);
     if (!taken) throw new RegistryError('not_found', 'There are no such rights.');
+    if (!last) await assertAdministered(registry, { ...taken, org });
     const action = `take ${taken.scopes.join(', ')} from ${holderInWords(taken)}`;
     return { value: { rights: rights.filter((each) => each !== taken) }, change: { ...author, action } };
   });

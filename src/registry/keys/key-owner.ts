@@ -1,4 +1,4 @@
-import { anonymous, scopes, type Grant, type Principal, type Scope } from '../../model/access.ts';
+import { anonymous, cap, type Principal } from '../../model/access.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/keys/key.ts';
 import { personRef, type Person } from '../../model/keys/person.ts';
@@ -55,10 +55,4 @@ async function readPerson({ refs }: Registry, actor: string): Promise<Person | n
     if (isRegistryError(error, 'corrupt')) return null;
     throw error;
   }
-}
-
-/** The grant with no scope above the highest of these. */
-function cap({ scopes: granted, resources }: Grant, held: readonly Scope[]): Grant {
-  const rank = (all: readonly Scope[]) => Math.max(...all.map((scope) => scopes.indexOf(scope)));
-  return { scopes: [scopes[Math.min(rank(granted), rank(held))]!], resources };
 }

@@ -7,6 +7,7 @@ import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { JobOrigin } from '../../model/keys/job.ts';
 import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../../model/keys/key.ts';
+import { assertAdministered } from './administrators.ts';
 import { ownerOf } from './key-owner.ts';
 import { notePersonalKey } from './note-personal-key.ts';
 import { withRoom } from '../maintenance/quotas.ts';
@@ -133,15 +134,23 @@ export function knownPrincipal(
 
 /**
  * Revokes a key of an organization or a person (`holderOf`). Every process rejects it within 1 s.
- * Revoking it again changes nothing. Throws `not_found` if the holder has no such key.
+ * Revoking it again changes nothing. Throws `not_found` if the holder has no such key, and `conflict` for the
+ * organization's last administrator, unless `last` says that this is meant.
  */
-export async function revokeKey(registry: Registry, holder: string, id: string, author: Author): Promise<Key> {
+export async function revokeKey(
+  registry: Registry,
+  holder: string,
+  id: string,
+  author: Author,
+  { last = false }: { last?: boolean } = {},
+): Promise<Key> {
   const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
   const change = { ...author, action: 'revoke key' };
-  const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
+  const generation = await registry.refs.update<Key>(keyRef(id), async (current) => {
     if (current === null || holderOf(current.value) !== holder) throw unknown();
     if (current.value.revokedAt !== null) return null;
+    if (!last && isUsable(current.value, registry.expiryTime)) await assertAdministered(registry, current.value);
     return { value: { ...current.value, revokedAt: registry.now().toISOString() }, change };
   });
   await notePersonalKey(registry, generation!.value, change);

@@ -1,4 +1,4 @@
-import type { Scope } from '../../model/access.ts';
+import { cap, type Grant, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isUsable, type Key } from '../../model/keys/key.ts';
 import type { Person } from '../../model/keys/person.ts';
@@ -57,13 +57,18 @@ export async function createPersonalKey(
   return createKey(registry, { org: null, person, organizations, name, expiresAt: expires, ...limited }, author);
 }
 
-/** The keys of people that allow something in an organization, oldest first for each person. */
-export async function personalKeysIn(registry: Registry, org: string): Promise<{ key: Key; person: Person }[]> {
-  const listed: { key: Key; person: Person }[] = [];
+/** The keys of people that allow something in an organization, with what they allow there, oldest first for each person. */
+export async function personalKeysIn(
+  registry: Registry,
+  org: string,
+): Promise<{ key: Key; person: Person; grants: Grant[] }[]> {
+  const listed: { key: Key; person: Person; grants: Grant[] }[] = [];
   for (const person of await listMembers(registry, org)) {
-    if (!Object.hasOwn(await rightsOf(registry, person), org)) continue;
-    const keys = await listKeys(registry, person.actor);
-    listed.push(...keys.flatMap((key) => ((key.organizations?.includes(org) ?? true) ? [{ key, person }] : [])));
+    const rights = await rightsOf(registry, person);
+    if (!Object.hasOwn(rights, org)) continue;
+    for (const key of await listKeys(registry, person.actor))
+      if (key.organizations?.includes(org) ?? true)
+        listed.push({ key, person, grants: rights[org]!.map((grant) => cap(grant, key.scopes)) });
   }
   return listed;
 }

@@ -118,8 +118,8 @@ export const createRights: Handler = async (call) => {
   return { status: 201, body: rightsRecord(await giveRights(registry, org, bodyOf<NewRights>(call), author)) };
 };
 
-export const deleteRights: Handler = async ({ registry, org, author, path }) => {
-  await takeRights(registry, org, path['rights']!, author);
+export const deleteRights: Handler = async ({ registry, org, author, path, query }) => {
+  await takeRights(registry, org, path['rights']!, author, { last: query['last'] === true });
   return { status: 204 };
 };
 

@@ -255,7 +255,7 @@ async function makeKeys(registry: Registry, keys: Map<Credential, string>): Prom
   keys.set('malformed', 'stele_notakey');
   await make('expired', { expiresAt: '2020-01-01T00:00:00.000Z' });
   const revoked = await make('revoked', {});
-  await revokeKey(registry, 'acme', revoked, author);
+  await revokeKey(registry, 'acme', revoked, author, { last: true });
   await make('read', { scopes: ['read'] });
   await make('publish', { scopes: ['publish'] });
   await make('admin', {});

@@ -1,4 +1,4 @@
-import { mayHandOn } from '../../../model/access.ts';
+import { mayHandOn, type Grant } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import { holderOf, keyRef, type Key } from '../../../model/keys/key.ts';
 import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys/keys.ts';
@@ -47,7 +47,7 @@ export const createOne: Handler = async (call) => {
 
 export const getOne: Handler = async ({ registry, org, path }) => {
   const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-  if (stored === null || (await holderHere(registry, org, stored.value)) === null)
+  if (stored === null || (await allowedHere(registry, org, stored.value)) === null)
     throw new RegistryError('not_found', nothingHere);
   const lastUsedAt = await readKeyUse(registry, stored.value.id);
   const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
@@ -55,16 +55,12 @@ export const getOne: Handler = async ({ registry, org, path }) => {
 };
 
 export const updateOne: Handler = async (call) => {
-  const { registry, org, path, author } = call;
-  await requireMine(call);
-  const { value, generation } = await changeKey(
-    registry,
-    org,
-    path['key']!,
-    bodyOf<KeyChange>(call),
-    author,
-    guardOf(call),
-  );
+  const { registry, org, path, author, query } = call;
+  const { value, generation } = await changeKey(registry, org, path['key']!, bodyOf<KeyChange>(call), author, {
+    guard: guardOf(call),
+    judge: (grant) => requireToHandOn(call, grant),
+    last: query['last'] === true,
+  });
   const lastUsedAt = await readKeyUse(registry, value.id);
   const etag = etagOf(generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
   return { status: 200, headers: { ETag: etag }, body: keyRecord(value, lastUsedAt) };
@@ -72,37 +68,39 @@ export const updateOne: Handler = async (call) => {
 
 export const rotate: Handler = async (call) => {
   const { registry, org, path, author, body, context } = call;
-  await requireMine(call);
   const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
-  const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author);
+  const judge = (grant: Grant) => requireToHandOn(call, grant);
+  const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author, { judge });
   const headers = { Location: `${context.url}/v1/keys/${key.id}` };
   return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
 };
 
 export const revokeOne: Handler = async (call) => {
-  const { registry, org, path, author } = call;
-  await requireMine(call);
+  const { registry, org, path, author, query } = call;
   const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-  await revokeKey(registry, (stored && (await holderHere(registry, org, stored.value))) ?? org, path['key']!, author);
+  const here = stored && (await allowedHere(registry, org, stored.value));
+  for (const grant of here?.grants ?? []) requireToHandOn(call, grant);
+  await revokeKey(registry, here?.holder ?? org, path['key']!, author, { last: query['last'] === true });
   return { status: 204 };
 };
 
-/** Throws `forbidden` for what the asker must not let a key do: more than they may themselves. */
-function requireToHandOn({ principal, org }: Call, { scopes, resources = null }: Pick<NewKey, 'scopes' | 'resources'>) {
+/** Throws `forbidden` for what the asker must not let a key do, or take from one: more than they may themselves. */
+function requireToHandOn(
+  { principal, org }: Call,
+  { scopes, resources = null }: Pick<NewKey, 'scopes' | 'resources'> | Grant,
+) {
   if (mayHandOn(principal, org, { scopes, resources })) return;
   const message = 'Only administrators make, change and revoke keys that allow more than the scope keys does.';
   throw new RegistryError('forbidden', message);
 }
 
-/** As `requireToHandOn`, for the key of the organization in the path. One that is not there is left to the verb. */
-async function requireMine(call: Call): Promise<void> {
-  const key = (await call.registry.refs.read<Key>(keyRef(call.path['key']!)))?.value;
-  if (key?.org === call.org) requireToHandOn(call, key);
-}
-
-/** Whose key it is, if it allows something in this organization. */
-async function holderHere(registry: Registry, org: string, key: Key): Promise<string | null> {
-  if (key.org !== null) return key.org === org ? org : null;
-  const here = await personalKeysIn(registry, org);
-  return here.some(({ key: { id } }) => id === key.id) ? holderOf(key) : null;
+/** Whose key it is and what it allows in this organization. Null: nothing. */
+async function allowedHere(
+  registry: Registry,
+  org: string,
+  key: Key,
+): Promise<{ holder: string; grants: readonly Grant[] } | null> {
+  if (key.org !== null) return key.org === org ? { holder: org, grants: [key] } : null;
+  const here = (await personalKeysIn(registry, org)).find(({ key: { id } }) => id === key.id);
+  return here === undefined ? null : { holder: holderOf(key), grants: here.grants };
 }
