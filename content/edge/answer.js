@@ -104,7 +104,7 @@ function kindOf(name, { ending, tail, format, accept, types }) {
     if (tail === '/index.html') return page;
     if (tail === '/index.md') return 'markdown';
     if (tail === '/report' || tail === '/provenance') return recordKind(accept, format, 'record') ?? 'unacceptable';
-    if (tail === '/attestation') return attestationKind(accept, format);
+    if (tail === '/attestation' || tail === '/manifest') return attestationKind(accept, format);
     if (/^\/diff(?:\.json|\.md)?$/.test(tail)) return diffKind(tail, format, accept);
     if (/^\/image-[0-9a-f]{16}\./.test(tail)) return tail.endsWith('.svg') ? 'drawing' : 'image';
     if (!name.includes('/apis/')) return null;

@@ -29,7 +29,7 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
  * whatever `Accept` says; a `part` of the page of a long document; an
  * `image` that it shows; the form that tries an API out; its reference for frames
- * of other sites (`embed`); or its report, provenance, attestation, versions, dependants or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
+ * of other sites (`embed`); or its report, provenance, manifest, attestation, versions, dependants or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
 export type View =
   | 'document'
@@ -41,6 +41,7 @@ export type View =
   | 'embed'
   | 'report'
   | 'provenance'
+  | 'manifest'
   | 'attestation'
   | 'versions'
   | 'dependants'
@@ -175,8 +176,8 @@ export function parseSelector(text: string): Selector | null {
 
 function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === undefined) return 'document';
-  if (tail === 'report' || tail === 'provenance' || tail === 'attestation' || tail === 'try' || tail === 'embed')
-    return tail;
+  if (tail === 'report' || tail === 'provenance' || tail === 'manifest' || tail === 'attestation') return tail;
+  if (tail === 'try' || tail === 'embed') return tail;
   if (tail === 'index.html') return 'page';
   if (tail === 'index.md') return 'markdown';
   if (tail === 'diff') return 'diff';

@@ -266,8 +266,11 @@ describe('a registry that does not behave is told, and nothing is written:', () 
       digest: `sha256:${sha256}`,
       annotations: { 'dev.stele.format': format, 'dev.stele.coding': 'identity' },
     }));
-  const described = { version: '1.0.0', manifest: `sha256:${'b'.repeat(64)}`, layers: layers('a'.repeat(64)) };
   const json = (value: object) => Buffer.from(JSON.stringify(value));
+  const manifest = json({ layers: layers('a'.repeat(64)) });
+  const described = { version: '1.0.0', manifest: digestOf(manifest) };
+  const recordAt = (path: string): Buffer | null =>
+    path.endsWith('/provenance') ? json(described) : path.endsWith('/manifest') ? manifest : null;
   const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20));
 
   test.for<[what: string, code: number, says: RegExp, answer: (path: string) => [number, object, Buffer]]>([
@@ -275,7 +278,19 @@ describe('a registry that does not behave is told, and nothing is written:', () 
       'other bytes',
       1,
       /sent other bytes for @acme\/schemas\/money@1\.0\.0: expected sha256:a{64}, received sha256:[0-9a-f]{64}\. Nothing was written\./,
-      (path) => [200, {}, path.endsWith('/provenance') ? json(described) : Buffer.from('{}')],
+      (path) => [200, {}, recordAt(path) ?? Buffer.from('{}')],
+    ],
+    [
+      'another manifest',
+      1,
+      /sent another manifest of @acme\/schemas\/money@1\.0\.0, which is sha256:[0-9a-f]{64}\. Nothing was written\./,
+      (path) => [200, {}, path.endsWith('/provenance') ? json(described) : json({ layers: layers('c'.repeat(64)) })],
+    ],
+    [
+      'another version than was asked for',
+      1,
+      /answers \/@acme\/schemas\/money@1\.0\.0\/provenance with another version, 1\.0\.1/,
+      () => [200, {}, json({ ...described, version: '1.0.1' })],
     ],
     [
       'a redirect to another host',
@@ -315,7 +330,7 @@ describe('a registry that does not behave is told, and nothing is written:', () 
       'a version that it no longer has',
       2,
       /no longer has @acme\/schemas\/money@1\.0\.0\. .*choose another version with stele add/,
-      (path) => (path.endsWith('/provenance') ? [200, {}, json(described)] : [404, {}, Buffer.from('')]),
+      (path) => (recordAt(path) ? [200, {}, recordAt(path)!] : [404, {}, Buffer.from('')]),
     ],
   ])('%s', async ([, code, says, answer]) => {
     await using registry = await listen((request, response) => {

@@ -58,12 +58,7 @@ export async function openLockWorld() {
   const built = await runHere(['build', '--precompressed', 'none', '--out', join(folder, 'site'), ...common]);
   if (built.code !== 0) throw new Error(built.stderr);
   const stele = await serveStele(common);
-  const host = await listen((request, response) => {
-    void fileFor(join(folder, 'site'), request.url!).then(async (file) => {
-      if (file === null) return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
-      return response.writeHead(200).end(await readFile(file));
-    });
-  });
+  const host = await serveFiles(join(folder, 'site'));
   return {
     folder,
     registry: stele.url,
@@ -75,6 +70,16 @@ export async function openLockWorld() {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A host that only serves the files of a folder. */
+export function serveFiles(folder: string) {
+  return listen((request, response) => {
+    void fileFor(folder, request.url!).then(async (file) => {
+      if (file === null) return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+      return response.writeHead(200).end(await readFile(file));
+    });
+  });
 }
 
 /** The file for a path as plain hosts choose it: without its query, and the page of a folder. */

@@ -7,10 +7,12 @@ import { formatSignature, formatVerifierKey, signingKey } from '../../src/model/
 import { formatProof, parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
 import { decodeBundle, nodesIn } from '../../src/model/transparency/tiles.ts';
 import { leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
+import { digestOf } from '../../src/model/digest.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 import { runHere } from './in-process.ts';
-import { listen, openConsumer } from './lock-world.ts';
+import { listen, openConsumer, serveFiles } from './lock-world.ts';
 
 /** A registry at one address, whose data folder is rewritten behind it: same key, same names, another 1.0.0. */
 let folder: string;
@@ -21,6 +23,8 @@ let front: Awaited<ReturnType<typeof listen>>;
 let shown: Serving;
 /** Changes an answer on its way. */
 let change: ((path: string, body: Buffer) => Buffer) | null = null;
+/** Changes what is asked for. */
+let route = (path: string): string => path;
 
 const schema = (version: string, type: string) =>
   JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Money', version, type });
@@ -62,7 +66,7 @@ beforeAll(async () => {
   [honest, forged] = await Promise.all([serveStele(good), serveStele(bad)]);
   shown = honest;
   front = await listen((request, response) => {
-    void fetch(`${shown.url}${request.url!}`, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
+    void fetch(`${shown.url}${route(request.url!)}`, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
       async (answer) => {
         const body = Buffer.from(await answer.arrayBuffer());
         response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
@@ -79,7 +83,7 @@ afterAll(async () => {
 });
 
 async function consumer() {
-  [shown, change] = [honest, null];
+  [shown, change, route] = [honest, null, (path) => path];
   const one = await openConsumer(folder);
   const add = (name: string) => one.run(`add @acme/schemas/${name} --as ${name}.json --registry ${front.url}`);
   return { ...one, add };
@@ -142,8 +146,69 @@ test('verify --log walks the log, and catches the same', async () => {
   const different = await one.run(`verify --log ${front.url}`);
   expect(different.code).toBe(1);
   expect(different.stdout).toMatch(
-    /^different @acme\/schemas\/money@1\.0\.0: its bytes are sha256:\w+, which its manifest does not name\n$/,
+    /^different @acme\/schemas\/money@1\.0\.0: its json is sha256:\w+, which its manifest does not name\n$/,
   );
+});
+
+test('the bytes are those of the manifest that the log names, whatever else is said of them', async () => {
+  const one = await consumer();
+  const other = Buffer.from('{"title":"Money","type":"object"}');
+  const sha256 = digestOf(other);
+  const lie = (path: string, body: Buffer): Buffer => {
+    if (path === '/@acme/schemas/money@1.0.0.json') return other;
+    if (!/\/money(?:@[^/]+)?\/(?:provenance|manifest)/.test(path)) return body;
+    const text = String(body);
+    const { layers } = JSON.parse(text) as { layers?: { digest: string; annotations?: Record<string, string> }[] };
+    if (layers === undefined) return body;
+    const own = layers.find(({ annotations }) => JSON.stringify(annotations ?? {}).includes('identity') && JSON.stringify(annotations).includes('json'))!; // prettier-ignore
+    return Buffer.from(text.replaceAll(own.digest, sha256));
+  };
+  change = lie;
+  const added = await one.add('money');
+  expect(added).toMatchObject({ code: 1, stderr: expect.stringMatching(/sent another manifest of @acme\/schemas\/money@1\.0\.0/) }); // prettier-ignore
+  const verified = await one.run(`verify --log ${front.url}`);
+  expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining('its manifest is not') });
+  change = (path, body) => (/\/manifest/.test(path) ? Buffer.from('Not found') : lie(path, body));
+  expect((await one.add('money')).code).toBe(1);
+  expect((await one.run(`verify --log ${front.url}`)).code).toBe(1);
+  await expect(one.text('money.json')).rejects.toThrow('ENOENT');
+});
+
+test('a public version that is not in the log is refused', async () => {
+  const one = await consumer();
+  change = (path, body) => (path.endsWith('?proof') ? Buffer.from('{"title":"Not found"}') : body);
+  // The leaves say it, too.
+  expect(await one.add('money')).toMatchObject({ code: 0 });
+  // The same under another name, which is in no log.
+  route = (path) => (path.includes('extra') && path.endsWith('?proof') ? '/none' : path.replace('/extra', '/rate'));
+  change = (path, body) => {
+    if (path.includes('/extra')) return Buffer.from(String(body).replaceAll('/rate', '/extra'));
+    if (!/^\/@acme(?:\?|$)/.test(path)) return body;
+    const { items, next } = JSON.parse(String(body)) as { items: object[]; next: string | null };
+    const rate = items.find((item) => JSON.stringify(item).includes('/rate'));
+    return Buffer.from(JSON.stringify({ items: [...items, JSON.parse(JSON.stringify(rate).replaceAll('rate', 'extra'))], next })); // prettier-ignore
+  };
+  const refused = await one.run(`add @acme/schemas/extra --as extra.json --registry ${front.url}`);
+  expect(refused).toMatchObject({ code: 1, stderr: `@acme/schemas/extra@1.0.0 is public, and not in the public log of ${front.url}. Ask who runs the registry.\n` }); // prettier-ignore
+  const verified = await one.run(`verify --log ${front.url}`);
+  expect(verified).toMatchObject({
+    code: 1,
+    stdout: 'different @acme/schemas/extra@1.0.0: it is served, and not in the log\n',
+  });
+});
+
+test.skipIf(!isThorough)(`a static build has all that a consumer needs${unlessThorough}`, async () => {
+  const one = await consumer();
+  const common = ['--config', join(folder, 'registry.config.json'), '--data', join(folder, 'honest')];
+  const built = await runHere(['build', '--precompressed', 'none', '--out', join(folder, 'site'), ...common]);
+  expect(built).toMatchObject({ code: 0 });
+  await using host = await serveFiles(join(folder, 'site'));
+  const added = await one.run(`add @acme/schemas/money --as money.json --registry ${host.url}`);
+  expect(added).toMatchObject({ code: 0, stderr: '' });
+  expect(await one.run(`verify --log ${host.url}`)).toMatchObject({ code: 0, stderr: expect.stringContaining('2 versions as the log says') }); // prettier-ignore
+  await rm(join(folder, 'site/@acme/schemas/rate@1.0.0/manifest.json'));
+  const refused = await one.run(`add @acme/schemas/rate --as rate.json --registry ${host.url}`);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('sent no manifest of @acme/schemas/rate@1.0.0') }); // prettier-ignore
 });
 
 test('another key, a log that is gone and a head that nobody signed are refused', async () => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readUserDefaults } from '../../config/user-defaults.ts';
-import { formatOfFile, type Selector } from '../../model/address.ts';
+import type { Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
 import { registryFault, type LockedContract } from '../../model/graph/lock.ts';
@@ -51,7 +51,7 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
     );
   const [
     { openContractSource, trustedRegistry },
-    { bytesOf },
+    { bytesOf, sha256Of },
     { checkContracts },
     { assertReplaceable },
     { writeTreeFile },
@@ -63,10 +63,10 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
     import('./tree-files.ts'),
   ]);
   const trusted = trustedRegistry(options.registry);
-  const addition = await openContractSource(registry, trusted).find(coordinate, selector);
-  const sha256 = addition.sha256[formatOfFile(path)];
-  const range = rangeFor(selector, addition.version);
-  const entry = { path, contract, range, version: addition.version, registry, sha256, digest: addition.digest };
+  const { version, digest } = await openContractSource(registry, trusted).find(coordinate, selector);
+  const named = { path, contract, range: rangeFor(selector, version), version, registry, digest };
+  const sha256 = await sha256Of(named, trusted);
+  const entry = { ...named, sha256 };
   const bytes = await bytesOf(entry, trusted);
   await checkContracts(lock.folder, [entry], { trusted, isFetched: () => true });
   await assertReplaceable(lock, path, current, sha256);

@@ -22,9 +22,8 @@ const maxRedirects = 3;
 /** A version in a registry. */
 export interface SourceVersion {
   version: string;
+  /** The digest of its manifest. */
   digest: Digest;
-  /** What its bytes are in each format. */
-  sha256: Record<Format, string>;
 }
 
 /** The versions of a resource, in order of publication. */
@@ -39,8 +38,14 @@ export interface SourceHistory {
  * `unauthenticated` if it does not take the key, `not_found`, `gone`, `too_large`, or `refused` for a redirect elsewhere.
  */
 export interface ContractSource {
-  /** What a selector means now. */
+  /** What a selector means now. Nothing proves that it is the newest. */
   find(coordinate: Coordinate, selector: Selector): Promise<SourceVersion>;
+  /** A version's manifest, which says what its bytes are. Rejects with `refused` unless it has the digest. */
+  manifest(coordinate: Coordinate, version: string, digest: Digest): Promise<Uint8Array>;
+  /** Whether a version is served to everybody. */
+  isPublic(coordinate: Coordinate, version: string): Promise<boolean>;
+  /** A page of JSON, such as `/@acme`, and those after it; null: there is none. */
+  pages(path: string): Promise<Record<string, unknown>[] | null>;
   history(coordinate: Coordinate): Promise<SourceHistory>;
   /** The file at a path, such as `/log/checkpoint`; null: there is none. */
   file(path: string): Promise<Uint8Array | null>;
@@ -63,11 +68,11 @@ export function openContractSource(url: string, trusted: string | undefined): Co
   const credential = key ? { authorization: `Bearer ${key}` } : {};
   const advice = isTrusted ? 'set STELE_KEY to a key that may read it' : `set STELE_KEY, and STELE_REGISTRY to ${url}`;
 
-  async function ask(path: string, accept: string): Promise<Response> {
+  async function ask(path: string, accept: string, sent: Record<string, string> = credential): Promise<Response> {
     let target = new URL(url + path);
     for (let redirects = 0; ; redirects++) {
       const response = await fetch(target, {
-        headers: { accept, ...credential },
+        headers: { accept, ...sent },
         redirect: 'manual',
         signal: AbortSignal.timeout(patience),
       }).catch((cause: unknown) => {
@@ -117,21 +122,28 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     return null;
   }
 
-  async function history(coordinate: Coordinate): Promise<SourceHistory> {
-    const name = formatCoordinate(coordinate);
-    const versions: Version[] = [];
-    let page = await record(`/${name}/versions`);
-    if (page === null) throw new RegistryError('not_found', `${url} has no ${name}. If it is private, ${advice}.`);
-    const { latest } = page;
-    for (let pages = 1; ; pages++) {
-      const { items, next } = page as { items: unknown; next: unknown };
-      if (!Array.isArray(items) || pages > maxPages) throw notStele(`/${name}/versions`);
-      versions.push(...items.map((item) => versionOf(item) ?? fail(notStele(`/${name}/versions`))));
-      if (typeof next !== 'string' || !/^[A-Za-z0-9_-]+$/.test(next)) break;
-      page =
-        (await record(isPlain ? `/${name}/versions.${next}` : `/${name}/versions?cursor=${next}`)) ??
-        fail(notStele(`/${name}/versions`));
+  async function pages(path: string): Promise<(Record<string, unknown> & { items: unknown[] })[] | null> {
+    const found: (Record<string, unknown> & { items: unknown[] })[] = [];
+    for (let page = await record(path); page !== null;) {
+      const { items, next } = page;
+      if (!Array.isArray(items) || found.length === maxPages) throw notStele(path);
+      found.push({ ...page, items });
+      if (typeof next !== 'string' || !/^[A-Za-z0-9_-]+$/.test(next)) return found;
+      page = (await record(isPlain ? `${path}.${next}` : `${path}?cursor=${next}`)) ?? fail(notStele(path));
     }
+    return null;
+  }
+
+  async function history(coordinate: Coordinate): Promise<SourceHistory> {
+    const path = `/${formatCoordinate(coordinate)}/versions`;
+    const found = await pages(path);
+    if (found === null)
+      throw new RegistryError(
+        'not_found',
+        `${url} has no ${formatCoordinate(coordinate)}. If it is private, ${advice}.`,
+      );
+    const versions = found.flatMap(({ items }) => items.map((item) => versionOf(item) ?? fail(notStele(path))));
+    const latest = found[0]!['latest'];
     return { versions: versions.reverse(), latest: typeof latest === 'string' ? latest : null };
   }
 
@@ -139,19 +151,13 @@ export function openContractSource(url: string, trusted: string | undefined): Co
     const path = `/${formatCoordinate(coordinate, selector)}/provenance`;
     const answer = await record(path);
     if (answer === null) return null;
-    const { version, manifest, layers } = answer;
-    const json = layerOf(layers, 'json');
-    const yaml = layerOf(layers, 'yaml');
-    if (
-      typeof version !== 'string' ||
-      !isLabel(version) ||
-      typeof manifest !== 'string' ||
-      !isDigest(manifest) ||
-      !json ||
-      !yaml
-    )
+    const { version, manifest } = answer;
+    if (typeof version !== 'string' || !isLabel(version) || typeof manifest !== 'string' || !isDigest(manifest))
       throw notStele(path);
-    return { version, digest: manifest, sha256: { json, yaml } };
+    const found = { version, digest: manifest };
+    if (!isMeant(selector, found))
+      throw new RegistryError('refused', `${url} answers ${path} with another version, ${version} (${manifest}).`);
+    return found;
   }
 
   function notStele(path: string): RegistryError {
@@ -175,6 +181,27 @@ export function openContractSource(url: string, trusted: string | undefined): Co
         .slice(0, 5);
       const newest = labels.length === 0 ? 'It has no version.' : `The newest are ${labels.join(', ')}.`;
       throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
+    },
+    pages,
+    async isPublic(coordinate, version) {
+      if (key === undefined) return true;
+      const path = `/${formatCoordinate(coordinate, { kind: 'version', version })}/provenance${isPlain ? '.json' : ''}`;
+      const response = await ask(path, 'application/json', {});
+      await response.body?.cancel();
+      return response.ok;
+    },
+    async manifest(coordinate, version, digest) {
+      const name = formatCoordinate(coordinate, { kind: 'version', version });
+      const path = `/${name}/manifest`;
+      let bytes: Buffer | null = null;
+      for (const ending of isPlain ? ['.json'] : ['', '.json'])
+        bytes ??= await read(path + ending, 'application/json', maxRecordBytes);
+      if (bytes !== null && digestOf(bytes) === digest) return bytes;
+      const what = bytes === null ? 'no manifest' : 'another manifest';
+      throw new RegistryError(
+        'refused',
+        `${url} sent ${what} of ${name}, which is ${digest}. Nothing was written. Ask who runs that registry.`,
+      );
     },
     async bytes(coordinate, version, format, sha256) {
       const name = formatCoordinate(coordinate, { kind: 'version', version });
@@ -203,8 +230,23 @@ function fail(error: RegistryError): never {
   throw error;
 }
 
-/** The SHA-256 of a version's plain bytes in a format. */
-function layerOf(layers: unknown, format: Format): string | null {
+/** Whether a version is one that a selector may mean. */
+function isMeant(selector: Selector, { version, digest }: SourceVersion): boolean {
+  if (selector.kind === 'latest') return true;
+  if (selector.kind === 'digest') return selector.digest === digest;
+  const only: Version = {
+    label: version,
+    manifest: digest,
+    content: digest,
+    publishedAt: '',
+    status: { state: 'active' },
+  };
+  return selectVersion({ versions: [only], latest: version }, selector) !== null;
+}
+
+/** The SHA-256 of the plain bytes in a format, by a manifest. */
+export function layerOf(manifest: Uint8Array, format: Format): string | null {
+  const layers = (parseJson(manifest) as { layers?: unknown } | null | undefined)?.layers;
   const layer = (Array.isArray(layers) ? (layers as (Descriptor | null)[]) : []).find(
     (each) => each?.annotations?.[formatAnnotation] === format && each.annotations[codingAnnotation] === 'identity',
   );

@@ -45,7 +45,7 @@ export function installCommand(): Command {
 async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
   const [
     { trustedRegistry },
-    { bytesOf },
+    { bytesOf, isCached },
     { checkContracts },
     { describeState, stateOf },
     { writeTreeFile },
@@ -69,9 +69,11 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   const queue = new PQueue({ concurrency: 8 });
   const trusted = trustedRegistry();
   let done = 0;
+  const here = new Set<string>();
   // Everything goes into the cache first, and is written from there.
   await queue.addAll(
     missing.map((entry) => async () => {
+      if (await isCached(entry)) here.add(entry.path);
       await bytesOf(entry, trusted);
       say(`Fetching contracts: ${++done} of ${missing.length}`);
     }),
@@ -80,6 +82,7 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   await checkContracts(lock.folder, sound, {
     trusted,
     isFetched: ({ path }) => missing.some((each) => each.path === path),
+    isHere: ({ path }) => here.has(path),
   });
   for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await bytesOf(entry, trusted));
   return states;

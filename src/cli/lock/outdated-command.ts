@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
-import { formatOfFile, parseSelector } from '../../model/address.ts';
+import { parseSelector } from '../../model/address.ts';
 import { compareSemanticVersions, placeOfLabel } from '../../model/label.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { selectVersion, type Status } from '../../model/resource.ts';
@@ -57,11 +57,12 @@ export function outdatedCommand(): Command {
 }
 
 async function examine(entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
-  const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf }, { extentOf }] = await Promise.all([
-    import('./contract-source.ts'),
-    import('./contract-cache.ts'),
-    import('./compare-contracts.ts'),
-  ]);
+  const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf, sha256Of }, { extentOf }] =
+    await Promise.all([
+      import('./contract-source.ts'),
+      import('./contract-cache.ts'),
+      import('./compare-contracts.ts'),
+    ]);
   const trusted = trustedRegistry();
   const source = openContractSource(entry.registry, trusted);
   const history = await source.history(coordinateIn(entry));
@@ -69,7 +70,8 @@ async function examine(entry: LockedContract, compare: CompareContracts): Promis
   const describe = async (version: string | null): Promise<Newer | null> => {
     if (version === null) return null;
     const current = await source.find(coordinateIn(entry), { kind: 'version', version });
-    const next = { ...entry, version, sha256: current.sha256[formatOfFile(entry.path)], digest: current.digest };
+    const named = { ...entry, version, digest: current.digest };
+    const next = { ...named, sha256: await sha256Of(named, trusted) };
     const [before, after] = [await bytesOf(entry, trusted), await bytesOf(next, trusted)];
     const comparison = await compare({ entry, bytes: before }, { entry: next, bytes: after });
     const { verdict, counts, reason } = comparison;

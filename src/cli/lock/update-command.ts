@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
-import { formatOfFile, parseSelector } from '../../model/address.ts';
+import { parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
@@ -48,7 +48,7 @@ export function updateCommand(): Command {
 async function findMoves(command: Command, lock: OpenLock, entries: readonly LockedContract[]): Promise<Moved[]> {
   const [
     { coordinateIn, openContractSource, trustedRegistry },
-    { bytesOf },
+    { bytesOf, sha256Of },
     { checkContracts },
     { assertReplaceable },
     { withComparer },
@@ -64,8 +64,8 @@ async function findMoves(command: Command, lock: OpenLock, entries: readonly Loc
     const moved: Moved[] = [];
     for (const before of entries) {
       const source = openContractSource(before.registry, trusted);
-      const { version, digest, sha256: each } = await source.find(coordinateIn(before), parseSelector(before.range)!);
-      const sha256 = each[formatOfFile(before.path)];
+      const { version, digest } = await source.find(coordinateIn(before), parseSelector(before.range)!);
+      const sha256 = await sha256Of({ ...before, version, digest }, trusted);
       if (version === before.version && sha256 !== before.sha256)
         throw new RegistryError(
           'refused',

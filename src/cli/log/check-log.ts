@@ -1,14 +1,32 @@
 import { RegistryError } from '../../model/errors.ts';
-import { parseCheckpoint, parseProof, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
-import { decodeLeaf } from '../../model/transparency/leaf.ts';
+import {
+  formatProof,
+  parseCheckpoint,
+  parseProof,
+  type Checkpoint,
+  type LogProof,
+} from '../../model/transparency/checkpoint.ts';
+import { decodeLeaf, isVersion, type Leaf, type VersionLeaf } from '../../model/transparency/leaf.ts';
 import { formatNote, parseVerifierKey, signersOf, type VerifierKey } from '../../model/transparency/note.ts';
 import { policyFault, type Policy } from '../../model/transparency/policy.ts';
-import { nodesIn, tilePath } from '../../model/transparency/tiles.ts';
-import { isConsistent, isIncluded, leafHash, proveConsistency, type ReadNode } from '../../model/transparency/tree.ts';
+import { decodeBundle, nodesIn, tilePath, tileWidth } from '../../model/transparency/tiles.ts';
+import {
+  foldHashes,
+  isConsistent,
+  isIncluded,
+  leafHash,
+  proveConsistency,
+  proveInclusion,
+  rootOf,
+  type ReadNode,
+} from '../../model/transparency/tree.ts';
 import { readLogState, writeLogState, type LogState } from './log-state.ts';
 
 /** Reads a file of a registry; null: there is none. */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
+
+/** Bundles that are read at once. */
+const atOnce = 8;
 
 /** A version as a consumer knows it. */
 interface Known {
@@ -23,8 +41,10 @@ export interface CheckedLog {
   head(): Promise<Checkpoint>;
   /** Checks that a version is in the log with this digest. `proof`: the file, which needs no network. */
   check(version: Known, proof: string): Promise<LogProof>;
-  /** Reads nodes of the tree of the first `size` leaves. Only what leads to a signed root may be trusted. */
-  nodes(size: number): ReadNode;
+  /** Finds a version among all leaves of the log, which make up a signed root. Returns its proof as text; null: it is in none. */
+  find(version: Known): Promise<string | null>;
+  /** All leaves of the log at a head, which make up its root. */
+  leaves(head: Checkpoint): Promise<Buffer[]>;
 }
 
 /**
@@ -91,14 +111,33 @@ export async function openCheckedLog(
 
   if (given !== state.key) await succeed();
 
+  async function newestHead(): Promise<Checkpoint> {
+    const bytes = await read('/log/checkpoint');
+    if (bytes === null) throw refused(`${registry} has no checkpoint of its public log.`);
+    const head = parseHead(String(bytes), registry);
+    await hold(head);
+    return head;
+  }
+
+  /** Read once for all contracts. */
+  let walked: Promise<{ head: Checkpoint; leaves: Buffer[] }> | null = null;
+  async function walk(): Promise<{ head: Checkpoint; leaves: Buffer[] }> {
+    const head = await newestHead();
+    return { head, leaves: await readLeaves(registry, read, head) };
+  }
+
   return {
-    nodes,
-    async head() {
-      const bytes = await read('/log/checkpoint');
-      if (bytes === null) throw refused(`${registry} has no checkpoint of its public log.`);
-      const head = parseHead(String(bytes), registry);
-      await hold(head);
-      return head;
+    head: newestHead,
+    leaves: (head) => readLeaves(registry, read, head),
+    async find(version) {
+      walked ??= walk();
+      const { head, leaves } = await walked;
+      const index = leaves.findLastIndex((leaf) => isOf(version, decodeLeaf(leaf)));
+      if (index < 0) return null;
+      const hashes = await proveInclusion(nodesOf(leaves), index, head.size);
+      const proof = formatProof({ index, hashes, checkpoint: head, extra: leaves[index]! });
+      verifyProof({ registry, keys: [parseVerifierKey(state.key)!], policy }, version, proof);
+      return proof;
     },
     async check(version, file) {
       const proof = verifyProof({ registry, keys: [parseVerifierKey(state.key)!], policy }, version, file);
@@ -119,17 +158,59 @@ export function verifyProof(
   const leaf = proof?.extra ? decodeLeaf(proof.extra) : null;
   if (proof === null || leaf === null)
     throw refused(`${registry} did not send a proof that ${name} is in its public log.`);
-  const isOfVersion =
-    (leaf.event === 'published' || leaf.event === 'listed') && leaf.coordinate === contract && leaf.label === version;
   const { index, hashes, checkpoint } = proof;
-  if (!isOfVersion || !isIncluded({ ...checkpoint, index }, leafHash(proof.extra!), hashes))
+  if (!isOf({ contract, version }, leaf) || !isIncluded({ ...checkpoint, index }, leafHash(proof.extra!), hashes))
     throw refused(`The proof of ${name} that ${registry} sent does not hold.`);
   assertSigned(checkpoint, keys, policy, registry);
-  if (leaf.digest !== digest)
+  if (!isVersion(leaf) || leaf.digest !== digest)
     throw refused(
-      `The public log of ${registry} says that ${name} is ${leaf.digest}, and here it is ${digest}. Ask who runs the registry.`,
+      `The public log of ${registry} says that ${name} is ${isVersion(leaf) ? leaf.digest : 'another'}, and here it is ${digest}. Ask who runs the registry.`,
     );
   return proof;
+}
+
+/** Whether a leaf says that there is this version. */
+function isOf({ contract, version }: Omit<Known, 'digest'>, leaf: Leaf | null): leaf is VersionLeaf {
+  return leaf !== null && isVersion(leaf) && leaf.coordinate === contract && leaf.label === version;
+}
+
+/** Reads all leaves of a log. Rejects with `refused` unless they make up the root of the head. */
+async function readLeaves(registry: string, read: ReadFile, head: Checkpoint): Promise<Buffer[]> {
+  const leaves: Buffer[] = [];
+  for (let from = 0; from < head.size; from += atOnce * tileWidth) {
+    const starts = Array.from({ length: atOnce }, (_, at) => from + at * tileWidth).filter(
+      (start) => start < head.size,
+    );
+    const bundles = await Promise.all(
+      starts.map(async (start) => {
+        const index = start / tileWidth;
+        const width = Math.min(tileWidth, head.size - start);
+        const path = `/log/${tilePath({ level: 'entries', index, width })}`;
+        const bytes =
+          (await read(path)) ?? (await read(`/log/${tilePath({ level: 'entries', index, width: tileWidth })}`));
+        const some = bytes && decodeBundle(bytes)?.slice(0, width);
+        if (some?.length !== width) throw refused(`${registry}${path} is missing or damaged.`);
+        return some;
+      }),
+    );
+    leaves.push(...bundles.flat());
+  }
+  if (Buffer.compare(await rootOf(nodesOf(leaves), head.size), head.root) === 0) return leaves;
+  throw refused(`The leaves that ${registry} serves are not those that its checkpoint was signed for.`);
+}
+
+/** Reads nodes of the tree of these leaves. */
+function nodesOf(leaves: readonly Buffer[]): ReadNode {
+  const rows: Buffer[][] = [leaves.map(leafHash)];
+  while (rows.at(-1)!.length >= tileWidth) {
+    const row = rows.at(-1)!;
+    const full = Math.floor(row.length / tileWidth);
+    rows.push(Array.from({ length: full }, (_, at) => foldHashes(row.slice(at * tileWidth, (at + 1) * tileWidth))));
+  }
+  return nodesIn(
+    async (level, index) => Buffer.concat(rows[level]!.slice(index * tileWidth, (index + 1) * tileWidth)),
+    leaves.length,
+  );
 }
 
 /** The proof that a registry's log announces its key, with the key. Null if it has none. Nothing of it was checked. */

@@ -1,13 +1,12 @@
 import PQueue from 'p-queue';
-import { digestOf, hexOf } from '../../model/digest.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { decodeLeaf } from '../../model/transparency/leaf.ts';
-import type { Checkpoint } from '../../model/transparency/checkpoint.ts';
-import { decodeBundle, nodesIn, tilePath, tileWidth } from '../../model/transparency/tiles.ts';
-import { foldHashes, leafHash, rootOf } from '../../model/transparency/tree.ts';
-import { openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
-import { openCheckedLog } from './check-log.ts';
+import { parseProof } from '../../model/transparency/checkpoint.ts';
+import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
+import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
+import { openCheckedLog, type CheckedLog } from './check-log.ts';
 
 /** What a walk over a registry's public log has shown. */
 export interface VerifiedLog {
@@ -32,7 +31,7 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
   if (log === null) throw new RegistryError('not_found', `${registry} has no public log.`);
   const head = await log.head();
   const result: VerifiedLog = { origin: head.origin, leaves: head.size, same: 0, gone: [], wrong: [] };
-  const versions = await readVersions(source, registry, head, result.wrong);
+  const { versions, latest } = readFacts(await log.leaves(head), result.wrong);
   const queue = new PQueue({ concurrency: 8 });
   let done = 0;
   await queue.addAll(
@@ -47,71 +46,102 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
       say(`Comparing what is served: ${++done} of ${versions.size}`);
     }),
   );
+  const names = new Set([...latest.keys(), ...(await listedIn(source, new Set([...versions.keys()].map(orgOf))))]);
+  await queue.addAll(
+    [...names].map((name) => async () => {
+      say(`Looking for what is not in the log: ${name}`);
+      result.wrong.push(...(await compareHistory(source, log, name, { versions, latest })));
+    }),
+  );
   return { ...result, gone: result.gone.toSorted(), wrong: result.wrong.toSorted() };
 }
 
-/** The versions of a log with their digests. Rejects with `refused` unless its leaves make up the signed root. */
-async function readVersions(
-  source: ContractSource,
-  registry: string,
-  head: Checkpoint,
-  wrong: string[],
-): Promise<Map<string, string>> {
-  const versions = new Map<string, string>();
-  const rows: Buffer[][] = [[]];
-  for (let index = 0; index * tileWidth < head.size; index++) {
-    const width = Math.min(tileWidth, head.size - index * tileWidth);
-    const path = `/log/${tilePath({ level: 'entries', index, width })}`;
-    const bytes =
-      (await source.file(path)) ??
-      (await source.file(`/log/${tilePath({ level: 'entries', index, width: tileWidth })}`));
-    const leaves = bytes && decodeBundle(bytes)?.slice(0, width);
-    if (leaves?.length !== width) throw new RegistryError('refused', `${registry}${path} is missing or damaged.`);
-    rows[0]!.push(...leaves.map(leafHash));
-    for (const leaf of leaves) noteVersion(versions, leaf, wrong);
-  }
-  while (rows.at(-1)!.length >= tileWidth) {
-    const row = rows.at(-1)!;
-    const full = Math.floor(row.length / tileWidth);
-    rows.push(Array.from({ length: full }, (_, at) => foldHashes(row.slice(at * tileWidth, (at + 1) * tileWidth))));
-  }
-  const nodes = nodesIn(
-    async (level, index) => Buffer.concat(rows[level]!.slice(index * tileWidth, (index + 1) * tileWidth)),
-    head.size,
-  );
-  if (Buffer.compare(await rootOf(nodes, head.size), head.root) !== 0)
-    throw new RegistryError(
-      'refused',
-      `The leaves that ${registry} serves are not those that its checkpoint was signed for.`,
-    );
-  return versions;
+/** What a log says: the digest of each version, and what `latest` of each contract means. */
+interface Facts {
+  versions: Map<string, Digest>;
+  latest: Map<string, string | null>;
 }
 
-function noteVersion(versions: Map<string, string>, bytes: Uint8Array, wrong: string[]): void {
-  const leaf = decodeLeaf(bytes);
-  if (leaf?.event !== 'published' && leaf?.event !== 'listed') return;
-  const name = `${leaf.coordinate}@${leaf.label}`;
-  const before = versions.get(name);
-  if (before !== undefined && before !== leaf.digest)
-    wrong.push(`${name}: the log says that it is ${before}, and later that it is ${leaf.digest}`);
-  versions.set(name, leaf.digest);
+function readFacts(leaves: readonly Buffer[], wrong: string[]): Facts {
+  const facts: Facts = { versions: new Map(), latest: new Map() };
+  for (const bytes of leaves) {
+    const leaf = decodeLeaf(bytes);
+    if (leaf?.event === 'latest') facts.latest.set(leaf.coordinate, leaf.label);
+    if (leaf === null || !isVersion(leaf)) continue;
+    const name = `${leaf.coordinate}@${leaf.label}`;
+    const before = facts.versions.get(name);
+    if (before !== undefined && before !== leaf.digest)
+      wrong.push(`${name}: the log says that it is ${before}, and later that it is ${leaf.digest}`);
+    facts.versions.set(name, leaf.digest);
+  }
+  return facts;
+}
+
+const orgOf = (name: string): string => name.slice(1, name.indexOf('/'));
+
+/** The contracts that organizations list. */
+async function listedIn(source: ContractSource, organizations: ReadonlySet<string>): Promise<string[]> {
+  const names: string[] = [];
+  for (const org of organizations)
+    for (const { items } of (await source.pages(`/@${org}`)) ?? [])
+      for (const item of items as { coordinate?: unknown }[])
+        if (typeof item?.coordinate === 'string' && parseCoordinate(item.coordinate) !== null)
+          names.push(item.coordinate);
+  return names;
+}
+
+/** What is served of a contract and is not in the log, a sentence each. What was published meanwhile has a proof by now. */
+async function compareHistory(
+  source: ContractSource,
+  log: CheckedLog,
+  contract: string,
+  { versions, latest }: Facts,
+): Promise<string[]> {
+  const { coordinate } = parseCoordinate(contract)!;
+  const history = await source.history(coordinate).catch((error: unknown) => {
+    if (isRegistryError(error, 'not_found') || isRegistryError(error, 'gone')) return null;
+    throw error;
+  });
+  const wrong: string[] = [];
+  let isNewer = false;
+  for (const { label: version, manifest: digest, status } of history?.versions ?? []) {
+    if (versions.has(`${contract}@${version}`) || status.state === 'withdrawn') continue;
+    if (!(await source.isPublic(coordinate, version))) return [];
+    const proof = String((await source.file(`/${contract}@${version}?proof`)) ?? '');
+    const entry = { contract, version, digest };
+    if (parseProof(proof) === null) wrong.push(`${contract}@${version}: it is served, and not in the log`);
+    else {
+      await log.check(entry, proof);
+      isNewer = true;
+    }
+  }
+  const said = latest.get(contract) ?? null;
+  if (history !== null && wrong.length === 0 && !isNewer && history.latest !== said && latest.has(contract))
+    wrong.push(
+      `${contract}: latest is served as ${history.latest ?? 'nothing'}, and the log says ${said ?? 'nothing'}`,
+    );
+  return wrong;
 }
 
 /** What is wrong with a version as it is served; `gone`: it is not; null: nothing. */
-async function compareServed(source: ContractSource, name: string, digest: string): Promise<string | null> {
+async function compareServed(source: ContractSource, name: string, digest: Digest): Promise<string | null> {
   const record = parseJson((await fileOf(source, `/${name}/provenance`, '.json')) ?? '');
   if (!isObject(record)) return 'gone';
   if (record['manifest'] !== digest) return `it is served as ${String(record['manifest'])}, and the log says ${digest}`;
-  const json = await source.file(`/${name}.json`);
-  if (json === null) return 'gone';
-  // The manifest binds the bytes. A host that only serves files has it not.
-  const [org, type, slug] = name.slice(1, name.indexOf('@', 1)).split('/');
-  const manifest = await source.file(`/v2/${org}/${type}/${slug}/manifests/${digest}`);
-  if (manifest !== null && digestOf(manifest) !== digest) return `its manifest is not ${digest}`;
-  const text = manifest === null ? JSON.stringify(record) : Buffer.from(manifest).toString();
-  return text.includes(hexOf(digestOf(json)))
-    ? null
-    : `its bytes are ${digestOf(json)}, which its manifest does not name`;
+  const { coordinate, selector } = parseCoordinate(name)!;
+  const version = selector.kind === 'version' ? selector.version : '';
+  const manifest = await source.manifest(coordinate, version, digest).catch((error: unknown) => {
+    if (isRegistryError(error, 'refused')) return null;
+    throw error;
+  });
+  if (manifest === null) return `its manifest is not ${digest}, or is not served`;
+  for (const format of ['json', 'yaml'] as const) {
+    const bytes = await source.file(`/${name}.${format}`);
+    if (bytes === null) return 'gone';
+    if (hexOf(digestOf(bytes)) !== layerOf(manifest, format))
+      return `its ${format} is ${digestOf(bytes)}, which its manifest does not name`;
+  }
+  return null;
 }
 
 async function fileOf(source: ContractSource, path: string, ending: string): Promise<string | null> {

@@ -10,7 +10,8 @@ export type Leaf =
   /** A key that signs checkpoints from then on, as a verifier key. */
   | { event: 'key'; key: string; at: string };
 
-interface VersionLeaf {
+/** That there is a version, or what became of it. */
+export interface VersionLeaf {
   /** `listed`: published before, while the resource was private or before there was a log. */
   event: 'published' | 'listed' | 'deprecated' | 'reactivated' | 'yanked' | 'withdrawn';
   coordinate: string;

@@ -11,6 +11,7 @@ const viewPatterns = {
   embed: '/@{org}/{type}/{slug}/embed',
   report: '/@{org}/{type}/{slug}/report',
   provenance: '/@{org}/{type}/{slug}/provenance',
+  manifest: '/@{org}/{type}/{slug}/manifest',
   attestation: '/@{org}/{type}/{slug}/attestation',
   versions: '/@{org}/{type}/{slug}/versions',
   dependants: '/@{org}/{type}/{slug}/dependants',

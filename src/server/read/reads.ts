@@ -29,7 +29,7 @@ import { sendImage } from './images.ts';
 import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendDependants, sendGraph } from './uses-handler.ts';
-import { sendAttestation, sendProvenance, sendReport, sendVersions } from './views.ts';
+import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */
 export function isRead(target: string): boolean {
@@ -150,6 +150,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (isDiff) return sendDiff(read, granted, view, selected.granted);
   if (view === 'report') return sendReport(read, selected.granted, lifetime);
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
+  if (view === 'manifest') return sendManifest(read, selected.granted, lifetime);
   if (view === 'attestation') return sendAttestation(read, selected.granted, lifetime);
   if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
   if (view === 'image') return sendImage(read, selected.granted, address.part!, lifetime);

@@ -81,6 +81,11 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
   });
 }
 
+/** Sends a version's manifest: its bytes have the version's digest. */
+export async function sendManifest(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
+  await sendVersionView(read, granted, lifetime, await readManifest(read.context.registry, granted));
+}
+
 /** Sends the signed statement of how a version was made, an envelope (DSSE). */
 export async function sendAttestation(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const attestation = await attest(read.context.registry, granted);

@@ -125,6 +125,7 @@ function versionItems({ type }: Resource, pinned: string, isSigned: boolean): It
     coded(`${pinned}/index.md`, 'markdown'),
     record(`${pinned}/report`, 'record'),
     record(`${pinned}/provenance`, 'record'),
+    record(`${pinned}/manifest`, 'record'),
     ...(isSigned ? [record(`${pinned}/attestation`, 'record')] : []),
     recordPage(`${pinned}/report`, 'record-page'),
     recordPage(`${pinned}/provenance`, 'record-page'),
