@@ -74,7 +74,7 @@ export interface Config {
   metrics: { port: number; host: string } | null;
   /** Hours. An interval of 0: garbage is collected only by `stele gc`. */
   gc: { interval: number };
-  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent'; format?: 'lines' | 'json' };
 }
 
 /** Keys that are the same in a file, apart from their defaults. */

@@ -9,9 +9,9 @@ type Fields = Record<string, unknown>;
 
 const ranks: Record<Level | 'silent', number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Returns a logger to stderr: JSON lines, or short lines for people on a terminal. */
-export function createLog({ level: least }: Config['log']): Log {
-  if (process.stderr.isTTY) {
+/** Returns a logger to stderr: lines for people (by default on a terminal), or JSON. */
+export function createLog({ level: least, format = process.stderr.isTTY ? 'lines' : 'json' }: Config['log']): Log {
+  if (format === 'lines') {
     return (level, event, fields = {}) => {
       if (ranks[level] >= ranks[least]) process.stderr.write(`${formatEvent(level, event, fields)}\n`);
     };
@@ -54,8 +54,8 @@ const formats: Record<string, (fields: Fields) => string> = {
   progress: ({ repository, done, total }) => `${text(repository)}: ${text(done)} of ${text(total)} documents`,
   sandbox({ kind, reason }) {
     return kind === 'bwrap'
-      ? "documents are parsed in bwrap and under Node's permission model"
-      : `documents are parsed only under Node's permission model: ${text(reason)}`;
+      ? "Documents are parsed in bwrap and under Node's permission model."
+      : `Warning: documents are parsed only under Node's permission model. ${text(reason)}`;
   },
 };
 

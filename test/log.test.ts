@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { formatEvent } from '../src/log.ts';
+import { expect, test, vi } from 'vitest';
+import { createLog, formatEvent } from '../src/log.ts';
 
 const document = { run: '0abc', path: 'payments.yaml', resource: '@acme/apis/payments', label: null, detail: null };
 const sync = { run: '0abc', org: 'acme', repository: '/srv/apis', state: 'succeeded', detail: null };
@@ -46,4 +46,14 @@ test('any other event is its name and its fields; users’ text cannot act on th
   expect(formatEvent('error', 'request failed', { error: 'Error: x\n    at y' })).toBe(
     'error: request failed error=Error: x\n    at y',
   );
+});
+
+test('a log without a terminal has lines for people where the configuration says so', () => {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);
+  createLog({ level: 'info', format: 'lines' })('warn', 'sandbox', { kind: 'node', reason: 'bwrap is not installed.' });
+  spy.mockRestore();
+  expect(written).toEqual([
+    "Warning: documents are parsed only under Node's permission model. bwrap is not installed.\n",
+  ]);
 });
