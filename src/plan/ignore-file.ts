@@ -17,7 +17,6 @@ export interface Ignores {
 
 const fileName = '.steleignore';
 const maxBytes = 100_000;
-const maxSeconds = 10;
 const defaults = defaultIgnores.flatMap(({ reason, patterns }) => patterns.map((pattern) => ({ reason, pattern })));
 
 /**
@@ -40,16 +39,20 @@ export async function readIgnores(
   if (!Array.isArray(given)) return refused(given);
   const relative = paths.map((each) => each.slice(folder === '' ? 0 : folder.length + 1));
   const usual = defaults.map(({ pattern }) => pattern);
-  const { limits } = registry.config;
-  const bounded = { ...limits, seconds: Math.min(limits.seconds, maxSeconds) };
   const apply = async (patterns: readonly string[]) =>
     patterns.length === 0 || paths.length === 0
       ? []
-      : registry.compiler.ignored(patterns, relative, bounded, { org, signal });
+      : registry.compiler.ignored(patterns, relative, registry.config.limits, { org, signal });
   const byFile = await apply(given);
   const byDefault = byFile && (isDiscovering ? await apply([...usual, ...given]) : []);
   if (byFile === null || byDefault === null)
-    return refused(problemAtFile('ignore-limits', path, 'Its patterns take too long to match. Use fewer stars.'));
+    return refused(
+      problemAtFile(
+        'ignore-limits',
+        path,
+        'Its patterns take too much work to match. Use fewer of them, or fewer stars.',
+      ),
+    );
   const reasonFor = (index: number): string =>
     index < usual.length
       ? `${defaults[index]!.reason} (${usual[index]})`

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findIgnored } from '../../src/compile/ignored.ts';
-import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
-import { limits } from './limits.ts';
+import { createBudget } from '../../src/compile/ruleset/spectral/budget.ts';
 
 const paths = [
   'a.yaml',
@@ -63,14 +62,19 @@ test.each([
   }
 });
 
-test('a pattern that never ends is stopped, and the next one is answered', async () => {
-  const compiler = openCompiler({ children: 1 });
-  try {
-    const brief = { ...limits, seconds: 1 };
-    const hostile = `x/${'**/a*/'.repeat(8)}**/b`;
-    expect(await compiler.ignored([hostile], [`x/${'a/'.repeat(300)}c`], brief)).toBeNull();
-    expect(await compiler.ignored(['*.json', '!b.json'], ['a.json', 'b.json', 'c.yaml'], brief)).toEqual([0, -1, -1]);
-  } finally {
-    await compiler.close();
-  }
+test('a pattern with many stars takes no longer for them, and too much work is counted', () => {
+  const path = `x/${'a/'.repeat(300)}c`;
+  const hostile = [`x/${'**/a*/'.repeat(8)}**/b`, `${'*a'.repeat(50)}*b`];
+  expect(findIgnored(hostile, [path], createBudget(1_000_000))).toEqual([-1]);
+  expect(findIgnored(hostile, [path], createBudget(10_000))).toBeNull();
+});
+
+test('sets in brackets are those of git, and case does not matter', () => {
+  const matched = (pattern: string, ...names: string[]) =>
+    names.filter((name) => findIgnored([pattern], [name])?.[0] === 0);
+  expect(matched('[[:alpha:]_]*', 'a', '_b', '1', 'Z')).toEqual(['a', '_b', 'Z']);
+  expect(matched('[]a-]', ']', 'a', '-', 'b')).toEqual([']', 'a', '-']);
+  expect(matched('[!A-C]x', 'ax', 'Dx', 'dX')).toEqual(['Dx', 'dX']);
+  expect(matched('[\\]a-', ']a-')).toEqual([]);
+  expect(matched('a\\  ', 'a ', 'a')).toEqual(['a ']);
 });

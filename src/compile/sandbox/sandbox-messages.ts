@@ -58,7 +58,7 @@ export type ChildMessage =
   | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
   | { type: 'checked'; report: Report; rss: number }
   | { type: 'detected'; detected: Detected[]; rss: number }
-  | { type: 'ignored'; by: number[]; rss: number }
+  | { type: 'ignored'; by: number[] | null; rss: number }
   | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
   | { type: 'version'; version: string; rss: number }
   | { type: 'version'; problem: Problem; rss: number }
@@ -188,7 +188,7 @@ const contents: { [T in ChildMessage['type']]: Read<ContentOf<MessageOf<T>>> } =
   ),
   checked: record({ report, rss }),
   detected: record({ detected: list(detected), rss }),
-  ignored: record({ by: list(either<number>(count, oneOf([-1]))), rss }),
+  ignored: record({ by: orNull(list(either<number>(count, oneOf([-1])))), rss }),
   settings: where(
     record({ settings: orNull(settings), report, rss }),
     (message) => (message.settings === null) === isBlocking(message.report),
