@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +42,7 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
     // By isolation, since Node reads only what the same user wrote, and bwrap has one of its own.
     const folder = join(root, `${isolation.kind}-${await (key ??= codeKey())}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await noteUse(folder);
     if (fills && !existsSync(join(folder, completeMark))) fill(folder, isolation).catch(() => undefined);
     return folder;
   }
@@ -50,9 +51,7 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
     if (!(await write(folder, isolation))) return;
     for (const name of await readdir(folder)) await chmod(join(folder, name), 0o700);
     await writeFile(join(folder, completeMark), '', { mode: 0o600 });
-    const siblings = await readdir(dirname(folder));
-    const older = siblings.filter((name) => name.startsWith(`${isolation.kind}-`) && name !== basename(folder));
-    for (const name of older) await rm(join(dirname(folder), name), { recursive: true, force: true });
+    await removeUnused(root!, (name) => name.startsWith(`${isolation.kind}-`) && name !== basename(folder));
   }
 
   /** Whether it ended well. */
@@ -88,6 +87,23 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
       for (const writer of writers) writer.kill();
     },
   };
+}
+
+/** Notes that a program uses a file or folder of the cache, so that no other one removes it. */
+export async function noteUse(path: string): Promise<void> {
+  await utimes(path, new Date(), new Date()).catch(() => undefined);
+}
+
+/** Another program may start sandboxes from what is not this one's: during an upgrade, or beside it. */
+const unusedDays = 7;
+
+/** Removes from a folder of the cache what no program has used for a week. */
+export async function removeUnused(folder: string, isOther: (name: string) => boolean): Promise<void> {
+  for (const name of (await readdir(folder)).filter(isOther)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - unusedDays * 86_400_000) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** Node reads only with the permission to write, which a process can give up since version 26.3. */

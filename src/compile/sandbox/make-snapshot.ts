@@ -1,12 +1,13 @@
 // Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The arguments are what
 // the sandbox does and the file.
 import { execFile } from 'node:child_process';
-import { chmod, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { CompileLimits } from '../compile.ts';
 import { startChild } from './child.ts';
+import { removeUnused } from './code-cache.ts';
 import { scripts, type Trade } from './fork-sandbox.ts';
 import { languageArguments } from './isolation.ts';
 
@@ -38,7 +39,7 @@ if (!(await isBeingMade())) {
     if (await works()) {
       await rename(draft, file);
       isMade = true;
-      await removeOlder();
+      await removeUnused(dirname(file), isOther);
     }
   } finally {
     await rm(draft, { force: true });
@@ -65,12 +66,7 @@ async function works(): Promise<boolean> {
   return 'answer' in outcome;
 }
 
-/** Removes those of other versions. */
-async function removeOlder(): Promise<void> {
-  const folder = dirname(file);
-  const names = await readdir(folder);
-  const older = names.filter(
-    (name) => name.startsWith(`${trade}-`) && /\.(?:blob|failed)$/.test(name) && name !== basename(file),
-  );
-  for (const name of older) await rm(join(folder, name), { force: true });
+/** Those of other versions. */
+function isOther(name: string): boolean {
+  return name.startsWith(`${trade}-`) && /\.(?:blob|failed)$/.test(name) && name !== basename(file);
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 import { digestOf, hexOf } from '../../model/digest.ts';
+import { noteUse } from './code-cache.ts';
 import { isBuilt, scripts, type Trade } from './fork-sandbox.ts';
 
 /**
@@ -30,7 +31,10 @@ export function openStartSnapshot(
 
   async function look(folder: string): Promise<string | null> {
     const file = join(folder, `${trade}-${await snapshotKey(trade)}.blob`);
-    if (await isOurs(file)) return file;
+    if (await isOurs(file)) {
+      await noteUse(file);
+      return file;
+    }
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if ((await isOurs(folder)) && !(await failedLately(file))) missed = file;
     if (makesNow) make();
@@ -53,7 +57,7 @@ export function openStartSnapshot(
       if (root === null || !isBuilt) return null;
       // Without it sandboxes start all the same, only later.
       snapshot ??= await look(root).catch(() => null);
-      // Another version of the program deletes it.
+      // A program of another version deletes what is long unused.
       return snapshot !== null && existsSync(snapshot) ? snapshot : null;
     },
     close: make,
