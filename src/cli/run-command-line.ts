@@ -25,7 +25,7 @@ function refuse(error: unknown, json: boolean): number {
   if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });
   // commander has printed usage errors itself.
   else if (!(error instanceof CommanderError)) complain(detail);
-  return exitCodeOf(code);
+  return exitCodeOf(code, extra);
 }
 
 function describe(

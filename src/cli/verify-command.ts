@@ -1,10 +1,12 @@
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
+import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { registryFault } from '../model/graph/lock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
+import { notChecked } from './exit-codes.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 /**
@@ -38,7 +40,11 @@ export function verifyCommand(): Command {
           return each;
         }),
       );
-      if (verified.some(({ outcome }) => outcome !== 'same' && outcome !== 'recoded')) process.exitCode = 1;
+      const outcomes = new Set(verified.map(({ outcome }) => outcome));
+      const isUnchecked = outcomes.delete('unchecked');
+      outcomes.delete('same');
+      outcomes.delete('recoded');
+      if (outcomes.size > 0 || isUnchecked) process.exitCode = outcomes.size > 0 ? 1 : notChecked;
       if (json) return printJson({ versions: verified });
       if (all) complain(summarize(verified));
       else verified.forEach(printOutcome);
@@ -64,8 +70,8 @@ async function verifyWholeLog(command: Command, url: string): Promise<void> {
   );
 }
 
-/** The result for one version. `refused`: it cannot be verified. */
-type Outcome = Verified | { outcome: 'refused'; coordinate: string; version: string; detail: string };
+/** The result for one version. `refused`: it cannot be verified. `unchecked`: it took too long here. */
+type Outcome = Verified | { outcome: 'refused' | 'unchecked'; coordinate: string; version: string; detail: string };
 
 type Version = Extract<Selector, { kind: 'version' }>;
 
@@ -86,14 +92,15 @@ async function verifyOne(registry: Registry, coordinate: Coordinate, selector: V
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const { version } = selector;
-    return { outcome: 'refused', coordinate: formatCoordinate(coordinate), version, detail: error.message };
+    const outcome = isSandboxLost(error) ? 'unchecked' : 'refused';
+    return { outcome, coordinate: formatCoordinate(coordinate), version, detail: error.message };
   }
 }
 
 function printOutcome(verified: Outcome): void {
   const named = `${verified.coordinate}@${verified.version}`;
-  if (verified.outcome === 'refused') {
-    print(`refused ${named}`);
+  if ('detail' in verified) {
+    print(`${verified.outcome} ${named}`);
     return complain(verified.detail);
   }
   const { outcome, published, derived, compilers } = verified;

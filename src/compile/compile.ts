@@ -22,7 +22,7 @@ export interface CompileLimits {
   aliases: number;
   /** Nodes of one document with its aliases expanded. */
   nodes: number;
-  /** Seconds of CPU time for one document, enforced with SIGKILL. */
+  /** Seconds of CPU time after which a sandbox is stopped. No verdict: all else that a document may cost is counted. */
   seconds: number;
   /** Megabytes of memory for one sandbox. */
   memoryMegabytes: number;
@@ -164,8 +164,8 @@ export interface Turn {
 
 /**
  * Compiles documents. A pure function of the files: the same input gives the same bytes and report. A document
- * that exceeds its limits (CPU time, memory) gets a blocking problem. Rejects with `unavailable` if the
- * sandbox was lost twice (`isSandboxLost`).
+ * that exceeds its limits gets a blocking problem. Rejects with `unavailable` if the sandbox was lost
+ * twice or took too long (`isSandboxLost`).
  */
 export interface Compiler {
   /** Name, version and runtime. Part of every artifact's provenance. */

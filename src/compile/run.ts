@@ -23,7 +23,7 @@ import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/read-overlay.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
-import { sayNoRule, sayRule } from './ruleset/rule-at-work.ts';
+import { sayCode, sayNoRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
@@ -93,8 +93,7 @@ async function compileEntry(
   const { files: collected, findings, overLimit } = await collect(input.entry, limits, load, createPathsOf(input.type));
   if (overLimit !== null) return refused([overLimit]);
   const isRuleset = isCode(input.entry) || typeAs(collected.get(input.entry), input) === 'rulesets';
-  // Some of what a module can ask of the interpreter can be neither counted nor interrupted.
-  if (interpreter !== null && isRuleset) sayRule(input.entry);
+  if (interpreter !== null && isRuleset) sayCode(input.entry);
   const code = interpreter === null || !isRuleset ? null : await readCode(input.entry, collected, interpreter, load);
   sayNoRule();
   const files = code?.files ?? collected;

@@ -6,7 +6,7 @@ import type { Renderer } from './renderer.ts';
 /** Compares published documents. A pure function of its input. */
 export interface Comparer {
   /**
-   * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
+   * Compares two published documents. If that takes too much memory, the verdict is `unknown` and
    * `reason` says why. `rules`: what the organization decides about changes.
    */
   compare(old: Published, next: Published, limits: CompileLimits, rules: ChangeRules, turn?: Turn): Promise<Comparison>;
@@ -14,8 +14,8 @@ export interface Comparer {
 
 /**
  * All work with users' documents, in sandboxes. If one dies for another reason than the document's
- * limits, its job is done once more in a new one; if that dies too, the call rejects with `unavailable`
- * (`isSandboxLost`).
+ * memory, its job is done once more in a new one; if that dies too, or the job takes too long, the call
+ * rejects with `unavailable` (`isSandboxLost`).
  */
 export interface Sandboxes extends Compiler, RepositoryReader, Renderer, Comparer {
   /** How documents are isolated. Absent where they are not, as in tests. */

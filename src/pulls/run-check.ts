@@ -108,7 +108,9 @@ export async function runCheck(
     const saved = await save([wholeCheckOf(head, 'failure', detail)]);
     const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
     const next =
-      !late.aborted && mayPass(error) ? later(registry, pull, head) : ({ state: 'checked', tries: 0 } as const);
+      late.aborted || mayPass(error)
+        ? later(registry, pull, head, late.aborted ? 60 * firstPause : firstPause)
+        : ({ state: 'checked', tries: 0 } as const);
     return { ...saved, ...next, checks, detail };
   }
 }
@@ -135,9 +137,10 @@ export function mayPass(error: unknown): boolean {
   return isRegistryError(error) && passing.includes(error.code);
 }
 
-function later(registry: Registry, pull: PullCheck, head: string): Partial<PullCheck> {
+/** `first`: milliseconds until the first retry. */
+function later(registry: Registry, pull: PullCheck, head: string, first: number): Partial<PullCheck> {
   const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
-  const pause = Math.min(firstPause * 2 ** (tries - 1), longestPause);
+  const pause = Math.min(first * 2 ** (tries - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();
   return { state: 'failed', tries, nextAt };
 }
@@ -161,7 +164,7 @@ function neutralCheck(commit: string, name: string, title: string, why: string):
 }
 
 function tookTooLong(patience: number): string {
-  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
+  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped. It is repeated later.`;
 }
 
 function explain(error: unknown): string {

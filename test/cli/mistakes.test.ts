@@ -1,3 +1,5 @@
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -191,4 +193,10 @@ test('publish prints the URL, and says of a new resource alone that it is privat
   );
   expect((await publish('pay')).stderr).toBe(`Already published; nothing changed.\n${url}`);
   expect((await publish('open', '--public')).stderr).toBe(url.replace('pay@', 'open@'));
+});
+
+test('what could not be checked has an exit code of its own, here and where a registry says so', () => {
+  const { code, extra } = sandboxLost('It ended with SIGKILL.');
+  expect(exitCodeOf(code, extra)).toBe(75);
+  expect(exitCodeOf(code)).toBe(3);
 });

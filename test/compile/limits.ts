@@ -8,6 +8,6 @@ export const limits: CompileLimits = {
   depth: 200,
   aliases: 10_000,
   nodes: 2_000_000,
-  seconds: 60,
+  seconds: 600,
   memoryMegabytes: 2048,
 };

@@ -262,7 +262,7 @@ function createFakeCompiler(): FakeCompiler {
           ? { path: each.path, blob: each.blob, bytes: each.bytes }
           : { path: each.path, blob: null, bytes: null },
       );
-      if (value?.['died']) return refuse(entry, 'It took too long.', files, 'sandbox-timeout');
+      if (value?.['died']) return refuse(entry, 'It took too much memory.', files, 'sandbox-memory');
       if (value === null || value['broken']) return refuse(entry, 'It is broken.', files);
       if (ruleset && !value['ok']) return refuse(entry, 'The ruleset wants ok.', files);
       const info = value['info'] as { title?: string; version?: string } | undefined;

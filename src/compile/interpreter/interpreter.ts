@@ -42,14 +42,16 @@ const pages = 2048;
 /** Some thousand calls. Node's own stack has to hold them too (`fork-sandbox.ts`). */
 const stackBytes = 256 * 1024;
 /**
- * The most interrupts of one call, and of all calls for one document. The interpreter interrupts after
- * a fixed count of jumps and calls, or of steps of a regular expression, so that the limit is the same
- * on every machine: about a second, and six. A walk through a document for all rules of its plugins
- * is one call: with the largest documents it takes 2700.
+ * The most steps of one call, and of all calls for one document. A step is a fixed count of jumps and
+ * calls, of steps of a regular expression, or of jobs of promises, so that the limit is the same on every
+ * machine. Most code takes less than a second for a call, the dearest that we know, an exception in each
+ * turn of a loop, eleven. A walk through a document for all rules of its plugins is one call: with the
+ * largest documents it takes 2700.
  */
 const maxSteps = 1500;
 const maxStepsOfWalk = 4000;
 const maxStepsInAll = 6000;
+const jobsInStep = 1000;
 
 const here = dirname(fileURLToPath(import.meta.url));
 const content = join(here, '../../../content/interpreter');
@@ -106,12 +108,13 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
       let broken: Failure | null = null;
       /** What an import did not find. The interpreter itself would not say which. */
       let missing: Failure | null = null;
-      runtime.setInterruptHandler(() => {
+      function takeStep(): boolean {
         left--;
         inAll--;
         isInterrupted = left < 0 || inAll < 0;
         return isInterrupted;
-      });
+      }
+      runtime.setInterruptHandler(takeStep);
 
       function attempt<T>(work: () => T | Failure, max = maxSteps): T | Failure {
         if (broken !== null) return broken;
@@ -196,8 +199,8 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         if (isFailure(result)) return result;
         const state = context.getPromiseState(result);
         if (state.type === 'fulfilled') return context.getProp(state.value, 'loaded');
-        const jobs = runtime.executePendingJobs();
-        if (jobs.error) return failureOf(jobs.error);
+        const failure = settle();
+        if (failure !== null) return failure;
         const after = context.getPromiseState(result);
         if (after.type === 'fulfilled') return context.getProp(after.value, 'loaded');
         if (after.type === 'rejected') return failureOf(after.error);
@@ -217,10 +220,14 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         return isFailure(outcome) ? { failure: outcome } : outcome;
       };
 
-      const settle = (): Failure | null => {
-        const jobs = runtime.executePendingJobs();
-        return jobs.error ? failureOf(jobs.error) : null;
-      };
+      function settle(): Failure | null {
+        while (runtime.hasPendingJob() && !isInterrupted) {
+          const jobs = runtime.executePendingJobs(jobsInStep);
+          if (jobs.error) return failureOf(jobs.error);
+          takeStep();
+        }
+        return null;
+      }
       let hasRedocly = false;
       function loadRedocly(): Failure | null {
         if (hasRedocly) return null;

@@ -26,6 +26,11 @@ export function sayRuleSometimes(rule: string): void {
   if (++calls % often === 0) setTitle?.(many + rule.slice(0, longestName));
 }
 
+/** Says that code of a ruleset begins to run, whose steps are counted. */
+export function sayCode(rule: string): void {
+  setTitle?.(many + rule.slice(0, longestName));
+}
+
 /** Says that no rule is at work. */
 export function sayNoRule(): void {
   setTitle?.('stele');

@@ -7,7 +7,7 @@ import type { Program } from '../interpreter/interpreter.ts';
 import { createTable } from '../interpreter/table.ts';
 import type { Tree } from '../openapi/redocly.ts';
 import { customAssertions, type Plugin, type PluginRules } from './redocly-plugins.ts';
-import { sayNoRule, sayRule } from './rule-at-work.ts';
+import { sayCode, sayNoRule } from './rule-at-work.ts';
 import { ruleOf, sayFailure } from './ruleset-code.ts';
 
 /** A finding, in the shape of Redocly's. */
@@ -60,7 +60,7 @@ export async function runPlugins(
     const program = programs(run, modules);
     if ('kind' in program) report(`The plugin ${JSON.stringify([...ids][0])}`, program);
     else {
-      sayRule([...ids].join(', '));
+      sayCode([...ids].join(', '));
       runGroup(program, group, own);
       sayNoRule();
     }

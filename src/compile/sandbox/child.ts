@@ -10,20 +10,19 @@ import { giveWay } from './priority.ts';
 import { answerTo, bytesOf, type Answer, type Job } from './sandbox-jobs.ts';
 import { readChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { readTitle } from './process-usage.ts';
-import { watchLimits, type Breach } from './watch-limits.ts';
+import { ruleIn } from '../ruleset/rule-at-work.ts';
+import { ruleSeconds, watchLimits, type Breach } from './watch-limits.ts';
 
 /**
- * How a job ended: with an answer, at one of its limits (`title`: of its process then; `isRule`: the
- * limit for rules), or without a sandbox. `lost` says why, for the log: something else killed it, it
- * failed, or, with `isStalled`, it stopped working.
+ * How a job ended: with an answer, at its limit of memory (`title`: of its process then), or without
+ * a sandbox. `lost` says why in a sentence: something else killed it, it failed, or, with `isHung`, it
+ * was stopped because it worked or waited for too long.
  */
 export type Outcome =
-  | { answer: Answer }
-  | { died: 'sandbox-timeout' | 'sandbox-memory'; title: string; isRule?: boolean }
-  | { lost: string; isStalled: boolean };
+  { answer: Answer } | { died: 'sandbox-memory'; title: string } | { lost: string; isHung: boolean };
 
 export interface JobOptions {
-  /** Seconds of CPU time. */
+  /** Seconds of CPU time after which it is stopped. */
   seconds: number;
   load: (paths: string[]) => Promise<LoadedFile[]>;
   signal: AbortSignal | undefined;
@@ -47,7 +46,8 @@ export interface Child {
   kill(): void;
 }
 
-const startSeconds = 30;
+/** Seconds of CPU time. It takes two, without compiled code six. */
+const startSeconds = 60;
 /** CPU time after which a job gives way to shorter ones. Most documents need less, and most pages. */
 const longSeconds = { document: 0.3, page: 10 };
 /** Starting a process costs as much as some 100 small documents. */
@@ -137,7 +137,7 @@ export function startChild(
       );
       if (failure !== null) {
         kill();
-        return { lost: failure.message, isStalled: false };
+        return { lost: failure.message, isHung: false };
       }
       const isPage = job.type === 'outline' || job.type === 'render' || job.type === 'excerpt';
       const work: Work = { isMore: options.isMore === true, isPage, bytes: bytesOf(job), seconds: 0 };
@@ -169,16 +169,19 @@ export function startChild(
 
 function whenReady(child: ChildProcess, worker: Worker, errors: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => worker.kill(), startSeconds * 1000);
-    timer.unref();
+    const watch = watchLimits(
+      worker.pid,
+      { seconds: startSeconds, memoryMegabytes: Infinity },
+      { exceeded: () => worker.kill() },
+    );
     const fail = (error?: Error) => {
-      clearTimeout(timer);
+      watch.end();
       reject(new Error(`The sandbox does not start: ${error?.message || errors() || 'no reason given'}`));
     };
     child.once('error', fail);
     child.once('exit', () => fail());
     child.once('message', (message) => {
-      clearTimeout(timer);
+      watch.end();
       if (readChildMessage(message)?.type === 'ready') resolve();
       else reject(new Error('The sandbox does not start: it began with an unknown message.'));
     });
@@ -209,7 +212,7 @@ function runJob(
       worker.kill();
     };
     const watch = watchLimits(
-      worker.pid()!,
+      worker.pid,
       { seconds, memoryMegabytes },
       {
         exceeded: stop,
@@ -228,7 +231,7 @@ function runJob(
       end(() => reject(signal!.reason as Error));
     }
     function exit(): void {
-      end(() => resolve(explainDeath(child, breach, title, errors())));
+      end(() => resolve(explainDeath(child, breach, { title, seconds, errors: errors() })));
     }
     function receive(raw: unknown): void {
       const part = readChildMessage(raw);
@@ -274,12 +277,23 @@ const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)
 function explainDeath(
   { exitCode, signalCode }: ChildProcess,
   breach: Breach | null,
-  title: string,
-  errors: string,
+  { title, seconds, errors }: { title: string; seconds: number; errors: string },
 ): Outcome {
-  if (breach === 'processor' || breach === 'rule') return { died: 'sandbox-timeout', title, isRule: breach === 'rule' };
+  if (breach === 'processor' || breach === 'rule') {
+    const what =
+      breach === 'rule'
+        ? `Patterns and schemas of its ruleset took more than ${ruleSeconds} seconds of CPU time.`
+        : `Its process was stopped after ${seconds} seconds of CPU time.`;
+    return { lost: what + hintAt(title), isHung: true };
+  }
   if (breach === 'memory' || (heapIsFull.test(errors) && !machineIsFull.test(errors)))
     return { died: 'sandbox-memory', title };
-  if (breach === 'stalled') return { lost: 'It did nothing any more.', isStalled: true };
-  return { lost: `It ended with ${signalCode ?? `code ${exitCode}`}. ${errors}`.trim(), isStalled: false };
+  if (breach === 'stalled') return { lost: 'Its process did nothing any more and was stopped.', isHung: true };
+  return { lost: `It ended with ${signalCode ?? `code ${exitCode}`}. ${errors}`.trim(), isHung: false };
+}
+
+/** Names the rule that was at work when a process had this title. */
+export function hintAt(title: string): string {
+  const rule = ruleIn(title);
+  return rule === null ? '' : ` The rule ${JSON.stringify(rule)} of its ruleset was at work: make it simpler.`;
 }

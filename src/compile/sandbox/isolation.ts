@@ -26,7 +26,7 @@ export interface NodeCommand {
 export const infoDescriptor = 4;
 
 const bwrapPaths = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
-const probeSeconds = 20;
+const probeSeconds = 60;
 const here = fileURLToPath(import.meta.url);
 const code = dirname(dirname(dirname(here)));
 
@@ -35,29 +35,36 @@ let probed: Promise<Isolation> | null = null;
 /**
  * Finds the isolation that this machine supports. bwrap may be installed and not work, as in a
  * container without user namespaces, so it is tried once for each process. Rejects with
- * `unavailable` if the mode requires bwrap and it does not work.
+ * `unavailable` if the mode requires bwrap and it does not work, and if it does not answer: a slow
+ * machine must not lower the wall.
  */
 export async function findIsolation(mode: SandboxMode): Promise<Isolation> {
   if (mode === 'node') return { kind: 'node', reason: 'The configuration says so.' };
-  const isolation = await (probed ??= probeBwrap());
+  const isolation = await (probed ??= probeBwrap().catch((error: unknown) => {
+    probed = null;
+    throw error;
+  }));
   if (mode === 'bwrap' && isolation.kind === 'node')
     throw new RegistryError('unavailable', `The configuration asks for the sandbox "bwrap". ${isolation.reason}`);
   return isolation;
 }
 
-async function probeBwrap(): Promise<Isolation> {
+/** Tries bwrap. */
+export async function probeBwrap(paths = bwrapPaths, seconds = probeSeconds): Promise<Isolation> {
   if (process.platform !== 'linux') return { kind: 'node', reason: 'bwrap runs on Linux only.' };
-  const bwrap = bwrapPaths.find((path) => existsSync(path));
+  const bwrap = paths.find((path) => existsSync(path));
   if (bwrap === undefined) return { kind: 'node', reason: 'bwrap is not installed (Debian package bubblewrap).' };
   try {
     await promisify(execFile)(bwrap, [...bwrapArguments([]), '--', process.execPath, '--version'], {
       env: {},
       cwd: '/',
-      timeout: probeSeconds * 1000,
+      timeout: seconds * 1000,
+      killSignal: 'SIGKILL',
     });
     return { kind: 'bwrap', bwrap };
   } catch (error) {
-    const { stderr = '', message } = error as Error & { stderr?: string };
+    const { stderr = '', message, killed } = error as Error & { stderr?: string; killed?: boolean };
+    if (killed) throw new RegistryError('unavailable', `bwrap did not answer within ${seconds} seconds. Try again.`);
     return { kind: 'node', reason: `bwrap does not work here: ${(stderr || message).trim().split('\n')[0]}` };
   }
 }

@@ -45,7 +45,7 @@ export interface Pool {
   /**
    * Does a job in a sandbox. If the sandbox is lost, does it once more in a new one; likewise if
    * its memory was full and other documents had used it before. `newLoad` makes the loader of each
-   * attempt. Rejects with `unavailable` if both attempts are lost, and as the queue does.
+   * attempt. Rejects with `unavailable` if both attempts are lost or one hung, and as the queue does.
    */
   run(job: Job, limits: CompileLimits, turn: Turn, newLoad?: () => JobOptions['load']): Promise<Ended>;
   /**
@@ -109,10 +109,10 @@ export function createPool({
       const wasFresh = child.isFresh();
       const first = await attempt(child);
       if ('answer' in first) return first;
-      if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
-      if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
+      if ('died' in first && wasFresh) return first;
+      if ('lost' in first && first.isHung) throw sandboxLost(first.lost, true);
       const second = await attempt(await startAgain(limits.memoryMegabytes));
-      if ('lost' in second) throw sandboxLost(second.lost);
+      if ('lost' in second) throw sandboxLost(second.lost, second.isHung);
       return second;
     };
     const patience = isAwaited ? patienceMilliseconds : undefined;

@@ -55,9 +55,6 @@ async function renderBatch(
   }
   if (pages.length > 1) return inHalves(pages, (half) => renderBatch(run, half, limits, turn));
   const [{ path }] = pages as [SourcePage];
-  const message = {
-    'sandbox-timeout': `Rendering the page took more than ${limits.seconds} seconds of CPU time and was stopped.`,
-    'sandbox-memory': `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
-  }[outcome.died];
+  const message = `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
   return [{ path, page: null, problems: [problemAtFile(outcome.died, path, message)] }];
 }

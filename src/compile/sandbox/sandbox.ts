@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
-import type { JobOptions } from './child.ts';
+import { hintAt, type JobOptions } from './child.ts';
 import { besideOwnCode } from './code-cache.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
 import { inHalves, splitIntoBatches } from './batches.ts';
@@ -24,8 +24,6 @@ import { isCode } from '../interpreter/modules.ts';
 import type { Sandboxes } from '../sandboxes.ts';
 import type { Detected } from '../repository-reader.ts';
 import { mayBeDocument } from '../detect.ts';
-import { ruleIn } from '../ruleset/rule-at-work.ts';
-import { ruleSeconds } from './watch-limits.ts';
 import { batchesOf, renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
@@ -95,7 +93,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       const outcome = await run({ type: 'ignored', patterns, paths }, limits, turn);
       if (!('answer' in outcome) || outcome.answer.type !== 'ignored') return null;
       const { by } = outcome.answer;
-      return by.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
+      return by?.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
     },
 
     async readSettings(file, limits, turn = {}) {
@@ -141,8 +139,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
     async compare(before, after, limits, rules, turn = {}) {
       const outcome = await run({ type: 'compare', before, after, limits, rules }, limits, turn);
       if ('answer' in outcome && outcome.answer.type === 'compared') return outcome.answer.comparison;
-      const why = 'died' in outcome && outcome.died === 'sandbox-memory' ? 'memory' : 'CPU time';
-      return notCompared(`Comparing the documents took more ${why} than the limit.`);
+      return notCompared('Comparing the documents took more memory than the limit.');
     },
 
     async close() {
@@ -210,18 +207,8 @@ function diedProblem(
   { entry, limits }: Pick<CompileInput, 'entry' | 'limits'>,
 ): ReturnType<typeof problemAtFile> {
   if ('answer' in outcome) throw new Error(`The sandbox answered another question: ${outcome.answer.type}.`);
-  const messages = {
-    'sandbox-timeout': `Compiling the document took more than ${limits.seconds} seconds of CPU time and was stopped.`,
-    'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
-  };
-  const rule = ruleIn(outcome.title);
-  if (outcome.isRule === true) {
-    const which = rule === null ? 'A rule' : `The rule ${JSON.stringify(rule)}`;
-    const message = `${which} of the ruleset was not run to its end: patterns and schemas of rules took more than ${ruleSeconds} seconds of CPU time. Make them simpler.`;
-    return problemAtFile(outcome.died, entry, message);
-  }
-  const hint = rule === null ? '' : ` The rule ${JSON.stringify(rule)} of its ruleset was at work: make it simpler.`;
-  return problemAtFile(outcome.died, entry, messages[outcome.died] + hint);
+  const message = `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
+  return problemAtFile(outcome.died, entry, message + hintAt(outcome.title));
 }
 
 async function detectBatch(

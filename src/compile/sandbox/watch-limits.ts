@@ -8,7 +8,7 @@ import { readTitle, readUsage, type Usage } from './process-usage.ts';
 export type Breach = 'processor' | 'rule' | 'memory' | 'stalled';
 
 export interface JobLimits {
-  /** Seconds of CPU time for the job. */
+  /** Seconds of CPU time. */
   seconds: number;
   memoryMegabytes: number;
 }
@@ -38,28 +38,32 @@ const patience = 10;
 const smallestPart = 0.002;
 /** Seconds of CPU time of a job before its current rule is read: most jobs have ended by then. */
 const firstLook = 1;
-/** Seconds of CPU time that a job may spend inside long calls of rules, as far as looks can tell. */
-export const ruleSeconds = 8;
+/**
+ * Seconds of CPU time that a job may spend inside long calls of rules, as far as looks can tell. What is
+ * counted there ends in a tenth of it (docs/rulesets.md#limits).
+ */
+export const ruleSeconds = 60;
 
 /**
- * Watches one job of a process, and reports the first limit that it exceeds. The limit of
- * seconds is one of CPU time, so that a busy machine rejects nothing. A process that has hardly used
- * any after ten times as many seconds counts as stalled. On systems that do not report CPU time
- * (macOS, Windows), elapsed time counts instead, and only V8's heap is limited.
+ * Watches a process while it starts or does one job, and reports the first limit that it exceeds. The
+ * limit of seconds is one of CPU time, so that a busy machine stops nothing that goes on. A process that
+ * has hardly used any after ten times as many seconds counts as stalled. On systems that do not report
+ * CPU time (macOS, Windows), elapsed time counts instead, and only V8's heap is limited. `pidOf`: the
+ * process, which bwrap may report late.
  */
 export function watchLimits(
-  pid: number,
+  pidOf: () => number | undefined,
   { seconds, memoryMegabytes }: JobLimits,
   watcher: Watcher,
   usageOf: (pid: number) => Usage | null = readUsage,
   titleOf: (pid: number) => string = readTitle,
 ): Watch {
-  const atStart = usageOf(pid);
+  const atStart = usageOf(pidOf() ?? 0);
   let bytes = 0;
   let inRules = 0;
   let passed = 0;
   let since: number | null = performance.now();
-  const timer = setInterval(look, lookMilliseconds);
+  const timer = setInterval(look, lookMilliseconds).unref();
 
   function pause(): void {
     if (since !== null) passed += performance.now() - since;
@@ -76,6 +80,7 @@ export function watchLimits(
   function findBreach(): Breach | null {
     const elapsed = (passed + (since === null ? 0 : performance.now() - since)) / 1000;
     if (atStart === null) return elapsed > seconds ? 'processor' : null;
+    const pid = pidOf() ?? 0;
     const usage = usageOf(pid);
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';

@@ -1,6 +1,7 @@
 import { isBlocking } from '../../model/problem.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Compiled } from '../../compile/compile.ts';
+import { hasDied } from '../../compile/sandbox-lost.ts';
 import { appendDraft, isHistory, type Draft, type PublishRequest } from '../append-version.ts';
 import type { Placed } from '../place-version.ts';
 import type { Registry } from '../registry.ts';
@@ -32,8 +33,7 @@ export async function compileBare(
   existing: Resource | null,
   { report }: Compiled,
 ): Promise<Compiled | null> {
-  const isOverLimits = report.problems.some(({ rule }) => rule.startsWith('sandbox-'));
-  if (existing === null || existing.versions.length === 0 || isOverLimits) return null;
+  if (existing === null || existing.versions.length === 0 || hasDied(report)) return null;
   const bare = await compileDocument(registry, request, existing, null);
   return bare.artifact && { ...bare, report };
 }

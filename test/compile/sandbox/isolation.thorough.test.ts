@@ -2,7 +2,7 @@ import { execFile, fork, type ChildProcess, type ForkOptions } from 'node:child_
 import { once } from 'node:events';
 import { builtinModules } from 'node:module';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { forkSandbox, workerOf } from '../../../src/compile/sandbox/fork-sandbox
 import {
   findIsolation,
   languageArguments,
+  probeBwrap,
   sandboxCommand,
   type Isolation,
 } from '../../../src/compile/sandbox/isolation.ts';
@@ -182,6 +183,9 @@ describe('the walls of a sandbox', () => {
   });
 
   it('are those that the configuration asks for, or none', async () => {
+    const hangs = join(compiledCode, 'bwrap');
+    await writeFile(hangs, '#!/bin/sh\nexec sleep 60\n', { mode: 0o700 });
+    await expect(probeBwrap([hangs], 0.1)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await findIsolation('node')).toEqual({ kind: 'node', reason: 'The configuration says so.' });
     if (best.kind === 'bwrap') expect(await findIsolation('bwrap')).toBe(best);
     else await expect(findIsolation('bwrap')).rejects.toMatchObject({ code: 'unavailable' });

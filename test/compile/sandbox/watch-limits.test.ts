@@ -12,7 +12,7 @@ const limits = { seconds: 10, memoryMegabytes: 100 };
 function watched(usage: Usage | null, { seconds = limits.seconds, titleOf = (): string => 'stele' } = {}) {
   const told: Breach[] = [];
   const watch = watchLimits(
-    1,
+    () => 1,
     { ...limits, seconds },
     { exceeded: (breach) => told.push(breach) },
     () => (usage === null ? null : { ...usage }),
@@ -37,23 +37,23 @@ test('work that has not used its CPU time goes on, however long a busy machine t
 /** A job of so many seconds of CPU time with such a title. */
 function work(title: string, processorSeconds: number): Breach[] {
   const usage = { processorSeconds: 0, residentBytes: 0 };
-  const { told } = watched(usage, { seconds: 60, titleOf: () => title });
+  const { told } = watched(usage, { seconds: 600, titleOf: () => title });
   for (; usage.processorSeconds < processorSeconds; usage.processorSeconds += 0.2) vi.advanceTimersByTime(200);
   return told;
 }
 
-test('long calls of rules are ended after eight seconds of CPU time, and nothing else is', () => {
-  expect(work('rule slow', 8)).toEqual([]);
-  expect(work('rule slow', 10)).toEqual(['rule']);
-  expect(work('rules many', 50)).toEqual([]);
-  expect(work('stele', 50)).toEqual([]);
+test('long calls of rules are ended after a minute of CPU time, and nothing else is', () => {
+  expect(work('rule slow', 60)).toEqual([]);
+  expect(work('rule slow', 63)).toEqual(['rule']);
+  expect(work('rules many', 300)).toEqual([]);
+  expect(work('stele', 300)).toEqual([]);
 });
 
 test('what a job does between long calls of rules does not count', () => {
   const usage = { processorSeconds: 0, residentBytes: 0 };
   let looks = 0;
-  const { told } = watched(usage, { seconds: 60, titleOf: () => (looks++ % 8 === 0 ? 'rule a' : 'stele') });
-  for (; usage.processorSeconds < 50; usage.processorSeconds += 0.2) vi.advanceTimersByTime(200);
+  const { told } = watched(usage, { seconds: 600, titleOf: () => (looks++ % 8 === 0 ? 'rule a' : 'stele') });
+  for (; usage.processorSeconds < 300; usage.processorSeconds += 0.2) vi.advanceTimersByTime(200);
   expect(told).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { isObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
-import { sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
+import { sayCode, sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools } from './functions.ts';
@@ -101,7 +101,7 @@ export function lintWithSpectral(
     const document = { path: entry.path, formats, resolved: linked, written: graphs.unresolved };
     const own = createOwnFunctions(programs, document);
     for (const batch of batches) {
-      sayRule(batch.rule.name);
+      sayCode(batch.rule.name);
       const result = own.run(batch);
       sayNoRule();
       if ('failure' in result) problems.push(failedFunction(entry, name, batch, result.failure));
