@@ -159,6 +159,78 @@ describe('URLs', () => {
   ]);
 });
 
+describe('fields that were not looked at', () => {
+  const form = (more: Json): Json => ({
+    swagger: '2.0',
+    info,
+    paths: { '/a': { post: { consumes: ['multipart/form-data'], parameters: [{ name: 'f', in: 'formData', type: 'array', items: text, ...more }], responses: ok } } }, // prettier-ignore
+  });
+  const secure = (more: Json) => api({ security: [{ a: [] }] }, { components: { securitySchemes: { a: { type: 'http', scheme: 'basic', ...more } } } }); // prettier-ignore
+  run([
+    [
+      'collectionFormat of a form',
+      form({}),
+      form({ collectionFormat: 'pipes' }),
+      ['unknown request-property-collection-format-set'],
+    ],
+    [
+      'allowEmptyValue of a form',
+      form({}),
+      form({ allowEmptyValue: true }),
+      ['unknown request-property-allow-empty-value-set'],
+    ],
+    [
+      '$self',
+      api({}, { $self: 'https://a.example/a' }),
+      api({}, { $self: 'https://a.example/b' }),
+      ['risky document-self-changed'],
+    ],
+    [
+      'jsonSchemaDialect',
+      api(),
+      api({}, { jsonSchemaDialect: 'https://a.example/d' }),
+      ['unknown document-dialect-changed'],
+    ],
+    [
+      'the usual jsonSchemaDialect',
+      api(),
+      api({}, { jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' }),
+      [],
+    ],
+    ['a deprecated scheme of security', secure({}), secure({ deprecated: true }), ['safe security-scheme-deprecated']],
+    [
+      'a deprecated header',
+      api({ responses: { 200: { description: 'So.', headers: { H: { schema: text } } } } }),
+      api({ responses: { 200: { description: 'So.', headers: { H: { schema: text, deprecated: true } } } } }),
+      ['safe header-deprecated'],
+    ],
+    [
+      'texts of a server',
+      paths({ '/a': {} }, at({ url: '/v1', description: 'Old' })),
+      paths({ '/a': {} }, at({ url: '/v1', description: 'New' })),
+      ['docs server-description-changed'],
+    ],
+    [
+      'texts of a path',
+      { ...paths({}), paths: { '/a': { get: { responses: ok } } } },
+      { ...paths({}), paths: { '/a': { summary: 'A', get: { responses: ok } } } },
+      ['docs path-summary-changed'],
+    ],
+    [
+      'texts of a media type',
+      api({ requestBody: { content: { 'text/csv': {} } } }),
+      api({ requestBody: { content: { 'text/csv': { description: 'C' } } } }),
+      ['docs body-description-changed'],
+    ],
+    [
+      '$schema of a part',
+      taking(text),
+      taking({ ...text, $schema: 'http://json-schema.org/draft-07/schema#' }),
+      ['unknown request-body-schema-set'],
+    ],
+  ]);
+});
+
 describe('statuses', () => {
   const body = (...required: string[]) => ({ content: { 'application/json': { schema: { type: 'object', required } } } }); // prettier-ignore
   const answer = (...required: string[]) => ({ description: 'So.', ...body(...required) });
@@ -594,6 +666,24 @@ describe('webhooks', () => {
       of({ requestBody: { content: { 'text/plain': {} } } }),
       of({}),
       ['breaking response-body-removed'],
+    ],
+    [
+      'a body may be of another type, which nobody asked for',
+      of({ requestBody: { content: { 'text/plain': {} } } }),
+      of({ requestBody: { content: { 'text/plain': {}, 'text/csv': {} } } }),
+      ['breaking response-body-media-type-added'],
+    ],
+    [
+      'a body is no longer of another type',
+      of({ requestBody: { content: { 'text/plain': {}, 'text/csv': {} } } }),
+      of({ requestBody: { content: { 'text/plain': {} } } }),
+      ['safe response-body-media-type-removed'],
+    ],
+    [
+      'a scheme of security that only a callback needs',
+      api({ callbacks: { a: { b: { post: { responses: ok, security: [{ a: [] }] } } } } }, { components }),
+      api({ callbacks: { a: { b: { post: { responses: ok, security: [{ a: [] }] } } } } }, { components: { securitySchemes: { a: { ...components.securitySchemes.a, name: 'B' } } } }), // prettier-ignore
+      ['breaking security-alternative-added', 'safe security-alternative-removed'],
     ],
   ]);
 });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { ChangeRules } from '../../model/comparison.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { reportPart, reportTexts } from './report-part.ts';
+import { membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
 import { dialectOfApi } from '../dialect.ts';
@@ -60,9 +60,30 @@ function compareHeads(walk: Walk, root: Unit): void {
   reportTexts(walk, root, infos, { subject: 'The API', role: 'info', keys });
   const roots = { before: rootOf(before), after: rootOf(after) };
   reportTexts(walk, root, roots, { subject: 'The document', role: 'document', keys: ['externalDocs'] });
+  compareReading(walk, root);
   compareTags(walk, root);
   compareNames(walk, root);
 }
+
+/** Compares by which name other documents refer to this one, and by which rules its schemas are read. */
+function compareReading(walk: Walk, root: Unit): void {
+  const roots = { before: rootOf(walk.before), after: rootOf(walk.after) };
+  const self = membersAt(walk, roots, '$self');
+  if (self.before !== self.after) {
+    const message = `The document's own address ($self) is ${self.after ?? 'absent'} instead of ${self.before ?? 'absent'}.`;
+    reportPart(root, 'risky', 'document-self-changed', message, self);
+  }
+  const dialect = membersAt(walk, roots, 'jsonSchemaDialect');
+  const [from, to] = [dialect.before, dialect.after].map((uri) =>
+    uri === null || usualDialect.test(uri) ? null : uri,
+  );
+  if (from === to) return;
+  const says = `The dialect of schemas (jsonSchemaDialect) is ${dialect.after ?? 'the usual one'} instead of ${dialect.before ?? 'the usual one'}`;
+  reportPart(root, 'unknown', 'document-dialect-changed', `${says}; what that means cannot be judged.`, dialect);
+}
+
+/** OpenAPI's own dialects, and the JSON Schema that they extend. */
+const usualDialect = /^"https:\/\/(?:spec\.openapis\.org\/oas\/3\.|json-schema\.org\/draft\/2020-12\/schema)/;
 
 function compareTags(walk: Walk, root: Unit): void {
   const read = (document: JsonObject) =>

@@ -1,5 +1,5 @@
 import type { Direction } from '../../model/comparison.ts';
-import { membersAt, pointersOf, reportPart, setLabel } from './report-part.ts';
+import { membersAt, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
 import type { Content, Media } from './operation-parts.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { kebab, type Judgement } from '../report.ts';
@@ -17,11 +17,13 @@ interface Where {
   /** Within a sentence: `the request body`. */
   subject: string;
   role: string;
+  /** Whether readers ask for one of the media types, so that more of them concern nobody. Default: not. */
+  isAsked?: boolean;
 }
 
 /** Compares what may be sent in each media type: what describes it in one document with what does in the other one. */
 export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, where: Where): void {
-  const { direction, subject, role } = where;
+  const { direction, subject, role, isAsked = direction === 'request' } = where;
   const [old, current] = [typesOf(before), typesOf(after)];
   const at = pointersOf({ before: before.place, after: after.place });
   const tell = (judgement: Judgement, name: string, says: string, from: string | null, to: string | null) =>
@@ -53,13 +55,17 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       const names = narrower.map((other) => current.get(other)!.type).join(', ');
       tell('narrows', 'specialized', `is ${names} instead of ${type}`, type, names);
       for (const other of narrower) instead.add(other);
-      // Clients ask for a media type, so requests for a removed one fail.
-    } else tell('breaking', 'removed', `is no longer available as ${type}`, type, null);
+    } else {
+      // What is asked for, or sent, fails where it is removed. What is only read is missed where nothing is left.
+      const judgement = isAsked || current.size === 0 ? 'breaking' : 'narrows';
+      tell(judgement, 'removed', `is no longer available as ${type}`, type, null);
+    }
   }
   for (const [key, { type }] of current) {
     if (old.has(key) || instead.has(key)) continue;
     const was = describing(key, old);
-    if (was === null) tell('safe', 'added', `is also available as ${type}`, null, type);
+    if (was === null)
+      tell(isAsked || old.size === 0 ? 'safe' : 'widens', 'added', `is also available as ${type}`, null, type);
     else tell('safe', 'described', `as ${type} has a description of its own beside ${old.get(was)!.type}`, null, type);
   }
 }
@@ -83,7 +89,11 @@ function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, whe
     const message = `${subject} has another ${key}; what that means cannot be judged.`;
     reportPart(parent, 'unknown', `${direction}-${role}-${kebab(key)}-changed`, message, { ...encoding, direction });
   }
-  for (const key of before.place === before.schema ? [] : ['example', 'examples']) {
+  if (before.place === before.schema || after.place === after.schema) return;
+  // In 2.0, they stand at the body and at the response.
+  if (walk.before.dialect.name !== '2.0' && walk.after.dialect.name !== '2.0')
+    reportTexts(walk, parent, places, { subject, role, keys: ['description'] });
+  for (const key of ['example', 'examples']) {
     const { isSame, at } = membersAt(walk, places, key);
     if (!isSame) reportPart(parent, 'docs', `${role}-${key}-changed`, `${subject} has other examples.`, { at });
   }

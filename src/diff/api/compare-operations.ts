@@ -1,6 +1,6 @@
 import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { pointersOf, reportPart, reportRequired, reportSunset, reportTexts } from './report-part.ts';
+import { pointersOf, reportDeprecated, reportPart, reportRequired, reportSunset, reportTexts } from './report-part.ts';
 import { operationsOf, type Operation } from './operations.ts';
 import { pairBy, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
@@ -29,6 +29,8 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
   compareSecurity(walk, unit, before, after, isSent);
   if (!isSent) compareServers(walk, unit, before, after);
   compareItems(walk, unit, before, after);
+  // They may need schemes of security that changed.
+  compareCallbacks(walk, unit, before, after, isSent);
   const isSame =
     walk.same(before.place.value, after.place.value) && sameItems(walk, before, after) && before.name === after.name;
   if (isSame && walk.before.dialect.name !== '2.0') return;
@@ -37,7 +39,6 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
   compareParameters(walk, unit, before, after, sent);
   compareBody(walk, unit, before, after, sent);
   compareResponses(walk, unit, before, after, received);
-  compareCallbacks(walk, unit, before, after, isSent);
 }
 
 /** Compares the texts of path items. */
@@ -81,15 +82,7 @@ function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation
     const message = `${after.name} ${sayHas('operationId', from, to)}.`;
     reportPart(unit, verdict, codeOf('operation-id', from, to), message, { before: from, after: to, at });
   }
-  const [was, is] = [old['deprecated'] === true, current['deprecated'] === true];
-  if (was !== is) {
-    const message = `${after.name} is ${is ? '' : 'no longer '}deprecated.`;
-    reportPart(unit, 'safe', is ? 'operation-deprecated' : 'operation-reactivated', message, {
-      before: `${was}`,
-      after: `${is}`,
-      at,
-    });
-  }
+  reportDeprecated(walk, unit, places, after.name, 'operation');
   compareTags(unit, before, after);
   compareOthers(unit, before, after);
   reportSunset(walk, unit, places, after.name, 'operation');

@@ -1,14 +1,6 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf } from '../../render/json-value.ts';
-import {
-  membersAt,
-  reportPart,
-  reportRequired,
-  reportSunset,
-  reportTexts,
-  setLabel,
-  type Places,
-} from './report-part.ts';
+import { reportDeprecated, reportPart, reportRequired, reportSunset, reportTexts, setLabel } from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { templateNames, type Operation } from './operations.ts';
@@ -124,10 +116,8 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
     const isSchemaOwn = [before, after].some(({ schema, place }) => schema === place);
     if (!isSchemaOwn) {
       reportTexts(walk, unit, places, { subject, role, keys: ['description', 'example', 'examples'] });
-      if (role === 'parameter') {
-        compareDeprecated(walk, unit, places, subject);
-        reportSunset(walk, unit, places, subject, role);
-      }
+      reportDeprecated(walk, unit, places, subject, role);
+      reportSunset(walk, unit, places, subject, role);
     }
     if (before.content.size > 0 && after.content.size > 0) return compareContents(walk, unit, before, after, what);
     // One without a schema allows anything.
@@ -186,12 +176,4 @@ function compareWriting(
 
 function typesOf(side: Side, { schema }: Parameter): ReadonlySet<string> | null {
   return schema && typesIn(viewOf(side, [schema]));
-}
-
-function compareDeprecated(walk: Walk, unit: Unit, places: Places, subject: string): void {
-  const { before, after, at } = membersAt(walk, places, 'deprecated');
-  const [was, is] = [before === 'true', after === 'true'];
-  if (was === is) return;
-  const message = `${subject} is ${is ? '' : 'no longer '}deprecated.`;
-  reportPart(unit, 'safe', is ? 'parameter-deprecated' : 'parameter-reactivated', message, { at });
 }

@@ -106,7 +106,7 @@ function compareResponse(
   walk.below(parent, `response ${direction} ${before.place.pointer} | ${after.place.pointer} | ${types}`, (unit) => {
     reportTexts(walk, unit, places, { subject, role: 'response', keys: ['description', 'summary'] });
     compareHeaders(walk, unit, before, after, { direction, subject });
-    compareContents(walk, unit, before, after, { direction, subject, role: 'body' });
+    compareContents(walk, unit, before, after, { direction, subject, role: 'body', isAsked: true });
     const links = membersAt(walk, places, 'links');
     if (links.isSame) return;
     const verdict = links.before === null ? 'safe' : 'risky';

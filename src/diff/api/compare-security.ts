@@ -1,11 +1,11 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { reportPart, type PartDetails } from './report-part.ts';
+import { reportDeprecated, reportPart, type PartDetails } from './report-part.ts';
 import type { Operation } from './operations.ts';
 import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** Schemes that are used together, by identity, with the scopes that are needed. Empty: nobody signs in. */
-type Alternative = ReadonlyMap<string, { name: string; scopes: readonly string[] }>;
+type Alternative = ReadonlyMap<string, { name: string; label: string; scopes: readonly string[] }>;
 
 /**
  * Compares who may call an operation: a list of alternatives, each of which needs all of its
@@ -98,7 +98,7 @@ function describe(alternatives: readonly Alternative[]): string {
   if (alternatives.length === 0) return 'nothing';
   const one = (alternative: Alternative) =>
     [...alternative.values()]
-      .map(({ name, scopes }) => (scopes.length > 0 ? `${name} (${scopes.join(', ')})` : name))
+      .map(({ label, scopes }) => (scopes.length > 0 ? `${label} (${scopes.join(', ')})` : label))
       .join(' and ') || 'nothing';
   return alternatives.map(one).join(' or ');
 }
@@ -116,7 +116,7 @@ function read(side: Side, operation: Operation, walk: Walk, isSent: boolean): Se
     return new Map(
       entriesOf(written).map(([name, scopes]) => [
         identityOf(walk, side, name),
-        { name, scopes: listOf(scopes).map(textOf).sort() },
+        { name, label: labelOf(walk, side, name), scopes: listOf(scopes).map(textOf).sort() },
       ]),
     );
   });
@@ -154,6 +154,13 @@ function identityOf(walk: Walk, side: Side, name: string): string {
   return schemePlace(other, name) === null ? kind : `${kind} ${name}`;
 }
 
+/** The name of a scheme, and what it is where the other document has another one of this name. */
+function labelOf(walk: Walk, side: Side, name: string): string {
+  const other = side === walk.before ? walk.after : walk.before;
+  const kind = kindOf(side, name);
+  return schemePlace(other, name) === null || kindOf(other, name) === kind ? name : `${name} (${kind})`;
+}
+
 function compareSchemes(walk: Walk, parent: Unit, old: readonly Alternative[], current: readonly Alternative[]): void {
   const names = new Set(old.flatMap((alternative) => [...alternative.values()].map(({ name }) => name)));
   for (const name of names) {
@@ -179,6 +186,7 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
     from: string | null,
     to: string | null,
   ) => reportPart(unit, verdict, `security-scheme-${code}`, `${subject} ${says}.`, { before: from, after: to, at });
+  reportDeprecated(walk, unit, { before, after }, subject, 'security-scheme');
   for (const [key, verdict] of [
     ['description', 'docs'],
     ['bearerFormat', 'docs'],

@@ -1,6 +1,7 @@
-import { reportPart } from './report-part.ts';
-import { shapeOf, type Operation } from './operations.ts';
+import { reportPart, reportTexts } from './report-part.ts';
+import { shapeOf, textAt, type Operation } from './operations.ts';
 import { coversUrl, serversOf, type Server } from './servers.ts';
+import { itemsOf, memberOf, membersOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /**
@@ -12,6 +13,8 @@ export function compareServers(walk: Walk, parent: Unit, before: Operation, afte
   const [old, current] = [serversOf(walk.before, before), serversOf(walk.after, after)];
   const [from, to] = [shapeOf(before.path), shapeOf(after.path)];
   const isMoved = from !== to;
+  const isSame = old.place && current.place && walk.same(old.place.value, current.place.value);
+  if (isSame && !isMoved) return;
   const at = { before: old.pointer, after: current.pointer };
   if (isMoved) {
     const message = `${after.name} was ${before.name}; its servers changed, too, so that its URL is the same.`;
@@ -22,10 +25,17 @@ export function compareServers(walk: Walk, parent: Unit, before: Operation, afte
     isMoved ? servers.map((one) => ({ ...one, url: one.url + path, written: one.url + path })) : servers;
   const sets = { old: whole(old.servers, from), current: whole(current.servers, to) };
   const key = [...sets.old, '|', ...sets.current].map((one) => (typeof one === 'string' ? one : one.written)).join();
+  if (old.place && current.place && !isSame)
+    walk.below(parent, `server texts ${old.pointer} | ${current.pointer}`, (unit) =>
+      compareTexts(walk, unit, old.place!, current.place!),
+    );
   walk.below(
     parent,
     `servers ${old.pointer} | ${current.pointer} | ${isMoved ? `${from} ${to}` : ''} | ${key}`,
-    (unit) => compareUrls(unit, sets.old, sets.current, at),
+    (unit) => {
+      walk.spend((old.servers.length * current.servers.length) / 10);
+      compareUrls(unit, sets.old, sets.current, at);
+    },
   );
 }
 
@@ -68,17 +78,17 @@ function compareWritten(
   at: { before: string; after: string },
 ): void {
   const [from, to] = [old, current].map((servers) => servers.filter(({ isDefault }) => isDefault));
-  const [before, after] = [from![0]?.written ?? null, to![0]?.written ?? null];
-  if (before !== null && after !== null && !from!.some(({ url }) => to!.some((other) => other.url === url))) {
-    const message = `By default, the server is ${after} instead of ${before}.`;
-    return reportPart(unit, 'risky', 'server-default-changed', message, { before, after, at });
-  }
-  for (const { url, written } of from!) {
-    const other = to!.find((one) => one.url === url);
-    if (other === undefined || written.endsWith('/') === other.written.endsWith('/')) continue;
-    if (url === '') continue;
-    const message = `The server is written ${other.written} instead of ${written}.`;
-    reportPart(unit, 'safe', 'server-written', message, { before: written, after: other.written, at });
+  for (const { url, written, template } of from!) {
+    const other = to!.find((one) => one.template === template) ?? to!.find((one) => one.url === url);
+    if (other === undefined || other.written === written) continue;
+    const details = { before: written, after: other.written, at };
+    if (other.url !== url) {
+      const message = `By default, the server ${template} is ${other.written} instead of ${written}.`;
+      reportPart(unit, 'risky', 'server-default-changed', message, details);
+    } else if (url !== '' && written.endsWith('/') !== other.written.endsWith('/')) {
+      const message = `The server is written ${other.written} instead of ${written}.`;
+      reportPart(unit, 'safe', 'server-written', message, details);
+    }
   }
 }
 
@@ -86,4 +96,23 @@ function compareWritten(
 function isRelated(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   return short.startsWith('/') && !short.startsWith('//') && long.includes('//') && long.endsWith(short);
+}
+
+/** Compares what people read about servers that are written in the same way. */
+function compareTexts(walk: Walk, unit: Unit, old: Place, current: Place): void {
+  const others = new Map(itemsOf(walk.after, current).map((one) => [textAt(walk.after, one, 'url'), one]));
+  for (const before of itemsOf(walk.before, old)) {
+    const url = textAt(walk.before, before, 'url');
+    const after = others.get(url);
+    if (after === undefined) continue;
+    const places = { before, after };
+    reportTexts(walk, unit, places, { subject: `the server ${url}`, role: 'server', keys: ['name', 'description'] });
+    const variables = new Map(membersOf(walk.after, memberOf(walk.after, after, 'variables')));
+    for (const [name, variable] of membersOf(walk.before, memberOf(walk.before, before, 'variables'))) {
+      const other = variables.get(name);
+      const subject = `variable ${JSON.stringify(name)} of the server ${url}`;
+      if (other)
+        reportTexts(walk, unit, { before: variable, after: other }, { subject, role: 'server', keys: ['description'] });
+    }
+  }
 }

@@ -126,7 +126,11 @@ function swaggerBody(side: Side, operation: Operation): Body | null {
   }
   const fields = all.filter((place) => textAt(side, place, 'in') === 'formData');
   if (fields.length === 0) return null;
-  for (const { value, pointer } of fields) side.moved.set(value as object, pointer);
+  for (const place of fields) {
+    side.moved.set(place.value as object, place.pointer);
+    const text = `property ${JSON.stringify(textAt(side, place, 'name'))} of the request body`;
+    side.labels.set(place.pointer, { role: 'property', text });
+  }
   const schema = {
     type: 'object',
     properties: Object.fromEntries(fields.map((place) => [textAt(side, place, 'name'), place.value])),

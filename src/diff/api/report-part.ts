@@ -89,6 +89,16 @@ export function reportTexts(
   }
 }
 
+/** Reports that something is deprecated now, or no longer. */
+export function reportDeprecated(walk: Walk, unit: Unit, places: Places, subject: string, role: string): void {
+  const { before, after, at } = membersAt(walk, places, 'deprecated');
+  const [was, is] = [before === 'true', after === 'true'];
+  if (was === is) return;
+  const message = `${subject} is ${is ? '' : 'no longer '}deprecated.`;
+  const details = { before: `${was}`, after: `${is}`, at };
+  reportPart(unit, 'safe', `${role}-${is ? 'deprecated' : 'reactivated'}`, message, details);
+}
+
 /** Reports an announced end (`x-sunset`) that changed. */
 export function reportSunset(walk: Walk, unit: Unit, places: Places, subject: string, role: string): void {
   const [before, after] = [places.before, places.after].map(({ value }) => textOf(objectOf(value)['x-sunset']) || null);

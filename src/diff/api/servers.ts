@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { itemsOf, memberOf, placeAt, type Side } from '../side.ts';
+import { itemsOf, memberOf, placeAt, type Place, type Side } from '../side.ts';
 import { fromItems, textAt, type Operation } from './operations.ts';
 
 /** One URL under which an operation is served, without its path. */
@@ -8,20 +8,27 @@ export interface Server {
   /** As it is compared: scheme and host in lower case, without a usual port and a last slash. `{}` is any value. */
   url: string;
   written: string;
+  /** Its server as the document has it. */
+  template: string;
   /** Whether its variables have their defaults. */
   isDefault: boolean;
 }
 
 export interface Servers {
   servers: readonly Server[];
+  /** Where they are stated. Null: nowhere, or in OpenAPI 2.0. */
+  place: Place | null;
   pointer: string;
 }
 
 /** The servers of an operation: its own, its path's, or the document's. Without any, there is one at `/`. */
 export function serversOf(side: Side, operation: Operation): Servers {
-  const { servers, pointer } =
+  const { servers, ...where } =
     side.dialect.name === '2.0' ? swaggerServers(side, operation) : statedServers(side, operation);
-  return { servers: servers.length > 0 ? servers : [{ url: '', written: '/', isDefault: true }], pointer };
+  return {
+    servers: servers.length > 0 ? servers : [{ url: '', written: '/', template: '/', isDefault: true }],
+    ...where,
+  };
 }
 
 function statedServers(side: Side, operation: Operation): Servers {
@@ -31,17 +38,21 @@ function statedServers(side: Side, operation: Operation): Servers {
     const url = textAt(side, server, 'url');
     return url === '' ? [] : writeOut(url, objectOf(objectOf(server.value)['variables']));
   });
-  return { servers, pointer: place?.pointer ?? '' };
+  return { servers, place, pointer: place?.pointer ?? '' };
 }
 
 function swaggerServers(side: Side, operation: Operation): Servers {
   const [host, base] = ['host', 'basePath'].map((key) => textOf(side.document[key]));
-  if (host === '' && base === '') return { servers: [], pointer: '' };
+  if (host === '' && base === '') return { servers: [], place: null, pointer: '' };
   const written = memberOf(side, operation.place, 'schemes') ?? placeAt(side, ['schemes']);
   const schemes = listOf(written?.value).map(textOf);
   const urls =
     host === '' ? [base!] : (schemes.length > 0 ? schemes : ['https']).map((one) => `${one}://${host}${base}`);
-  return { servers: urls.flatMap((url) => writeOut(url, {})), pointer: host === '' ? '/basePath' : '/host' };
+  return {
+    servers: urls.flatMap((url) => writeOut(url, {})),
+    place: null,
+    pointer: host === '' ? '/basePath' : '/host',
+  };
 }
 
 /** URLs of one server. A list of values that would make more is compared as it is written. */
@@ -61,7 +72,7 @@ function writeOut(template: string, variables: Readonly<Record<string, unknown>>
     else if (values.length * all.length > maxUrls) all = add(`{${values.sort().join('|')}}`, false);
     else all = values.flatMap((value) => add(value, value === standard));
   }
-  return all.map(({ url, isDefault }) => ({ url: normalUrl(url), written: url, isDefault }));
+  return all.map(({ url, isDefault }) => ({ url: normalUrl(url), written: url, template, isDefault }));
 }
 
 const usualPorts: Readonly<Record<string, string>> = { http: '80', https: '443', ws: '80', wss: '443' };

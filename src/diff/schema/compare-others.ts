@@ -10,14 +10,17 @@ import { memberOf } from '../side.ts';
 /** Compares the keywords that cannot be judged by what they say, and those that are not known. */
 export function compareOthers(pair: Pair, below: Below): void {
   const { before, after, walk } = pair;
-  const is20 = walk.before.dialect.name === '2.0' || walk.after.dialect.name === '2.0';
+  const [from, to] = [walk.before.dialect.name, walk.after.dialect.name];
+  // In 2.0, a parameter is its own schema, and so is a field of a form.
+  const isOwn = (keyword: string) =>
+    [from, to].includes('2.0') && (pair.isText || from !== to || keyword === 'in' || keyword === 'name');
   for (const keyword of before.keywords.union(after.keywords)) {
     const { compared, restricts } = keywordOf(keyword);
     if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
     if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
     if (compared === 'changes') compareWhole(pair, keyword, 'changes');
     else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
-    else if (compared === 'opaque' || (compared === 'parameter' && !is20)) compareWhole(pair, keyword, null);
+    else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
   }
   compareDemands(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);

@@ -15,7 +15,7 @@ export interface Keyword {
  * - `changes`, `schema`: to set it narrows and to drop it widens. Another value changes what is valid
  *   (`changes`), or that cannot be judged (`schema`);
  * - `opaque`: whatever becomes of it cannot be judged;
- * - `parameter`: as `opaque`, but in OpenAPI 2.0 not at all: there a parameter is its own schema;
+ * - `parameter`: as `opaque`, but in OpenAPI 2.0 with the parameter, since there it is its own schema;
  * - `name`: not at all, since it names schemas or holds them;
  * - `file`: by a rule of its own, in a file of this folder.
  */
@@ -90,7 +90,7 @@ const rows: readonly (readonly [name: string, Keyword['restricts'], How, exclusi
   ['$recursiveRef', null, 'name'],
   ['$id', null, 'name'],
   ['id', null, 'name'],
-  ['$schema', null, 'name'],
+  ['$schema', null, 'opaque'],
   ['$anchor', null, 'name'],
   ['$dynamicAnchor', null, 'name'],
   ['$recursiveAnchor', null, 'name'],
