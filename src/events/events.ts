@@ -110,8 +110,14 @@ export function eventsOfRepository(
   if (rewritten !== null && rewritten !== (old?.diverged?.detail ?? null)) {
     add('source.diverged', name, all, { state: 'diverged', detail: publicDetail(repository.url, rewritten) });
   }
-  for (const [path, document] of Object.entries(repository.documents)) {
-    const type = changeOf(documentOf(old, path), document);
+  const changed = Object.entries(repository.documents).map(
+    ([path, document]) => [path, document, changeOf(documentOf(old, path), document)] as const,
+  );
+  const ended = Object.entries(repository.left ?? {}).flatMap(([resource, document]) => {
+    const [path = null] = Object.entries(old?.documents ?? {}).find(([, each]) => each.resource === resource) ?? [];
+    return old?.left?.[resource] === undefined ? [[path, document, 'source.detached'] as const] : [];
+  });
+  for (const [path, document, type] of [...changed, ...ended]) {
     if (type === null) continue;
     const data = { coordinate: document.resource, path, detail: publicDetail(repository.url, document.detail ?? null) };
     add(

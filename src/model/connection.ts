@@ -181,6 +181,8 @@ export interface Repository {
   syncedAt: string | null;
   /** By path. */
   documents: Record<string, DocumentState>;
+  /** By coordinate: what it published from a file that it publishes as something else now. Absent: nothing. */
+  left?: Record<string, DocumentState>;
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
   /** What its locks (`contracts.lock`) say it uses. Absent: nothing. */

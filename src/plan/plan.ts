@@ -170,27 +170,46 @@ function noteOn(path: string, report: Digest | null, detail: string | null): Run
   return { path, resource: null, outcome: 'rejected', label: null, report, detail };
 }
 
-/** Published documents whose file is missing or is no longer a document. Each is reported once. */
+/** What a plan ends. */
+export interface Detached {
+  /** The recorded states, by path. One that moved, or left its path to another, has none. */
+  documents: Record<string, DocumentState>;
+  left: Record<string, DocumentState>;
+  /** Each is reported once. */
+  results: RunDocument[];
+}
+
+/**
+ * Everything that was published from this repository and no longer is, whatever the cause: its file is missing or no
+ * longer a document, or is published as another resource.
+ */
 export function detachedDocuments(
-  repository: Repository,
+  { documents, left = {} }: Pick<Repository, 'documents' | 'left'>,
   planned: readonly Planned[],
   isPlanRefused: boolean,
-): { states: Record<string, DocumentState>; results: RunDocument[] } {
-  if (isPlanRefused) return { states: {}, results: [] };
-  const paths = new Set(planned.map(({ path }) => path));
-  const gone = Object.entries(repository.documents).filter(
-    ([path, { outcome }]) => !paths.has(path) && outcome !== 'detached',
-  );
-  const detail = 'The file was removed, or is no longer published from this repository. Published versions stay.';
-  return {
-    states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const, detail }])),
-    results: gone.map(([path, { resource, label }]) => ({
-      path,
-      resource,
-      outcome: 'detached',
-      label,
-      report: null,
-      detail,
-    })),
+): Detached {
+  if (isPlanRefused) return { documents, left, results: [] };
+  const names = new Map(planned.map(({ path, coordinate }) => [path, formatCoordinate(coordinate)]));
+  const published = new Set(names.values());
+  const detached: Detached = {
+    documents: {},
+    left: Object.fromEntries(Object.entries(left).filter(([resource]) => !published.has(resource))),
+    results: [],
   };
+  for (const [path, state] of Object.entries(documents)) {
+    const { resource, outcome, label } = state;
+    const now = names.get(path);
+    const isThere = outcome === 'detached' || (now !== undefined && published.has(resource));
+    if (isThere) detached.documents[path] = state;
+    if (isThere || published.has(resource)) continue;
+    const why =
+      now === undefined
+        ? 'The file was removed, or is no longer published from this repository.'
+        : `${path} is published as ${now} now.`;
+    const detail = `${why} Published versions stay.`;
+    if (now === undefined) detached.documents[path] = { ...state, outcome: 'detached', detail };
+    else detached.left[resource] = { ...state, outcome: 'detached', detail };
+    detached.results.push({ path, resource, outcome: 'detached', label, report: null, detail });
+  }
+  return detached;
 }

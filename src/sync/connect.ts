@@ -103,7 +103,9 @@ export async function readConnection(
   const name = repositoryRef(resource.org, repositoryId(url, branch));
   const repository = await registry.refs.read<Repository>(name);
   const document = repository && documentAt(repository.value, path);
-  return { repository, document: document?.resource === formatCoordinate(resource) ? document : null };
+  const coordinate = formatCoordinate(resource);
+  if (document?.resource === coordinate) return { repository, document };
+  return { repository, document: repository?.value.left?.[coordinate] ?? null };
 }
 
 /** Follows the repository of a file, and makes the next sync read it even when the commit has not changed. */

@@ -43,22 +43,34 @@ export async function syncBranch(syncing: Syncing, commit: string): Promise<Prog
   const published = await syncSites({ ...syncing, repository }, snapshot, sites);
   const lost = unread ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
-  for (const { resource } of detached.results)
-    if (resource !== null)
-      await endHeld(registry, parseCoordinate(resource)!.coordinate, ({ source }) => source === 'branch');
+  for (const { path, resource, outcome, label, detail } of detached.results) {
+    registry.log('warn', 'document', { run: run.id, path, resource, outcome, label, detail });
+    await endHeld(registry, parseCoordinate(resource!)!.coordinate, ({ source }) => source === 'branch');
+  }
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
   const states = Object.fromEntries([...held, ...synced.map(({ path, state }) => [path, state] as const)]);
   const at = registry.now().toISOString();
-  const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
+  const documents = dated(repository, { ...detached.documents, ...states }, at);
+  const left = Object.fromEntries(
+    Object.entries(detached.left).map(([name, state]) => [
+      name,
+      { ...state, since: repository.left?.[name]?.since ?? at },
+    ]),
+  );
   const results = [
     ...notes,
     ...published.documents,
     ...detached.results,
     ...synced.flatMap(({ result }) => result ?? []),
   ];
-  const change = { documents, ...published.change, ...(contracts && { contracts }) };
+  const change = {
+    documents,
+    ...((repository.left || Object.keys(left).length > 0) && { left }),
+    ...published.change,
+    ...(contracts && { contracts }),
+  };
   return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
 }
 

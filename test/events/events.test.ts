@@ -219,6 +219,17 @@ describe('what happens to a repository', () => {
     ]);
   });
 
+  test('what a push publishes under another slug is sent as detached', async () => {
+    const { source, sync, all } = await followed();
+    for (const slug of ['old', 'new', 'new']) {
+      source.push(url, { 'pay.yaml': api('1.0.0'), 'stele.yaml': `resources: [{ path: pay.yaml, slug: ${slug} }]` });
+      await sync();
+    }
+    const told = await all();
+    expect(told.map(short)).toEqual(['source.detached @acme/apis/old']);
+    expect(told[0]!.event.data).toMatchObject({ path: 'pay.yaml', state: 'detached' });
+  });
+
   test('a replaced repository is detached, not diverged; what stays so is sent once', async () => {
     const { source, sync, all } = await followed();
     source.push(url, { 'pay.yaml': api('1.0.0') });

@@ -170,7 +170,7 @@ const cases: Case[] = [
     name: 'settings in stele.yaml',
     main: { 'pay.yaml': pay, 'other.yaml': other, 'stele.yaml': settings('pay') },
     head: { 'stele.yaml': settings('payments') },
-    told: { payments: 'success' },
+    told: { pay: 'neutral', payments: 'success' },
   },
   {
     name: 'the ruleset of a document',

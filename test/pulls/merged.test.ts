@@ -116,7 +116,11 @@ test('a document is touched through its settings in stele.yaml', async () => {
   source.push(url, { ...files, 'stele.yaml': settings('pay') });
   await sync();
   const head = source.push(url, { ...files, 'stele.yaml': settings('payments') }, { branch });
-  expect(Object.keys(await check(scene, head))).toEqual(['stele @acme/apis/payments', 'stele']);
+  const checks = await check(scene, head);
+  expect(Object.keys(checks)).toEqual(['stele @acme/apis/pay', 'stele @acme/apis/payments', 'stele']);
+  // The resource that it would end is named.
+  const title = 'pay.yaml is published as @acme/apis/payments now. Published versions stay.';
+  expect(checks['stele @acme/apis/pay']).toMatchObject({ state: 'neutral', title });
 });
 
 test('a mistake in stele.yaml that main has too is not reported on a request that does not touch it', async () => {

@@ -12,7 +12,8 @@ import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/
 import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { listReadable } from '../../src/registry/readable.ts';
-import { connectResource, disconnectResource, relinkResource } from '../../src/sync/connect.ts';
+import { connectionState } from '../../src/model/connection-state.ts';
+import { connectResource, disconnectResource, readConnection, relinkResource } from '../../src/sync/connect.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -313,6 +314,58 @@ describe('following a repository', () => {
     expect(await names()).toEqual(['apis/ay@1.1.0']);
     const resource = await findResource(registry, { org: 'acme', type: 'apis', slug: 'ay' });
     expect(resource).toMatchObject({ connection: { path: 'deep/b.yaml' } });
+  });
+
+  test.each<[string, Record<string, string>, Record<string, string>, string]>([
+    [
+      'another slug in stele.yaml',
+      { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: old}]' },
+      { 'a.yaml': api('A', '1.0.0'), 'stele.yaml': 'resources: [{path: a.yaml, slug: new}]' },
+      'a.yaml is published as @acme/apis/new now. Published versions stay.',
+    ],
+    [
+      'a move, where the slug comes from the path',
+      { 'v/old.yaml': api('A', '1.0.0'), 'stele.yaml': "resources: [{path: 'v/*.yaml', slug: '{1}'}]" },
+      { 'v/new.yaml': api('A', '1.0.0'), 'stele.yaml': "resources: [{path: 'v/*.yaml', slug: '{1}'}]" },
+      'v/new.yaml is published as @acme/apis/new now. Published versions stay.',
+    ],
+    [
+      'another type',
+      { 'a.yaml': api('Old', '1.0.0') },
+      { 'a.yaml': 'x-title: New\nrules: {}\n' },
+      'a.yaml is published as @acme/rulesets/a now. Published versions stay.',
+    ],
+  ])('what a push ends is detached and named, whatever ends it: %s', async (_, before, after, detail) => {
+    const { source, sync, registry, events } = await connected();
+    source.push(url, before);
+    await sync();
+    source.push(url, after);
+    const { documents } = await sync();
+    const ended = documents.filter(({ resource }) => resource === '@acme/apis/old');
+    expect(ended).toMatchObject([{ outcome: 'detached', label: '1.0.0', detail }]);
+    expect(documents).toHaveLength(2);
+    const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'old' }))!;
+    const { document, repository } = await readConnection(registry, { ...resource, connection: resource.connection! });
+    expect(connectionState(repository!.value, document)).toMatchObject({ state: 'detached', detail });
+    const fields = events.map((each) => each.fields);
+    expect(fields).toContainEqual(expect.objectContaining({ resource: '@acme/apis/old', outcome: 'detached' }));
+    // Each is said once, and no more once it is published again.
+    source.push(url, { ...after, 'README.md': 'Hello.' });
+    expect((await sync()).documents).toEqual([]);
+    source.push(url, before);
+    await sync();
+    const back = await readConnection(registry, { ...resource, connection: resource.connection! });
+    expect(back.document).toMatchObject({ resource: '@acme/apis/old', outcome: 'unchanged' });
+  });
+
+  test('a file that moves and changes is one document that moved', async () => {
+    const { source, sync } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'deep/b.yaml': api('A', '1.1.0') });
+    expect((await sync()).documents).toMatchObject([
+      { path: 'deep/b.yaml', resource: '@acme/apis/a', outcome: 'published', label: '1.1.0' },
+    ]);
   });
 
   test('a deleted file detaches its document once; the file coming back publishes again', async () => {
