@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
 import { serveStele, type Serving } from './stele.ts';
+import { api, synced, get } from './serve-world.ts';
 
 /** The front door: the real command, real git, a real socket. */
 
@@ -27,33 +28,6 @@ afterEach(async () => {
 async function serve(...args: string[]): Promise<Serving> {
   running = await serveStele([...args, ...data], { cwd: folder });
   return running;
-}
-
-function api(title: string, version: string, description = 'Pays.'): string {
-  return `openapi: 3.1.0
-info:
-  title: ${title}
-  version: ${version}
-  description: ${description}
-paths:
-  /payments:
-    get:
-      responses:
-        '200':
-          description: All of them.
-`;
-}
-
-function synced(stele: Serving, commit: string): Promise<Record<string, unknown>> {
-  return stele.logged(({ msg, to }) => msg === 'sync' && to === commit);
-}
-
-async function get(
-  url: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; text: string; type: string | null }> {
-  const response = await fetch(url, { headers, redirect: 'manual' });
-  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
 }
 
 test('a push to a local repository becomes a version; the one before keeps its bytes, also after a restart', async () => {

@@ -1,41 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/model/digest.ts';
-import type { Resource, Status, Version } from '../../src/model/resource.ts';
-import { discoveryDocument, discoveryPaths, discoveryPattern, type Place } from '../../src/site/discovery.ts';
+import type { Resource } from '../../src/model/resource.ts';
+import { discoveryDocument, discoveryPaths, discoveryPattern } from '../../src/site/discovery.ts';
 import { newestPublications } from '../../src/site/publications.ts';
 import { createLinks } from '../../src/site/links.ts';
 import { childrenOf, readXml, textIn } from './xml.ts';
-
-const place: Place = {
-  url: 'https://contracts.example',
-  links: createLinks('https://contracts.example'),
-  docs: [],
-  config: { organizations: {} },
-  hasManagement: true,
-};
-
-function version(label: string, publishedAt: string, status: Status = { state: 'active' }): Version {
-  return { label, manifest: digestOf(label), content: digestOf(label), publishedAt, status };
-}
-
-function resource(coordinate: Pick<Resource, 'org' | 'type' | 'slug'>, given: Partial<Resource> = {}): Resource {
-  const versions = given.versions ?? [version('1.0.0', '2026-01-01T00:00:00.000Z')];
-  return {
-    ...coordinate,
-    name: coordinate.slug,
-    description: '',
-    visibility: 'public',
-    ruleset: null,
-    connection: null,
-    latest: versions.at(-1)?.label ?? null,
-    latestPinned: false,
-    validation: null,
-    createdAt: '2026-01-01T00:00:00.000Z',
-    deletedAt: null,
-    ...given,
-    versions,
-  };
-}
+import { place, version, resource } from './discovery-world.ts';
 
 const since = '2026-03-03T00:00:00.000Z';
 const some: Resource[] = [

@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest';
 import { cutToMisfits } from '../../../src/compile/openapi/cut-schema.ts';
 import { createFitsSurely } from '../../../src/compile/openapi/fits-surely.ts';
+import { components } from './fits-surely-world.ts';
 
 /** What is passed over must be what Redocly's own rule accepts: its findings are compared. */
-
-const components: Record<string, unknown> = {
-  Pet: {
-    type: 'object',
-    required: ['name'],
-    properties: { name: { type: 'string' }, friend: { $ref: '#/components/schemas/Pet' } },
-  },
-  Tag: { type: 'string', enum: ['a', 'b'] },
-  Bad: { type: 'string', pattern: '(' },
-  Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
-  Chain: { $ref: '#/components/schemas/Tag' },
-};
 
 test('a value that fits is recognized, also through references and parts', () => {
   const follow = ({ $ref }: { $ref: string }) => ({

@@ -3,20 +3,9 @@ import { expect, test } from 'vitest';
 import { passOverFitting } from '../../../src/compile/openapi/quick-examples.ts';
 import { createTree } from '../../../src/compile/openapi/redocly.ts';
 import { given } from '../given.ts';
+import { components } from './fits-surely-world.ts';
 
 /** What is passed over must be what Redocly's own rule accepts: its findings are compared. */
-
-const components: Record<string, unknown> = {
-  Pet: {
-    type: 'object',
-    required: ['name'],
-    properties: { name: { type: 'string' }, friend: { $ref: '#/components/schemas/Pet' } },
-  },
-  Tag: { type: 'string', enum: ['a', 'b'] },
-  Bad: { type: 'string', pattern: '(' },
-  Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
-  Chain: { $ref: '#/components/schemas/Tag' },
-};
 
 const schemas: unknown[] = [
   {},

@@ -1,21 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFile } from '../../../src/compile/text/parse.ts';
 import { joinPointer } from '../../../src/compile/text/pointer.ts';
-import { limits } from '../limits.ts';
-
-function read(path: string, content: string | Uint8Array) {
-  return parseFile(path, Buffer.from(content), { ...limits, fileBytes: 64 * 1024 * 1024 });
-}
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { read, parses } from './readers-world.ts';
 
 describe('JSON', () => {
   it('is read with the place of every node', () => {

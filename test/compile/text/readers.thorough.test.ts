@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document } from 'yaml';
-import { parseFile } from '../../../src/compile/text/parse.ts';
 import { sampleOf } from '../../sample.ts';
-import { limits } from '../limits.ts';
+import { read, parses } from './readers-world.ts';
 
 const corpus = '../shared/corpus';
 const hasCorpus = existsSync(corpus);
@@ -18,10 +17,6 @@ const refusedHere: Record<string, RegExp> = {
 
 function filesIn(folder: string, ending: RegExp): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => ending.test(path));
-}
-
-function read(path: string, content: string | Uint8Array) {
-  return parseFile(path, Buffer.from(content), { ...limits, fileBytes: 64 * 1024 * 1024 });
 }
 
 /** The value that the `yaml` package reads, with keys by their text. Undefined if it refuses the document. */
@@ -52,15 +47,6 @@ function plain(node: unknown, document: Document.Parsed): unknown {
     else if (text !== null) own[text] = plain(value, document);
   }
   return Object.assign({}, ...merged.reverse(), own);
-}
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe.skipIf(!hasCorpus)(hasCorpus ? 'the corpus' : 'skipped: the corpus is not there', () => {

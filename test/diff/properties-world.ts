@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { type Comparison, type Direction } from '../../src/model/comparison.ts';
+import { timesAsMany } from '../sample.ts';
+import { instancesFor } from './schema-instances.ts';
+import { judged, oracleOf, type Dialect } from './schema-oracle.ts';
+import { pairs, unions, type Pair } from './schema-pairs.ts';
+
+export const forms: readonly (readonly [Direction, Dialect, Dialect])[] = [
+  ['request', '3.1', '3.1'],
+  ['response', '3.1', '3.1'],
+  ['request', '3.0', '3.0'],
+  ['response', '3.0', '3.0'],
+  ['request', '3.0', '3.1'],
+  ['response', '3.0', '3.1'],
+  ['both', '2020-12', '2020-12'],
+  ['both', 'draft-07', 'draft-07'],
+];
+
+export const families = {
+  'unions of types and values': unions(),
+  'flat schemas': pairs({ deep: false }),
+  'deep schemas': pairs({ deep: true }),
+};
+
+export const runs = 200 * timesAsMany;
+
+/** Runs something for pairs of a family, each as documents of two dialects. */
+export function forPairs(
+  name: keyof typeof families,
+  run: (pair: Pair, direction: Direction, comparison: Comparison) => void,
+  times = 1,
+) {
+  fc.assert(
+    fc.property(families[name], fc.nat(forms.length - 1), (pair, at) => {
+      const [direction, ...dialects] = forms[at]!;
+      const comparison = judged(pair, direction, dialects);
+      if (comparison !== null) run(pair, direction, comparison);
+    }),
+    { numRuns: runs * times },
+  );
+}
+
+/**
+ * A value that was valid and is refused now, or the reverse in a response. Of the side that sends,
+ * either all that is valid, or only what its schema describes: properties that it does not name may
+ * get a meaning later, and that breaks nobody who kept to the schema.
+ */
+export function witness(pair: Pair, direction: Direction, of: 'accepts' | 'describes'): unknown {
+  const [old, current] = [oracleOf(pair.before), oracleOf(pair.after)];
+  const isLost = (value: unknown) => direction !== 'response' && old[of](value) && !current.accepts(value);
+  const isNew = (value: unknown) =>
+    (direction === 'response' || (direction === 'both' && of === 'describes')) &&
+    current[of](value) &&
+    !old.accepts(value);
+  return instancesFor(pair).find((value) => isLost(value) || isNew(value));
+}
