@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import type { Source } from '../../src/source/source.ts';
-import { testHistory } from '../contract/history.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
 import { hasSshServer, openSshServer, type SshServer } from '../servers/sshd.ts';
@@ -42,8 +41,8 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
       }),
     };
   }
+  // Histories are those of a source over http.
   testSource(open);
-  testHistory(open);
 
   test('gives no text of the path to a shell', async () => {
     const folder = join(world.folder, 'root', "$(touch${IFS}x);'`touch${IFS}x`'&|>x.git");

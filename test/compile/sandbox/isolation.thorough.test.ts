@@ -195,7 +195,7 @@ describe('the walls of a sandbox', () => {
 // Code is highlighted in a process of its own, which is closed alike.
 const closed = [
   ...isolations.map((isolation) => ({ kind: isolation.kind, isolation, worker: 'worker' })),
-  ...[{ kind: best.kind, isolation: best, worker: 'code-worker' }],
+  { kind: best.kind, isolation: best, worker: 'code-worker' },
 ];
 
 describe.each(closed)('inside a sandbox, once it works ($kind, $worker)', ({ isolation, worker }) => {
