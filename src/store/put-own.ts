@@ -30,7 +30,8 @@ export async function putOwn(
   }
 }
 
-function outcomeUnknown(cause: unknown): RegistryError {
+/** The error for a write of which it cannot be known whether it counts. */
+export function outcomeUnknown(cause: unknown): RegistryError {
   const message =
     'The store did not confirm the change. Retry with the same Idempotency-Key, or check whether it was made.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });

@@ -1,3 +1,7 @@
+import { encodeLeaf } from '../../src/model/transparency/leaf.ts';
+import { publicLogOf } from '../../src/registry/transparency/public-log.ts';
+import { batchesFolder, tilesFolder, treeName } from '../../src/store/tree/batch.ts';
+import { openTreeLog } from '../../src/store/tree/tree-log.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { performOnce } from '../../src/registry/idempotency.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
@@ -32,6 +36,10 @@ export const kindsOfKeys = [
   'newest entry of registry',
   'head',
   'answer',
+  'batch of the public log',
+  'newest batch of the public log',
+  'bundle of the public log',
+  'head of the public log',
 ] as const;
 type Pair = [key: string, other: string];
 
@@ -51,7 +59,8 @@ export interface OpenedStore extends Registry {
   refs: ReturnType<typeof createRefs>;
 }
 
-const plain = createTestRegistry({ rateLimit: { address: 1e9 } });
+const made = createTestRegistry({ rateLimit: { address: 1e9 }, url: 'https://registry.test' });
+const plain = { ...made, config: { ...made.config, store: { kind: 'fs', path: '/nowhere' } as const } };
 
 /** A process on a bucket. `monotonic`: its clock. */
 export function openStore(bucket: Bucket, monotonic = () => performance.now()): OpenedStore {
@@ -101,6 +110,7 @@ export async function createDamageable(): Promise<{
   await publishVersion(registry, '@beta/apis/two', '1.0.0');
   await createKey(registry, { org: 'acme', name: 'k', scopes: ['read'] }, author);
   await registry.refs.settle();
+  await fillLog(registry.bucket);
   const files = await filesOf(registry.bucket);
   const keysIn = (prefix: string) => [...files.keys()].filter((key) => key.startsWith(prefix));
   const large = keysIn('objects/').sort((a, b) => files.get(b)!.byteLength - files.get(a)!.byteLength);
@@ -116,8 +126,23 @@ export async function createDamageable(): Promise<{
     'newest entry of registry': [entryKey('registry', 3), entryKey('registry', 2)],
     head: [headKey({ log: '@acme', sequence: 3 }), headKey({ log: 'registry', sequence: 3 })],
     answer: pairOf(keysIn('work/idempotency/')),
+    'batch of the public log': pairOf(keysIn(batchesFolder).sort()),
+    'newest batch of the public log': pairOf(keysIn(batchesFolder).sort().toReversed()),
+    'bundle of the public log': pairOf(keysIn(tilesFolder).concat(keysIn(batchesFolder))),
+    'head of the public log': [keysIn(`work/heads/${treeName}/`)[0]!, headKey({ log: 'registry', sequence: 3 })],
   };
   return { files, kinds };
+}
+
+/** Brings what is public into the public log, with so many leaves beside that a bundle is full, and signs it. */
+async function fillLog(bucket: Bucket): Promise<void> {
+  const at = '2026-11-28T12:00:00.000Z';
+  const leaf = encodeLeaf({ event: 'latest', coordinate: '@acme/apis/filler', label: null, at });
+  const log = (await publicLogOf(openStore(bucket)))!;
+  await log.update();
+  const tree = await openTreeLog(bucket);
+  await tree.append(Array.from({ length: 260 }, () => leaf), { decidedOn: tree.cursors(), cursors: new Map(), at }); // prettier-ignore
+  await tree.noteHead();
 }
 
 /** Damages a key of a bucket. */

@@ -70,6 +70,49 @@ describe('a missing entry is no end of a log', () => {
     expect(await afterRepair(refs)).toBe(9);
   });
 
+  test.each([
+    ['removed', null],
+    ['damaged', Buffer.from('{}')],
+  ])('the newest one that is %s under a process that goes on: nothing is acknowledged behind it', async (_, bytes) => {
+    const bucket = await createLog();
+    const own = createClock();
+    const refs = open(bucket, own);
+    expect((await refs.read<number>(one))?.value).toBe(9);
+    const kept = (await bucket.get(entry(9)))!;
+    await bucket.delete(entry(9));
+    if (bytes !== null) await bucket.putIfAbsent(entry(9), bytes);
+    own.advance(1000);
+    await expect(increment(refs, one)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(increment(refs, one)).rejects.toMatchObject({ code: 'corrupt' });
+    own.advance(2000);
+    await expect(increment(refs, one)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(refs.damages()).toMatchObject([{ log: '@acme', entry: 9 }]);
+    // With it, what was unknown is there, too.
+    await bucket.delete(entry(9));
+    await bucket.putIfAbsent(entry(9), kept);
+    own.advance(2000);
+    expect(await afterRepair(refs)).toBe(10);
+    expect((await open(bucket).read<number>(one))?.value).toBe(11);
+  });
+
+  test('one of the newest that is removed under a process that writes all the time is noticed within a minute', async () => {
+    const bucket = await createLog();
+    const own = createClock();
+    const refs = open(bucket, own);
+    await increment(refs, one);
+    const kept = (await bucket.get(entry(7)))!;
+    await bucket.delete(entry(7));
+    await increment(refs, one);
+    own.advance(60_000);
+    await increment(refs, one);
+    own.advance(1000);
+    await expect(increment(refs, one)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(refs.damages()).toMatchObject([{ log: '@acme', entry: 7 }]);
+    await bucket.putIfAbsent(entry(7), kept);
+    own.advance(2000);
+    expect(await afterRepair(refs)).toBe(12);
+  });
+
   test('in a process that runs: an entry that comes before a later one is there', async () => {
     const bucket = await createLog();
     const own = createClock();

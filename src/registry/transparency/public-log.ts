@@ -107,7 +107,10 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
     const now = registry.monotonic();
     if (now - refreshedAt < maxAge) return;
     refreshedAt = now;
-    await tree.refresh();
+    await tree.refresh().catch((error: unknown) => {
+      refreshedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    });
   }
 
   function headOf(size: number, lines: string): Promise<Checkpoint> {

@@ -1,8 +1,9 @@
+import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../generations.ts';
 import { entryIn, entryKey, type SealedEntry } from './entry.ts';
-import { newestSequence } from './open-state.ts';
+import { newestRun } from './open-state.ts';
 import type { State } from './state.ts';
 
 /** An entry of a log that is damaged or missing. Nothing after it is known. */
@@ -25,6 +26,8 @@ export interface Follower {
   wasAtEnd(time: number): void;
   /** Notes that an entry was written: if it is missing, the log is damaged. */
   expect(sequence: number): void;
+  /** Notes that an entry that was read is not there any more, or another one. Nothing behind it is read until it is back. */
+  lose(entry: { sequence: number; digest: Digest }): void;
   /** Where the last read had to stop; null if it reached the end. */
   damage(): LogDamage | null;
 }
@@ -64,24 +67,30 @@ export function followLog(
   let lost = lostOf(newest, state.sequence);
   let checkedAt = state.sequence < end || lost !== null ? Number.NEGATIVE_INFINITY : openedAt;
   let readAt = checkedAt;
+  /** An entry that was read, and is not as it was. */
+  let gone: { sequence: number; digest: Digest } | null = null;
   let damage: LogDamage | null = null;
   let following: { startedAt: number; answer: Promise<void> } | null = null;
 
   /** Lists the newest entry, if that is due. */
   async function look(): Promise<void> {
     const time = monotonic();
-    if (time - lookedAt < (lost === null ? pause : shortPause)) return;
+    if (time - lookedAt < (lost === null && gone === null ? pause : shortPause)) return;
     lookedAt = time;
+    if (gone !== null && (await isStored(bucket, log, gone))) gone = null;
     // What is appended while the list runs may not be in it.
     const reached = state.sequence;
-    const newestNow = await newestSequence(bucket, log);
+    const { newest: newestNow, gap } = await newestRun(bucket, log);
     end = Math.max(end, newestNow);
-    lost = lostOf(newestNow, reached);
+    // An entry that is written while the list runs may not be in it, and one after it may.
+    const isGap = gap !== null && gap <= reached && (await bucket.getPart(entryKey(log, gap), 0, 1)) === null;
+    lost = isGap ? gap : lostOf(newestNow, reached);
   }
 
   /** Reads on. Returns where it has to stop before the end. */
   async function readOn(): Promise<LogDamage | null> {
     for (;;) {
+      if (gone !== null) return { entry: gone.sequence, detail: 'It is missing or was changed.' };
       const startedAt = monotonic();
       const sequence = state.sequence + 1;
       const key = entryKey(log, sequence);
@@ -105,7 +114,7 @@ export function followLog(
   async function follow(): Promise<void> {
     // If the bucket cannot be listed, reading it reports why.
     const looked = look().catch(() => undefined);
-    if (lost !== null) await looked;
+    if (lost !== null || gone !== null) await looked;
     damage = await readOn();
     if (damage !== null) throw corrupt(`Entry ${damage.entry} of the log ${log}: ${damage.detail}`);
   }
@@ -135,8 +144,24 @@ export function followLog(
       // Nothing that was read before counts as the end any more.
       if (sequence > state.sequence) checkedAt = Number.NEGATIVE_INFINITY;
     },
+    lose(entry) {
+      gone = entry;
+      lookedAt = monotonic();
+      checkedAt = Number.NEGATIVE_INFINITY;
+    },
     damage: () => damage,
   };
+}
+
+/** Whether an entry that was read is as it was. Also true where the bucket does not tell. */
+export async function isStored(
+  bucket: Bucket,
+  log: string,
+  { sequence, digest }: { sequence: number; digest: Digest },
+): Promise<boolean> {
+  const key = entryKey(log, sequence);
+  const bytes = await bucket.get(key).catch(() => undefined);
+  return bytes === undefined || (bytes !== null && entryIn(bytes, sequence, key)?.digest === digest);
 }
 
 function lostOf(newest: number, reached: number): number | null {

@@ -60,6 +60,14 @@ export async function newestSequence(bucket: Bucket, partition: string): Promise
   return 0;
 }
 
+/** The number of the newest entry, and of one that is missing among the newest 256, which a start reads one by one. */
+export async function newestRun(bucket: Bucket, partition: string): Promise<{ newest: number; gap: number | null }> {
+  const keys = await bucket.list(logFolder(partition), { limit: 256 });
+  const sequences = keys.flatMap((key) => parseEntryKey(key)?.sequence ?? []);
+  const before = sequences.findLast((sequence, at) => at > 0 && sequences[at - 1]! > sequence + 1);
+  return { newest: sequences[0] ?? 0, gap: before === undefined ? null : before + 1 };
+}
+
 /** The number of the newest entry, and the newest one that is as it was written. */
 async function findTip(bucket: Bucket, partition: string): Promise<{ newest: number; tip: SealedEntry | null }> {
   let newest = 0;

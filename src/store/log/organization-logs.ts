@@ -122,7 +122,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       const ownFence = fence && logOf(fence.name) === id ? fence : undefined;
       return await opened.update(name, decide, ownFence);
     } catch (error) {
-      if (isRegistryError(error, 'corrupt')) noteDamage(id, opened, error);
+      if (isRegistryError(error, 'corrupt') || isRegistryError(error, 'outcome_unknown')) noteDamage(id, opened, error);
       throw error;
     } finally {
       used.changes--;

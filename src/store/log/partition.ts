@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
-import { putOwn } from '../put-own.ts';
-import type { Decide, Generation } from '../generations.ts';
+import { outcomeUnknown, putOwn } from '../put-own.ts';
+import { corrupt, type Decide, type Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type HeldRecord } from './held.ts';
-import { followLog, type LogDamage } from './follow-log.ts';
+import { followLog, isStored, type LogDamage } from './follow-log.ts';
 import { historyOf, type PastGeneration } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
 import { createPrefixLists } from './prefix-lists.ts';
@@ -126,6 +126,7 @@ export async function openPartition(
   ]);
   await prepareLists(state);
   const read = ({ writer: theirs }: Entry): void => {
+    touchedAt = monotonic();
     if (theirs !== writer) rivalAt = monotonic();
   };
   const follower = followLog(bucket, partition, state, { monotonic, openedAt, newest, expected, read });
@@ -139,6 +140,8 @@ export async function openPartition(
   let writer: string | null = null;
   /** When an entry of another process was read last. */
   let rivalAt = Number.NEGATIVE_INFINITY;
+  /** When the newest entry was read or written. */
+  let touchedAt = openedAt;
   /** Milliseconds to wait after an append for another process. */
   let pause = 0;
 
@@ -243,10 +246,20 @@ export async function openPartition(
     const { bytes, digest } = encodeEntry(head, texts);
     const key = entryKey(partition, sequence);
     const startedAt = monotonic();
+    // Behind an entry that is gone, nobody would find this one. Beside the append, so that it takes no longer.
+    const isOld = startedAt - touchedAt >= recently;
+    const last = isOld && state.digest !== null ? { sequence: base, digest: state.digest } : null;
+    const isSound = last && isStored(bucket, partition, last);
     if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
+    if (isSound !== null && !(await isSound)) {
+      follower.lose(last!);
+      await follower.follow().catch(() => undefined);
+      throw outcomeUnknown(corrupt(`${entryKey(partition, base)} is gone.`));
+    }
     // A reader may have read it from the bucket already.
     if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
     follower.wasAtEnd(startedAt);
+    touchedAt = monotonic();
     appended(partition, { sequence, digest });
     for (const name of records.keys()) changed(name);
     continuing(summaries.make());

@@ -172,7 +172,8 @@ export function stepOver(before: Position, bytes: Uint8Array): Step | string {
   const hasEdges = before.batch > 0 || JSON.stringify(edgesOf(batch)) === JSON.stringify(before.edges);
   const own = batch.leaves.map((leaf) => Buffer.from(leaf));
   const leaves = [...before.leaves, ...own];
-  const follows = batch.first === sizeOf(before) && batch.previous === before.previous && hasEdges;
+  if (batch.first !== sizeOf(before)) return 'It is a batch of another place.';
+  const follows = batch.previous === before.previous && hasEdges;
   if (!follows || leaves.length > tileWidth) return doesNotFollow;
   const digests = new Map(Object.entries(batch.entries));
   const cursors = Object.entries(batch.cursors).map(([org, entry]): [string, Cursor] => [
