@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { closest } from '../model/text/closest.ts';
 import { RegistryError } from '../model/errors.ts';
+import { isNameOfJavaScript, own } from '../model/own.ts';
 
 const schema = JSON.parse(
   readFileSync(new URL('../../content/schemas/config.json', import.meta.url), 'utf8'),
@@ -43,6 +44,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     ...copy,
   };
   const keys = Object.keys(copy);
+  assertNames(copy, []);
   if (keys.length > 0) {
     const validate = validators.get(keys.join()) ?? createValidate(keys);
     validators.set(keys.join(), validate);
@@ -98,6 +100,21 @@ function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter((error) => !dropped.has(error));
 }
 
+/** Throws `malformed` for a name that every object has, such as `constructor`: a name in a file is a key of an object. */
+function assertNames(value: unknown, path: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, below] of Object.entries(value)) {
+    if (!Array.isArray(value) && isNameOfJavaScript(name)) {
+      const place = path.join('.') || 'the configuration';
+      throw new RegistryError(
+        'malformed',
+        `The configuration is invalid: ${place} has the key ${JSON.stringify(name)}. Choose another name.`,
+      );
+    }
+    assertNames(below, [...path, name]);
+  }
+}
+
 /** Keys that are gone, and what to do instead. */
 const gone: Readonly<Record<string, string>> = {
   'cache.purge': 'Let a receiver of webhooks.audit purge the CDN.',
@@ -114,7 +131,7 @@ function explainError({ instancePath, message, params, parentSchema, propertyNam
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
     const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    const instead = gone[[...instancePath.split('/').slice(1), written].join('.')];
+    const instead = own(gone, [...instancePath.split('/').slice(1), written].join('.'));
     return `${key} has no key ${JSON.stringify(written)}${instead === undefined ? `.${closest(written, names)}` : ` any more. ${instead}`}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);

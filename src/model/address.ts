@@ -1,6 +1,7 @@
 import { isDigest, type Digest } from './digest.ts';
 import { isImageFile } from './images/image.ts';
 import { isLabel, isRange } from './label.ts';
+import { isNameOfJavaScript } from './own.ts';
 
 export const resourceTypes = ['apis', 'schemas', 'rulesets'] as const;
 export type ResourceType = (typeof resourceTypes)[number];
@@ -71,10 +72,10 @@ const slugGrammar = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * Whether the text is a valid slug or organization name: 1 to 63 of `[a-z0-9-]`, first and last
- * alphanumeric, no `--`.
+ * alphanumeric, no `--`, and not `constructor`.
  */
 export function isSlug(text: string): boolean {
-  return slugGrammar.test(text) && !text.includes('--');
+  return slugGrammar.test(text) && !text.includes('--') && !isNameOfJavaScript(text);
 }
 
 /**
@@ -91,6 +92,7 @@ export function slugFrom(text: string): string | null {
     .replace(/^-+|-+$/g, '')
     .slice(0, 63)
     .replace(/-+$/, '');
+  if (isNameOfJavaScript(slug)) return `x-${slug}`;
   return isSlug(slug) ? slug : null;
 }
 

@@ -3,6 +3,8 @@
  * selects. Precedence follows Semantic Versioning 2.0.0 §11.
  */
 
+import { isNameOfJavaScript } from './own.ts';
+
 const grammar = /^[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,126}[A-Za-z0-9])?$/;
 
 /** Whether the text is a valid version label. */
@@ -12,7 +14,7 @@ export function isLabel(text: string): boolean {
 
 function isReservedLabel(text: string): boolean {
   const folded = text.toLowerCase();
-  return folded === 'latest' || folded.startsWith('sha256');
+  return folded === 'latest' || folded.startsWith('sha256') || isNameOfJavaScript(text) || isNameOfJavaScript(folded);
 }
 
 /** The label in lower case. Labels are unique ignoring case. */

@@ -1,3 +1,4 @@
+import { organizationIn } from '../config/organization-config.ts';
 import type { CommitSigner } from '../model/artifact.ts';
 import { isSshSignatureOf, parseSshKey, parseSshSignature, sshFingerprint } from '../model/keys/ssh-signature.ts';
 import type { CommitSignature } from '../source/snapshot.ts';
@@ -12,7 +13,7 @@ export async function signerOf(
   org: string,
   signature: CommitSignature | null | undefined,
 ): Promise<CommitSigner | null> {
-  const signers = config.organizations[org]?.signers ?? [];
+  const signers = organizationIn(config, org)?.signers ?? [];
   if (!signature || signers.length === 0) return null;
   const signed = parseSshSignature(signature.text);
   if (signed !== null) {

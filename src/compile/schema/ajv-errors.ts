@@ -3,7 +3,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 
 /** Names that ajv calls as methods on the user's objects when it compares values. */
 const called = new Set(['constructor', 'toString', 'valueOf']);
-const mark = '\u2060';
+/** Of characters that names of components may have. */
+const mark = '.__called_as_a_method__';
 
 /**
  * Validates plain data and returns the errors, empty if it is valid. Members that ajv would call as

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { providersOf } from '../../config/login-config.ts';
 import { isResourceGlob, type Scope } from '../../model/access.ts';
+import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { holderInWords, rightsRef, type GivenRights, type OrganizationRights } from '../../model/rights.ts';
 import { assertAdministered } from './administrators.ts';
@@ -18,11 +19,14 @@ export interface NewRights {
   resources?: string[] | null;
 }
 
+/** What Stele itself uses: its documentation, what `stele serve` publishes, a page of the console. The configuration may name them. */
+const ownNames = ['stele', 'local', 'new'];
+
 /** The most rights that an organization may give. */
 const maxRights = 500;
 
 /**
- * Creates an organization, whose owner administers it. Throws `conflict` if there is one of that name:
+ * Creates an organization, whose owner administers it. Throws `malformed` for a name that is not to be had, and `conflict` if there is one of that name:
  * in the configuration, by a record, or because it has a resource.
  */
 export async function createOrganization(
@@ -31,6 +35,11 @@ export async function createOrganization(
   owner: string | null,
   author: Author,
 ): Promise<void> {
+  if (!isSlug(org) || ownNames.includes(org))
+    throw new RegistryError(
+      'malformed',
+      `${JSON.stringify(org)} cannot be the name of an organization. Choose another one.`,
+    );
   const rights = owner === null ? [] : [rightsFrom(registry, { person: owner, scopes: ['admin'] })];
   const taken = () => new RegistryError('conflict', `There is already an organization ${org}.`);
   if ((await listOrganizations(registry)).includes(org)) throw taken();

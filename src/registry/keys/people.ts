@@ -1,5 +1,6 @@
 import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import type { Grant } from '../../model/access.ts';
+import { tableOf } from '../../model/own.ts';
 import { personId, personRef, type Person } from '../../model/keys/person.ts';
 import { everybody, rightsRef, type GivenRights, type OrganizationRights } from '../../model/rights.ts';
 import type { Projection } from '../../store/log/projections.ts';
@@ -63,7 +64,7 @@ export async function rightsOf(
     ...holders.flatMap((holder) => given.get(holderKey(holder)) ?? []),
   ])
     granted.set(org, [...(granted.get(org) ?? []), { scopes, resources }]);
-  return Object.fromEntries(granted);
+  return tableOf(granted);
 }
 
 function configuredFor({ issuer, organizations = {} }: ProviderConfig, group: string): RightsHere[] {

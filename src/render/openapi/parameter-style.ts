@@ -1,3 +1,4 @@
+import { own } from '../../model/own.ts';
 import { isObject } from '../../model/json.ts';
 import { entriesOf, objectOf, textOf } from '../json-value.ts';
 import type { Parameter } from './operation-view.ts';
@@ -23,10 +24,10 @@ interface Style {
 function styleOf({ place, from }: Parameter): Style {
   const style = textOf(from['style']) || (place === 'query' || place === 'cookie' ? 'form' : 'simple');
   const isOld = from['schema'] === undefined && from['content'] === undefined;
-  const old = oldJoints[textOf(from['collectionFormat'])] ?? ',';
+  const old = own(oldJoints, textOf(from['collectionFormat'])) ?? ',';
   const isMulti = from['collectionFormat'] === 'multi';
   const isExploded = isOld ? isMulti : (from['explode'] ?? style === 'form') === true;
-  const joint = isExploded ? null : isOld ? old : (joints[style] ?? ',');
+  const joint = isExploded ? null : isOld ? old : (own(joints, style) ?? ',');
   return { style, isExploded, joint, encode: from['allowReserved'] === true ? encodeSome : encode };
 }
 

@@ -1,3 +1,4 @@
+import { own } from '../../model/own.ts';
 import { isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, objectOf, textOf } from '../json-value.ts';
@@ -52,7 +53,10 @@ function bodyOf(schemas: Schemas, media: Media, written: string): SampleBody {
   const value = isObject(example) ? example : objectOf(sampleOf(schemas, media.schema));
   const encoding = objectOf(media.encoding);
   if (isForm(type))
-    return { kind: 'form', fields: entriesOf(value).flatMap(([name, one]) => formFields(name, one, encoding[name])) };
+    return {
+      kind: 'form',
+      fields: entriesOf(value).flatMap(([name, one]) => formFields(name, one, own(encoding, name))),
+    };
   return { kind: 'multipart', fields: fieldsOf(schemas, media, value) };
 }
 
@@ -68,10 +72,10 @@ function fieldsOf(schemas: Schemas, { schema, encoding }: Media, value: Record<s
     .slice(0, 30)
     .filter(([name]) => /^[^=\p{Cc}]{1,200}$/u.test(name))
     .flatMap(([name, one]): FormField[] => {
-      const given = textOf(objectOf(objectOf(encoding)[name])['contentType'])
+      const given = textOf(objectOf(own(objectOf(encoding), name))['contentType'])
         .split(',')[0]!
         .trim();
-      const property = dereference(schemas.document, properties[name]) ?? {};
+      const property = dereference(schemas.document, own(properties, name)) ?? {};
       const item = property['type'] === 'array' ? (dereference(schemas.document, property['items']) ?? {}) : property;
       const binary = textOf(item['contentMediaType']) || typeOfFile(item) || typeOfPart(item, given);
       const media = isMediaType(given) ? given : binary;

@@ -1,3 +1,4 @@
+import { own } from '../../model/own.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
@@ -73,7 +74,7 @@ function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; mark
     const name = reference.slice(reference.lastIndexOf('/') + 1);
     const value = entriesOf(mapping).find(([, target]) => target === reference || target === name)?.[0];
     resolved = read({ ...beside, allOf: [...listOf(beside['allOf']), ...chosen] });
-    const property = objectOf(objectOf(resolved['properties'])[textOf(propertyName)]);
+    const property = objectOf(own(objectOf(resolved['properties']), textOf(propertyName)));
     if (name !== '' && textOf(propertyName) !== '' && property['enum'] === undefined && property['const'] === undefined)
       marks[textOf(propertyName)] = value ?? name;
   }

@@ -1,3 +1,4 @@
+import { own } from '../../model/own.ts';
 import type { SettingsSite } from '../../compile/repository-reader.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Repository, RunDocument } from '../../model/connection.ts';
@@ -43,7 +44,7 @@ export async function syncSites(
     report: Digest | null = null,
   ) => {
     const isWell = outcome !== 'rejected';
-    const before = repository.sites?.[site.name.slug];
+    const before = own(repository.sites ?? {}, site.name.slug);
     const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isWell;
     states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isWell ? null : detail };
     if (outcome === 'unchanged') return;

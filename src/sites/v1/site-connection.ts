@@ -1,3 +1,4 @@
+import { own } from '../../model/own.ts';
 import { repositoryName, type Run } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatSite, type DocumentationSite } from '../model/documentation-site.ts';
@@ -46,7 +47,7 @@ async function describe(
   if (connection === null) throw new RegistryError('not_found', 'The site has no connection.');
   const { repository, branch, folder, byHand = false, credential = null } = connection;
   const followed = await repositoryOfSite(registry, org, connection);
-  const state = followed?.value.sites?.[site.slug] ?? null;
+  const state = own(followed?.value.sites ?? {}, site.slug) ?? null;
   const body = {
     repository: repositoryName(repository),
     branch,

@@ -86,7 +86,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   takeKey: () => ({ deviceCode: 'BCDFGHJK.secret' }),
   updateOrganization: () => ({ ruleset: null }),
   createMyWatch: () => ({ organization: 'acme' }),
-  createOrganization: () => ({ organization: 'new' }),
+  createOrganization: () => ({ organization: 'globex' }),
   createRights: () => ({ group: 'staff', scopes: ['read'] }),
   decideApproval: () => ({ verdict: 'approved', reason: 'Nobody calls it.' }),
   reportConsumer: () => ({ contracts: [] }),
