@@ -1,43 +1,56 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
+import { giveWay } from '../../../src/compile/sandbox/priority.ts';
 import type { Job } from '../../../src/compile/sandbox/sandbox-jobs.ts';
 import { usualRules } from '../../../src/model/comparison.ts';
 import { limits } from '../limits.ts';
 
+vi.mock('../../../src/compile/sandbox/priority.ts', { spy: true });
+
+const short: Job = { type: 'ignored', patterns: [], paths: [] };
+const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
+const long: Job = { type: 'compare', before: published, after: published, limits, rules: usualRules };
+const page: Job = { type: 'render', document: published, limits };
+
+test('a sandbox gives way to the registry, more beside another job of its organization, most with a large document but for its page', async () => {
+  vi.mocked(giveWay).mockReturnValue(true);
+  const child = startChild(512, await findIsolation('auto'));
+  const said: (string | undefined)[] = [];
+  for (const [job, isMore] of [
+    [short, false],
+    [short, true],
+    [short, false],
+    [long, false],
+    [page, false],
+  ] as const) {
+    await child.run(job, { seconds: limits.seconds, load: async () => [], signal: undefined, isMore });
+    said.push(vi.mocked(giveWay).mock.lastCall?.[1]);
+  }
+  child.kill();
+  vi.mocked(giveWay).mockReset();
+  expect(said).toEqual(['first', 'more', 'first', 'long', 'first']);
+});
+
+/** Where the processor is shared among processes and not sessions, there is nothing to change. */
 const hasSessions = existsSync('/proc/self/autogroup');
 
-test.skipIf(!hasSessions)(
-  hasSessions
-    ? 'the session of a sandbox gives way to the registry, more beside another job of its organization, most with a large document but for its page'
-    : 'skipped: this system shares the processor among processes, not sessions',
-  async () => {
-    const child = startChild(512, await findIsolation('auto'));
-    const short: Job = { type: 'ignored', patterns: [], paths: [] };
-    const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
-    const long: Job = {
-      type: 'compare',
-      before: published,
-      after: published,
-      limits,
-      rules: usualRules,
-    };
-    const page: Job = { type: 'render', document: published, limits };
-    const niceBeside = async (job: Job, isMore: boolean) => {
-      await child.run(job, { seconds: limits.seconds, load: async () => [], signal: undefined, isMore });
-      return /nice (-?\d+)/.exec(readFileSync(`/proc/${child.pid}/autogroup`, 'utf8'))?.[1];
-    };
-    // The kernel may refuse changes that follow each other within 100 ms.
-    for (const [job, isMore, nice] of [
-      [short, false, '5'],
-      [short, true, '10'],
-      [short, false, '5'],
-      [long, false, '15'],
-      [page, false, '5'],
-    ] as const)
-      // prettier-ignore
-      await expect.poll(() => niceBeside(job, isMore), { interval: 150, timeout: 20_000 }).toBe(nice);
-    child.kill();
-  },
-);
+test('the session of a process has the priority that it gets', async () => {
+  const { pid } = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  try {
+    for (const [to, nice] of [
+      ['first', 5],
+      ['long', 15],
+      ['more', 10],
+      ['first', 5],
+    ] as const) {
+      // The kernel refuses changes that follow each other within 100 ms.
+      await expect.poll(() => giveWay(pid, to)).toBe(hasSessions);
+      if (hasSessions) expect(readFileSync(`/proc/${pid}/autogroup`, 'utf8')).toContain(` nice ${nice}`);
+    }
+  } finally {
+    process.kill(pid!);
+  }
+});
