@@ -47,9 +47,7 @@ test.skipIf(before === null)(
     const key = (
       await runStele(['keys', 'create', '--org', 'acme', '--name', 'k', '--scope', 'admin', ...common])
     ).stdout.trim();
-    // In a folder of its own: a program removes what sandboxes of another one compiled.
-    const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') };
-    const old = await serveStele(common, { cli, env });
+    const old = await serveStele(common, { cli });
     const young = await serveStele(common);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const documentOf = (version: string) => ({ openapi: '3.1.0', info: { title: 'Pay', version }, paths: {} });
@@ -96,7 +94,7 @@ test.skipIf(before === null)(
     } finally {
       expect(await Promise.all([old.stop(), young.stop()])).toEqual([0, 0]);
     }
-    for (const which of [{ cli, env }, {}]) {
+    for (const which of [{ cli }, {}]) {
       const { code, stdout } = await runStele(['fsck', ...common], which);
       expect([code, stdout]).toEqual([0, expect.stringContaining(': 0 damaged')]);
     }

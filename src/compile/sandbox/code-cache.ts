@@ -42,7 +42,6 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
     // By isolation, since Node reads only what the same user wrote, and bwrap has one of its own.
     const folder = join(root, `${isolation.kind}-${await (key ??= codeKey())}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await noteUse(folder);
     if (fills && !existsSync(join(folder, completeMark))) fill(folder, isolation).catch(() => undefined);
     return folder;
   }
@@ -81,7 +80,7 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
           kind,
           open(isolation).catch(() => null),
         );
-      return folders.get(kind)!;
+      return folders.get(kind)!.then(noteUse);
     },
     close() {
       for (const writer of writers) writer.kill();
@@ -89,20 +88,21 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
   };
 }
 
-/** Notes that a program uses a file or folder of the cache, so that no other one removes it. */
-export async function noteUse(path: string): Promise<void> {
-  await utimes(path, new Date(), new Date()).catch(() => undefined);
+/** Notes that a sandbox starts from a file or folder of the cache, so that no other program removes it. Returns the path. */
+export async function noteUse(path: string | null): Promise<string | null> {
+  if (path !== null) await utimes(path, new Date(), new Date()).catch(() => undefined);
+  return path;
 }
 
 /** Another program may start sandboxes from what is not this one's: during an upgrade, or beside it. */
-const unusedDays = 7;
+const unusedHours = 1;
 
-/** Removes from a folder of the cache what no program has used for a week. */
+/** Removes from a folder of the cache what no program has used for an hour. */
 export async function removeUnused(folder: string, isOther: (name: string) => boolean): Promise<void> {
   for (const name of (await readdir(folder)).filter(isOther)) {
     const path = join(folder, name);
     const { mtimeMs } = await stat(path);
-    if (mtimeMs < Date.now() - unusedDays * 86_400_000) await rm(path, { recursive: true, force: true });
+    if (mtimeMs < Date.now() - unusedHours * 3_600_000) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -31,10 +31,7 @@ export function openStartSnapshot(
 
   async function look(folder: string): Promise<string | null> {
     const file = join(folder, `${trade}-${await snapshotKey(trade)}.blob`);
-    if (await isOurs(file)) {
-      await noteUse(file);
-      return file;
-    }
+    if (await isOurs(file)) return file;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if ((await isOurs(folder)) && !(await failedLately(file))) missed = file;
     if (makesNow) make();
@@ -58,7 +55,7 @@ export function openStartSnapshot(
       // Without it sandboxes start all the same, only later.
       snapshot ??= await look(root).catch(() => null);
       // A program of another version deletes what is long unused.
-      return snapshot !== null && existsSync(snapshot) ? snapshot : null;
+      return snapshot !== null && existsSync(snapshot) ? noteUse(snapshot) : null;
     },
     close: make,
   };

@@ -30,7 +30,7 @@ test('code is compiled once, for its owner alone, instead of code that is long u
   // Of another program that runs beside this one, as during an upgrade.
   const beside = join(root, `${isolation.kind}-0123456789abcdee`);
   for (const path of [older, beside]) await mkdir(path);
-  const longAgo = new Date(Date.now() - 8 * 86_400_000);
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
   await utimes(older, longAgo, longAgo);
   const cache = openCodeCache(root, { fills: true });
   const folder = (await cache.folderFor(isolation))!;

@@ -10,6 +10,25 @@ import { inputOf, memoryLoad } from './memory-load.ts';
 
 const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
 
+/** Takes a second of CPU time or more, and many megabytes: very many references, as a large document may have. */
+const slow = JSON.stringify({
+  openapi: '3.0.0',
+  info: { title: 'x', version: '1' },
+  paths: {},
+  components: {
+    schemas: {
+      a: {
+        properties: Object.fromEntries(
+          Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { $ref: '#/components/schemas/b' }]),
+        ),
+      },
+      b: { type: 'string' },
+      // A reference through another one: so redocly visits all of them.
+      c: { $ref: '#/components/schemas/b' },
+      d: { $ref: '#/components/schemas/c' },
+    },
+  },
+});
 let compiler: Sandboxes;
 beforeAll(() => {
   compiler = openCompiler({ children: 2 });
@@ -72,6 +91,17 @@ describe('the sandbox', () => {
       code: 'unavailable',
       message: expect.stringMatching(`The rule "(rule/)?${name}" of its ruleset was at work`) as string,
     });
+  });
+
+  it('is killed when it needs too much memory', async () => {
+    const { artifact, report } = await compiler.compile(
+      inputOf('slow.json', { limits: { ...limits, memoryMegabytes: 160 } }),
+      memoryLoad({ 'slow.json': slow }),
+    );
+    expect(artifact).toBeNull();
+    expect(report.problems.map(formatProblem)).toEqual([
+      'slow.json:1:1 error sandbox-memory: Compiling the document needed more than 160 MB of memory and was stopped.',
+    ]);
   });
 
   it('is done with when something else kills it, and that is no verdict', async () => {
