@@ -66,7 +66,7 @@ test('git, a host API, sign-in, webhooks and S3 work through a proxy, with certi
     NODE_EXTRA_CA_CERTS: join(folder, 'corp.pem'),
     SECRET: Buffer.alloc(32, 7).toString('base64'),
   };
-  const common = ['--config', join(folder, 'registry.config.ts'), '--data', join(folder, 'data')];
+  const common = ['--config', join(folder, 'registry.config.ts'), '--cache', join(folder, 'cache')];
   const made = await runStele(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...common], {
     cwd: folder,
     env,

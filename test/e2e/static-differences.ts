@@ -162,7 +162,7 @@ export function differencesPage(rows: readonly (readonly [string, string, string
     '---',
     '',
     'nginx serves [a static build](static-build.md) by the rules in it. Each row is a request to which it',
-    'responds differently from the registry. The test `test/e2e/static-differences.test.ts` writes the',
+    'responds differently from the registry. The test `test/e2e/static-differences.thorough.test.ts` writes the',
     'table and fails when it is out of date.',
     '',
     line(head!),

@@ -17,7 +17,7 @@ import { canary, comparedFields, crawl, imageHosts, publishEverything, withoutPr
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
- * `static-differences.test.ts` writes.
+ * `static-differences.thorough.test.ts` writes.
  */
 const compared = [...comparedFields, 'content-encoding', 'content-length'];
 
