@@ -151,6 +151,18 @@ describe('URLs', () => {
       ['risky server-removed'],
     ],
     [
+      'one of several servers, which another one with variables allows, too',
+      paths({ '/a': {} }, at('https://x.example', 'https://{any}.example')),
+      paths({ '/a': {} }, at('https://y.example', 'https://{any}.example')),
+      ['safe server-removed', 'safe server-added'],
+    ],
+    [
+      'schemes of 2.0 without a host',
+      swagger({ basePath: '/v1', schemes: ['https'] }),
+      swagger({ basePath: '/v1', schemes: ['http'] }),
+      ['breaking servers-replaced'],
+    ],
+    [
       'basePath of 2.0 that moves into the paths',
       swagger({ host: 'a.example', basePath: '/v1' }),
       { ...swagger({ host: 'a.example' }), paths: { '/v1/a': { get: { responses: ok } } } },
@@ -160,6 +172,11 @@ describe('URLs', () => {
 });
 
 describe('fields that were not looked at', () => {
+  const swaggerAnswer = (examples: Json): Json => ({
+    swagger: '2.0',
+    info,
+    paths: { '/a': { get: { responses: { 404: { description: 'No.', examples } } } } },
+  });
   const form = (more: Json): Json => ({
     swagger: '2.0',
     info,
@@ -221,6 +238,12 @@ describe('fields that were not looked at', () => {
       api({ requestBody: { content: { 'text/csv': {} } } }),
       api({ requestBody: { content: { 'text/csv': { description: 'C' } } } }),
       ['docs body-description-changed'],
+    ],
+    [
+      'examples of 2.0 without a schema',
+      swaggerAnswer({ 'application/json': 'a' }),
+      swaggerAnswer({ 'application/json': 'b' }),
+      ['docs body-examples-changed'],
     ],
     [
       '$schema of a part',
@@ -696,6 +719,7 @@ describe('from 3.0 to 3.1', () => {
   const binary = { ...text, format: 'binary' };
   run([
     ['byte', old({ ...text, format: 'byte' }), giving({ ...text, contentEncoding: 'base64' }), [specified]],
+    ['base64', old({ ...text, format: 'base64' }), giving({ ...text, contentEncoding: 'base64' }), [specified]],
     [
       'byte, taken',
       old({ ...text, format: 'byte' }, taking),

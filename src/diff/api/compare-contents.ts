@@ -91,8 +91,8 @@ function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, whe
   }
   if (before.place === before.schema || after.place === after.schema) return;
   // In 2.0, they stand at the body and at the response.
-  if (walk.before.dialect.name !== '2.0' && walk.after.dialect.name !== '2.0')
-    reportTexts(walk, parent, places, { subject, role, keys: ['description'] });
+  if (walk.before.dialect.name === '2.0' || walk.after.dialect.name === '2.0') return;
+  reportTexts(walk, parent, places, { subject, role, keys: ['description'] });
   for (const key of ['example', 'examples']) {
     const { isSame, at } = membersAt(walk, places, key);
     if (!isSame) reportPart(parent, 'docs', `${role}-${key}-changed`, `${subject} has other examples.`, { at });

@@ -105,6 +105,8 @@ function compareResponse(
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();
   walk.below(parent, `response ${direction} ${before.place.pointer} | ${after.place.pointer} | ${types}`, (unit) => {
     reportTexts(walk, unit, places, { subject, role: 'response', keys: ['description', 'summary'] });
+    const examples = membersAt(walk, places, 'examples');
+    if (!examples.isSame) reportPart(unit, 'docs', 'body-examples-changed', `${subject} has other examples.`, examples);
     compareHeaders(walk, unit, before, after, { direction, subject });
     compareContents(walk, unit, before, after, { direction, subject, role: 'body', isAsked: true });
     const links = membersAt(walk, places, 'links');

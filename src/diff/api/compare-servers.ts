@@ -80,6 +80,10 @@ function compareWritten(
   const [from, to] = [old, current].map((servers) => servers.filter(({ isDefault }) => isDefault));
   for (const { url, written, template } of from!) {
     const other = to!.find((one) => one.template === template) ?? to!.find((one) => one.url === url);
+    if (other === undefined && !current.some((one) => one.url === url)) {
+      const message = `The server ${written} is only one of those with variables.`;
+      reportPart(unit, 'safe', 'server-removed', message, { before: written, at });
+    }
     if (other === undefined || other.written === written) continue;
     const details = { before: written, after: other.written, at };
     if (other.url !== url) {
@@ -90,6 +94,12 @@ function compareWritten(
       reportPart(unit, 'safe', 'server-written', message, details);
     }
   }
+  for (const { url, written, template } of to!)
+    if (!from!.some((one) => one.template === template) && !old.some((one) => one.url === url))
+      reportPart(unit, 'safe', 'server-added', `The server ${written} was one of those with variables.`, {
+        after: written,
+        at,
+      });
 }
 
 /** Whether one of two URLs is the other one without scheme and host. */

@@ -42,17 +42,15 @@ function statedServers(side: Side, operation: Operation): Servers {
 }
 
 function swaggerServers(side: Side, operation: Operation): Servers {
-  const [host, base] = ['host', 'basePath'].map((key) => textOf(side.document[key]));
-  if (host === '' && base === '') return { servers: [], place: null, pointer: '' };
+  const [host = '', base = ''] = ['host', 'basePath'].map((key) => textOf(side.document[key]));
   const written = memberOf(side, operation.place, 'schemes') ?? placeAt(side, ['schemes']);
-  const schemes = listOf(written?.value).map(textOf);
+  const stated = listOf(written?.value).map(textOf);
+  const schemes = stated.length > 0 || host === '' ? stated : ['https'];
+  // Where the host is not said, it is that of the document.
   const urls =
-    host === '' ? [base!] : (schemes.length > 0 ? schemes : ['https']).map((one) => `${one}://${host}${base}`);
-  return {
-    servers: urls.flatMap((url) => writeOut(url, {})),
-    place: null,
-    pointer: host === '' ? '/basePath' : '/host',
-  };
+    schemes.length > 0 ? schemes.map((one) => `${one}://${host || '{host}'}${base}`) : [base].filter(Boolean);
+  const pointer = host !== '' ? '/host' : base !== '' ? '/basePath' : (written?.pointer ?? '');
+  return { servers: urls.flatMap((url) => writeOut(url, {})), place: null, pointer };
 }
 
 /** URLs of one server. A list of values that would make more is compared as it is written. */

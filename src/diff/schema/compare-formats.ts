@@ -1,3 +1,4 @@
+import { textOf } from '../../render/json-value.ts';
 import { codeOf, effectOf, placesOf, quote, report, sayHas, sayMust, type Pair } from '../report.ts';
 import type { Effect } from '../walk.ts';
 import { isRestriction } from './keywords.ts';
@@ -40,14 +41,13 @@ function compareFormat(pair: Pair): void {
 
 /** Whether both say that a text has the same coding: the format `byte` is what 3.1 writes as `contentEncoding: base64`. */
 export function haveSameCoding({ before, after }: Pair): boolean {
-  const [old, current] = [before, after].map((view) => {
-    const format = formatOf(view)?.value;
-    return (
-      view.first('contentEncoding')?.value ?? (format === 'byte' ? 'base64' : format === 'base64url' ? format : null)
-    );
-  });
+  const [old, current] = [before, after].map(
+    (view) => view.first('contentEncoding')?.value ?? codings[textOf(formatOf(view)?.value)] ?? null,
+  );
   return old !== null && old === current;
 }
+
+const codings: Readonly<Record<string, string>> = { byte: 'base64', base64: 'base64', base64url: 'base64url' };
 
 /**
  * Whether both allow any bytes: the format `binary` is what 3.1 writes as `contentMediaType` or, outside

@@ -1,0 +1,135 @@
+/**
+ * Writes each OpenAPI document of a folder in other ways, and changes its leaves one at a time:
+ *
+ *   node scripts/leaves.ts ../shared/corpus/openapi [--only PART-OF-A-NAME] [--leaves 50] [--seed 1]
+ *
+ * Another way of writing that is called breaking, risky or unknown, and a changed leaf that is called
+ * nothing without a reason, is printed. Exits with 1 if there is one.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { argv } from 'zx';
+import { runCompile } from '../src/compile/run.ts';
+import { checkConfig } from '../src/config/load-config.ts';
+import { compareDocuments } from '../src/diff/compare-documents.ts';
+import { problemAtFile } from '../src/model/problem.ts';
+import type { Comparison } from '../src/model/comparison.ts';
+import type { Json } from '../test/diff/given.ts';
+import { rewrites } from '../test/diff/rewrites.ts';
+
+const { limits } = checkConfig({}, { base: '/nowhere', data: '/nowhere/data' });
+const folder = resolve(String(argv._[0] ?? '../shared/corpus/openapi'));
+const only = String(argv['only'] ?? '');
+const most = Number(argv['leaves'] ?? 50);
+const largest = Number(argv['bytes'] ?? 400_000);
+let state = Number(argv['seed'] ?? 1);
+let wrong = 0;
+const counts = new Map<string, number>();
+
+/** Leaves that may change without a word, by the end of their pointer, and why. */
+const silent: readonly (readonly [pointer: RegExp, why: string])[] = [
+  [/^\/info\/version$/, 'It differs in nearly every version.'],
+  [
+    /\/(?:produces|consumes)\/\d+$/,
+    'Without a schema, a response of 2.0 has no content, and an operation without a body consumes none.',
+  ],
+  [
+    /\/parameters\/\d+\/(?:required|explode|name)$/,
+    'What stands in a path is always sent, a body has no name, and a text has no parts.',
+  ],
+  [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
+  [/^\/components\/|^\/(?:definitions|parameters|responses|securityDefinitions)\//, 'It may be reached by nothing.'],
+];
+
+for (const path of (await filesIn(folder)).filter((one) => one.includes(only)).sort()) {
+  const document = await documentAt(path);
+  if (document === null) continue;
+  count('documents');
+  for (const [name, rewrite] of Object.entries(rewrites)) {
+    const other = rewrite(document);
+    if (other === null) continue;
+    count(name);
+    for (const [before, after, way] of [
+      [document, other, name],
+      [other, document, `${name}, back`],
+    ] as const) {
+      const { verdict, changes, reason } = compare(before, after);
+      if (verdict === 'none' || verdict === 'docs' || verdict === 'safe') continue;
+      report(`${path}: ${way}: ${verdict} ${reason ?? ''}`, changes);
+    }
+  }
+  changeLeaves(path, document);
+}
+console.log(Object.fromEntries(counts), `${wrong} wrong`);
+process.exitCode = wrong > 0 ? 1 : 0;
+
+function report(says: string, changes: Comparison['changes']): void {
+  wrong++;
+  console.log(says);
+  for (const { verdict, code, message, pointers } of changes.slice(0, 3))
+    if (verdict !== 'safe' && verdict !== 'docs') console.log(`    ${verdict} ${code}: ${message} ${pointers.before}`);
+}
+
+function changeLeaves(path: string, document: Json): void {
+  // Without paths, nothing is served.
+  if (Object.keys(document['paths'] ?? {}).length === 0) return;
+  const leaves = leavesOf(document).filter(([pointer]) => !silent.some(([pattern]) => pattern.test(pointer)));
+  for (let at = 0; at < Math.min(most, leaves.length); at++) {
+    const [pointer, value] = leaves[Math.floor(random() * leaves.length)]!;
+    const other = replaced(document, pointer, typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 1 : `${String(value)}x`); // prettier-ignore
+    const { verdict } = compare(document, other);
+    count(`leaf ${verdict}`);
+    if (verdict === 'none') report(`${path}: ${pointer} (${JSON.stringify(value)}) says nothing`, []);
+  }
+}
+
+function leavesOf(value: unknown, pointer = ''): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return [[pointer, value]];
+  return Object.entries(value).flatMap(([key, member]) =>
+    leavesOf(member, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+}
+
+function replaced(document: Json, pointer: string, value: unknown): Json {
+  const keys = pointer.slice(1).split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+  const other = JSON.parse(JSON.stringify(document)) as Json;
+  keys.slice(0, -1).reduce((one, key) => one[key] as Json, other)[keys.at(-1)!] = value;
+  return other;
+}
+
+function compare(before: Json, after: Json): Comparison {
+  const published = (value: Json) => ({ type: 'apis' as const, kind: 'openapi' as const, json: Buffer.from(JSON.stringify(value)) }); // prettier-ignore
+  return compareDocuments(published(before), published(after));
+}
+
+async function filesIn(root: string): Promise<string[]> {
+  const all = await readdir(root, { recursive: true, withFileTypes: true });
+  return all.filter((file) => file.isFile() && /\.(?:ya?ml|json)$/i.test(file.name)).map((file) => join(file.parentPath, file.name)); // prettier-ignore
+}
+
+/** A document as it would be published. Null: it is rejected, or too large. */
+async function documentAt(path: string): Promise<Json | null> {
+  const bytes = await readFile(path);
+  if (bytes.length > largest || !/openapi|swagger/.test(bytes.toString('utf8', 0, 100_000))) return null;
+  const entry = relative(folder, path);
+  const load = async (paths: string[]) =>
+    paths.map((one) =>
+      one === entry
+        ? { path: one, bytes }
+        : { path: one, problem: problemAtFile('file-missing', one, 'There is no such file.') },
+    );
+  const input = { type: 'apis', entry, validation: 'lenient', ruleset: null, limits } as const;
+  const { artifact } = await runCompile(input, load);
+  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
+  return json && artifact!.kind === 'openapi' ? (JSON.parse(Buffer.from(json.bytes).toString()) as Json) : null;
+}
+
+function count(key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function random(): number {
+  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+  return state / 2_147_483_648;
+}
