@@ -29,7 +29,7 @@ function projects(name: string, include: string[], exclude: string[], setup: obj
   const isolated = alone.map((file) => (name === 'thorough' ? file.replace('.test.ts', '.thorough.test.ts') : file));
   return [
     { extends: true, test: { name, include, exclude: [...exclude, ...isolated], isolate: false, ...setup } },
-    { extends: true, test: { name: `${name}-alone`, include: isolated, exclude, ...setup } },
+    { extends: true, test: { name: `${name}-alone`, include: isolated, exclude } },
   ];
 }
 
