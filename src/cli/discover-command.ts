@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
-import { formatCoordinate, isSlug } from '../model/address.ts';
+import { formatCoordinate, isSlug, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { gitDirectory } from '../source/local.ts';
 import type * as discovering from '../sync/discover-repository.ts';
 import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
-import { formatSettings } from './format-settings.ts';
+import { isPathGlob } from '../model/path-glob.ts';
 
 interface DiscoverOptions extends CommonOptions {
   org: string;
@@ -113,4 +113,32 @@ function write({ plan }: Discovered, url: string, folder: string): string {
     throw new RegistryError('conflict', `${path} exists already. Remove it first, or edit it.`, { cause: error });
   }
   return path;
+}
+
+/**
+ * Returns a `stele.yaml` that publishes these documents under the same names. `folder`: the folder
+ * of the `stele.yaml` in the repository. A path with a star cannot be listed and becomes a comment.
+ */
+export function formatSettings(documents: readonly { path: string; coordinate: Coordinate }[], folder: string): string {
+  const entries = documents.map(({ path, coordinate }) => {
+    const relative = folder === '' ? path : path.slice(folder.length + 1);
+    const lines = [
+      `  - path: ${scalar(relative)}`,
+      `    type: ${coordinate.type}`,
+      `    slug: ${scalar(coordinate.slug)}`,
+    ];
+    return isPathGlob(relative) ? ['  # A path with a star cannot be listed.', ...lines.map(commented)] : lines;
+  });
+  return ['resources:', ...entries.flat(), ''].join('\n');
+}
+
+function commented(line: string): string {
+  return `  # ${line.slice(2)}`;
+}
+
+/** A YAML scalar: as it is where that is safe, else as a JSON string, which YAML reads too. */
+function scalar(text: string): string {
+  return /^[a-z][a-z0-9._/-]*[a-z0-9]$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
 }

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { isRejected, repositoryName, type Run } from '../model/connection.ts';
+import { isRejected, repositoryName, type Run, type RunDocument } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
-import { formatDocument, printRun } from './print-run.ts';
 import { syncRemotely } from './remote-registry.ts';
 
 /** `stele sync [coordinate]`: runs one sync in the foreground. */
@@ -51,4 +50,20 @@ function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: Read
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
   for (const run of runs) printRun(run, printed);
+}
+
+/**
+ * Prints a run as text: one line per document that was read again, except those already printed,
+ * then where the repository stands.
+ */
+function printRun(run: Run, printed: ReadonlySet<string> = new Set()): void {
+  for (const document of run.documents) if (!printed.has(formatDocument(document))) print(formatDocument(document));
+  const where = `${run.url}${run.branch === null ? '' : ` ${run.branch}`}`;
+  if (run.detail === null) complain(`${where} is synced at ${run.to?.slice(0, 12) ?? 'no commit'}`);
+  else complain(run.detail.includes(run.url) ? run.detail : `${where}: ${run.detail}`);
+}
+
+/** Formats the result for one document as a line. */
+function formatDocument({ resource, outcome, label, path, detail }: RunDocument): string {
+  return `${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`;
 }

@@ -2,13 +2,13 @@ import { isObject } from '../model/json.ts';
 import type { ResourceType } from '../model/address.ts';
 import { rulesetModule, type Kind } from '../model/kinds.ts';
 import type { CompileLimits } from './compile.ts';
-import type { Detected } from './repository-reader.ts';
+import type { Detected, Identity } from './repository-reader.ts';
 import { parseAhead } from './text/parse.ts';
-import { identityOf, identityOfText } from './identity.ts';
+import { createHash } from 'node:crypto';
 
 // Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
 // start at an odd memory offset.
-const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
+const keyMarks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
   Buffer.from(mark),
   Buffer.from(mark, 'utf16le'),
 ]);
@@ -20,7 +20,7 @@ export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
   if (rulesetModule.test(path)) return true;
   if (!/\.(?:json|ya?ml)$/i.test(path)) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return marks.some((mark) => view.includes(mark));
+  return keyMarks.some((mark) => view.includes(mark));
 }
 
 /**
@@ -138,3 +138,49 @@ function isRedoclyRule(name: string, rule: unknown): boolean {
 // Matches the names of Redocly's built-in rules and no rule of a code linter.
 const redoclyRuleNames =
   /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;
+
+/** How many of a document's paths are compared with those of others. */
+const maxPaths = 32;
+
+/** A placeholder of Jinja, Handlebars, Helm, Go, Liquid, ERB or a shell. */
+const placeholder = /\{\{|\{%|<%|\$\{/;
+
+/** Returns the identity of a parsed document. */
+export function identityOf(value: unknown): Identity {
+  const root = isObject(value) ? value : {};
+  const info = isObject(root['info']) ? root['info'] : {};
+  const written = root['openapi'] === undefined && root['swagger'] === undefined ? root['version'] : info['version'];
+  const version = written ?? root['x-version'];
+  const paths = ['paths', 'webhooks'].flatMap((key) => (isObject(root[key]) ? Object.keys(root[key]) : []));
+  const marks = paths.map((path) => createHash('sha256').update(path).digest('hex').slice(0, 16)).sort();
+  return {
+    version: typeof version === 'string' || typeof version === 'number' ? `${version}`.slice(0, 100) : null,
+    paths: marks.slice(0, maxPaths),
+    shape: marks.length === 0 ? null : createHash('sha256').update(marks.join()).digest('hex').slice(0, 32),
+    isTemplate: isTemplate(root, info),
+  };
+}
+
+/** Returns the same for a file that does not parse, judged by its text. */
+function identityOfText(bytes: Uint8Array): Identity {
+  const hasPlaceholder = placeholder.test(Buffer.from(bytes).toString('latin1'));
+  return { version: null, paths: [], shape: null, isTemplate: hasPlaceholder };
+}
+
+/**
+ * Whether a document's name or version is a placeholder, so that only a generator can make a
+ * document of it. YAML reads `{{ name }}` without quotes as an object. Placeholders elsewhere are
+ * usual in descriptions and examples.
+ */
+function isTemplate(root: Record<string, unknown>, info: Record<string, unknown>): boolean {
+  const names = [root['openapi'], root['swagger'], root['title'], root['$id'], root['host'], root['basePath']];
+  return [...names, info['title'], info['version']].some((name) =>
+    typeof name === 'string' ? placeholder.test(name) : isObject(name) && isDoubled(name),
+  );
+}
+
+/** Whether an object is what YAML makes of `{{ name }}`: one key, which is itself an object. */
+function isDoubled(value: Record<string, unknown>): boolean {
+  const [key, ...others] = Object.keys(value);
+  return key !== undefined && others.length === 0 && /^\{.*\}$/s.test(key.trim());
+}

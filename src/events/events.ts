@@ -75,7 +75,7 @@ export function eventsOfResource(
     const { visibility } = resource;
     add('visibility.changed', name, visibility, { visibility, previous: old.visibility, url: `${url}/${name}` });
   }
-  return happenings.map((happening) => happened(url, resource.org, after, happening, [coordinateOf(resource)]));
+  return happenings.map((happening) => eventOf(url, resource.org, after, happening, [coordinateOf(resource)]));
 }
 
 /**
@@ -96,7 +96,7 @@ export function eventsOfRepository(
   const add = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
     const source = { repository: name, branch: repository.branch, commit: repository.commit };
     const happening = { type, subject, detail: `${data['path']} ${data['state']}`, data: { ...source, ...data } };
-    events.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
+    events.push(eventOf(url, repository.org, after, happening, about.flatMap(readCoordinate)));
   };
   const detail = publicDetail(repository.url, repository.detail);
   if (repository.commit !== null && repository.commit !== (old?.commit ?? null))
@@ -155,7 +155,7 @@ export function eventsOfSite(
     const data = { ...about, visibility, previous: old.visibility };
     happenings.push({ type: 'visibility.changed', subject: name, detail: visibility, data });
   }
-  return happenings.map((happening) => happened(url, org, after, happening, [{ org, slug, type: 'sites' }]));
+  return happenings.map((happening) => eventOf(url, org, after, happening, [{ org, slug, type: 'sites' }]));
 }
 
 /** The number of documents after a sync, and of rejected ones. */
@@ -196,7 +196,7 @@ export function versionData(url: string, resource: Resource, { label, manifest }
 }
 
 /** The event of something that happened at a generation of a record. */
-export function happened(
+export function eventOf(
   url: string,
   org: string,
   { at, writeId }: Generation<unknown>,

@@ -2,15 +2,19 @@ import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
 import type { Registry } from '../registry/registry.ts';
-import { pinsOf, type Pin } from '../registry/graph/affected.ts';
+import { pinsOf, type Pin, affectedBy, type Affected } from '../registry/graph/affected.ts';
 import { logsOf } from '../registry/answer-cache.ts';
 import { listOrganizations } from '../registry/maintenance/organizations.ts';
 import { auditEndpoint, auditEvents, auditId } from './audit-endpoint.ts';
 import { watchedOrganizations, watchesOn, type PersonsWatch } from '../registry/keys/watches.ts';
 import { createDelivery } from './delivery.ts';
 import { listWebhooks, wants } from './endpoints.ts';
-import { moveMark, readFrom } from './event-mark.ts';
-import { eventKinds, eventsSince } from './events-since.ts';
+import type { Repository } from '../model/connection.ts';
+import { type Resource, coordinateOf, nameOf } from '../model/resource.ts';
+import type { DocumentationSite } from '../sites/model/documentation-site.ts';
+import type { Generation } from '../store/generations.ts';
+import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened, eventOf, versionData } from './events.ts';
+import { toldChanges } from '../model/versions/compared-with.ts';
 
 /** Milliseconds between two looks at what the consumers of an organization pinned. Less than what is read again anyway. */
 const pinsEvery = 60_000;
@@ -197,4 +201,129 @@ async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
     if (!isRegistryError(error, 'corrupt')) throw error;
     return false;
   }
+}
+
+/** The kinds of records whose changes are events. */
+const eventKinds = ['resources', 'repositories', 'sites'] as const;
+
+/**
+ * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970),
+ * oldest first; and its newest generation. `url`: public base URL. `pins`: only what affects these consumers of the
+ * resource.
+ */
+export async function eventsSince(
+  registry: Registry,
+  url: string,
+  name: string,
+  { from, since, pins = null }: { from: number; since: number; pins?: readonly Pin[] | null },
+): Promise<{ happened: Happened[]; newest: number }> {
+  const happened: Happened[] = [];
+  const between = (before: Generation<unknown> | null, after: Generation<unknown>) =>
+    pins === null
+      ? eventsBetween(name, url, before, after)
+      : eventsOfPins(url, pins, before as Generation<Resource> | null, after as Generation<Resource>).reverse();
+  let newest = 0;
+  let after: Generation<unknown> | null = null;
+  for await (const generation of registry.refs.history<unknown>(name)) {
+    newest ||= generation.generation;
+    if (after !== null) happened.push(...between(generation, after));
+    after = generation;
+    if (generation.generation <= from || Date.parse(generation.at) < since) break;
+    if (generation.generation === 1) happened.push(...between(null, generation));
+  }
+  return { happened: happened.reverse(), newest };
+}
+
+/** The events between two successive generations of a record, newest first like its history. */
+function eventsBetween(
+  name: string,
+  url: string,
+  before: Generation<unknown> | null,
+  after: Generation<unknown>,
+): Happened[] {
+  const events = name.startsWith('resources/')
+    ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
+    : name.startsWith('sites/')
+      ? eventsOfSite(url, before as Generation<DocumentationSite> | null, after as Generation<DocumentationSite>)
+      : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
+  return events.reverse();
+}
+
+/**
+ * The events for those who pinned a version, between two successive generations of the resource's record: how it
+ * affects them now, and did not before. As `eventsOfResource`.
+ */
+function eventsOfPins(
+  url: string,
+  pins: readonly Pin[],
+  before: Generation<Resource> | null,
+  after: Generation<Resource>,
+): Happened[] {
+  if (before === null) return [];
+  const resource = after.value;
+  const keyOf = ({ because, version }: Affected) => `${because} ${version.label}`;
+  return pins.flatMap((pin) => {
+    const old = new Set(affectedBy(before.value, pin).map(keyOf));
+    const { consumer, contract } = pin;
+    return affectedBy(resource, pin)
+      .filter((each) => !old.has(keyOf(each)))
+      .map(({ because, version }) => {
+        const changes = because === 'breaking' ? toldChanges(resource, version) : null;
+        const data = {
+          consumer,
+          coordinate: nameOf(resource),
+          range: contract.range,
+          pinned: contract.version,
+          because,
+          ...(changes ? {} : { status: version.status }),
+          ...versionData(url, resource, version),
+          ...(changes && { changes }),
+        };
+        const detail = changes ? `${contract.version} ${version.label}` : `${version.label} ${because}`;
+        const whole = { type: 'consumer.affected', subject: consumer, detail, data } as const;
+        return eventOf(url, pin.org, after, whole, [coordinateOf(resource)]);
+      });
+  });
+}
+
+/** Until when an organization's events are known to be recorded: the value of one record. */
+interface EventMark {
+  since: string;
+}
+
+/**
+ * Milliseconds before the mark that are read again, because clocks differ and writes take time to
+ * become visible.
+ */
+const overlap = 10 * 60_000;
+/** Milliseconds after which an unrecorded event is too old to send. */
+const oldest = 5 * 24 * 60 * 60_000;
+/** Milliseconds between two generations of a mark. It only saves work after a restart. */
+const resolution = 60_000;
+
+/** How far back an organization's history must be read for its endpoints: milliseconds since 1970. */
+async function readFrom(
+  registry: Registry,
+  org: string,
+  endpoints: readonly Pick<Webhook, 'begins'>[],
+): Promise<number> {
+  const mark = (await registry.refs.read<EventMark>(markRef(org)))?.value ?? null;
+  const begins = Math.min(...endpoints.map((endpoint) => Date.parse(endpoint.begins)));
+  const marked = mark === null ? 0 : Date.parse(mark.since) - overlap;
+  return Math.max(begins, marked, registry.now().getTime() - oldest);
+}
+
+/** Saves that all events before this time (milliseconds since 1970) are recorded, at most once a minute. */
+async function moveMark(registry: Registry, org: string, time: number): Promise<void> {
+  const since = new Date(time).toISOString();
+  const isEnough = (mark: EventMark | undefined) => mark !== undefined && time - Date.parse(mark.since) < resolution;
+  if (isEnough((await registry.refs.read<EventMark>(markRef(org)))?.value)) return;
+  await registry.refs.update<EventMark>(markRef(org), (current) => {
+    if (isEnough(current?.value)) return null;
+    return { value: { since }, change: { actor: `events:${org}`, origin: null, action: 'recorded' } };
+  });
+}
+
+function markRef(org: string): string {
+  return `event-marks/${org}`;
 }

@@ -1,10 +1,9 @@
 import type { CheckState } from '../model/check.ts';
 import type { Ask } from './ask.ts';
 import { azureNameOn } from './azure-name.ts';
-import { branchOf, readAzureHint, refOf } from './azure-hint.ts';
-import type { Delivery, FoundRepository, Host, HostRepository } from './host.ts';
+import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
 import { asFound, asRepository, itemsIn, repositoriesIn } from './owner-pages.ts';
-import { asPull, textAt, valueAt } from './payload.ts';
+import { asPull, textAt, valueAt, idMember, isBranch, malformedPayload, pullIn, readPayload } from './payload.ts';
 import { basic, type ApiCredential, type HostSettings } from './host-settings.ts';
 import { isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
@@ -121,4 +120,47 @@ function passwordIn(authorization: string | undefined): string | undefined {
   const pair = Buffer.from(encoded, 'base64');
   const colon = pair.indexOf(':');
   return colon < 0 || pair.toString('base64') !== encoded ? undefined : pair.subarray(colon + 1).toString();
+}
+
+/**
+ * Parses a delivery of Azure DevOps
+ * (https://learn.microsoft.com/azure/devops/service-hooks/events#code).
+ */
+function readAzureHint(delivery: Delivery, base: string): Hint {
+  const payload = readPayload(delivery.body);
+  const event = textAt(payload, 'eventType')?.slice(0, 100) ?? null;
+  if (event === null) throw malformedPayload('it has no eventType');
+  const isPull = /^git\.pullrequest\.(?:created|updated|merged)$/.test(event);
+  const isRepository = /^git\.repo\.(?:created|renamed|deleted|statuschanged)$/.test(event);
+  if (!isPull && !isRepository && event !== 'git.push') return { kind: 'nothing', event };
+  const about = valueAt(payload, 'resource');
+  const repository = repositoryAt(about, base);
+  const id = idMember(valueAt(about, 'repository', 'id'));
+  if (!isPull) return { kind: isRepository ? 'repository' : 'push', repository, ...id };
+  const target = branchOf(valueAt(about, 'targetRefName'));
+  const pull = pullIn(valueAt(about, 'pullRequestId'), target, () => refOf(about));
+  return { kind: 'pull', repository, ...id, pull, isOpen: valueAt(about, 'status') === 'active' };
+}
+
+function repositoryAt(resource: unknown, base: string): string {
+  const remote = textAt(resource, 'repository', 'remoteUrl');
+  const name = remote === null ? null : azureNameOn(base, remote);
+  if (name !== null) return name;
+  throw malformedPayload(
+    remote === null
+      ? 'it does not name a repository; set "Resource details to send" of the service hook to All'
+      : `its repository is not at ${base}`,
+  );
+}
+
+/** The branch that a full ref names, or undefined. */
+function branchOf(ref: unknown): unknown {
+  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
+}
+
+/** The branch that a pull request comes from. Azure DevOps has no ref in the target for a fork's. */
+function refOf(pull: unknown): string | null {
+  const branch = branchOf(valueAt(pull, 'sourceRefName'));
+  const isFork = (valueAt(pull, 'forkSource') ?? null) !== null;
+  return !isFork && isBranch(branch) ? `refs/heads/${branch}` : null;
 }

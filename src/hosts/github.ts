@@ -1,19 +1,31 @@
-import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
+import { isRefusal, createSpeakers, ownerOf, type Speakers } from './github-client.ts';
 import { writeCheckRun, writeStatus } from './github-checks.ts';
 import { commentOnPull } from './comments/github-comments.ts';
-import { readGitHubHint } from './github-hint.ts';
-import { findGitHubRepository, listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';
-import type { Host } from './host.ts';
+import type { Host, Delivery, Hint, FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './read-pages.ts';
-import { asPull } from './payload.ts';
+import {
+  asPull,
+  commitIn,
+  idMember,
+  isBranch,
+  malformedPayload,
+  nowMember,
+  pullIn,
+  readEvent,
+  readPayload,
+  repositoryIn,
+  textAt,
+  valueAt,
+} from './payload.ts';
 import type { HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
+import { asRepository, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
 
 /** Milliseconds that a token must remain valid when git gets it. */
-const rest = 10 * 60_000;
+const tokenSpare = 10 * 60_000;
 
 /**
  * github.com or GitHub Enterprise: signed hooks, check runs by an app, statuses of commits by a
@@ -74,7 +86,7 @@ export function createGitHub(settings: HostSettings): Host {
         const { client } = (await speakers.find(repository, signal))!;
         const token = await speakers.ask(repository, async () => {
           const auth = (await client.auth({ type: 'installation' })) as Token;
-          if (Date.parse(auth.expiresAt) - Date.now() > rest) return auth.token;
+          if (Date.parse(auth.expiresAt) - Date.now() > tokenSpare) return auth.token;
           return ((await client.auth({ type: 'installation', refresh: true })) as Token).token;
         });
         return { kind: 'token', username: 'x-access-token', token };
@@ -92,4 +104,138 @@ interface Token {
 function ifNotAllowed(error: unknown): false {
   if (isRefusal(error)) return false;
   throw error;
+}
+
+/** Actions after which a pull request must be checked. `edited` may change its base branch. */
+const opening = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_review'];
+
+/** Parses a delivery of GitHub (https://docs.github.com/webhooks/webhook-events-and-payloads). */
+function readGitHubHint(delivery: Delivery): Hint {
+  const event = readEvent(delivery, 'x-github-event');
+  const payload = readPayload(jsonOf(delivery));
+  const id = idMember(valueAt(payload, 'repository', 'id'));
+  const name = textAt(payload, 'repository', 'full_name');
+  if (event === 'push' || event === 'create' || event === 'delete')
+    return { kind: 'push', repository: repositoryIn(name), ...id };
+  if (event === 'repository') {
+    const repository = repositoryIn(formerName(payload));
+    return { kind: 'repository', repository, ...id, ...nowMember(repository, name) };
+  }
+  if (event === 'installation_repositories') return installed(event, payload);
+  const action = textAt(payload, 'action') ?? '';
+  if (event === 'merge_group') return readGroup(payload, action);
+  if ((event === 'check_run' || event === 'check_suite') && action === 'rerequested') {
+    const commit = commitIn(textAt(payload, event, 'head_sha'));
+    return { kind: 'again', repository: repositoryIn(name), commit };
+  }
+  const isOpen = opening.includes(action);
+  if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
+  return {
+    kind: 'pull',
+    repository: repositoryIn(name),
+    ...id,
+    pull: pullIn(
+      valueAt(payload, 'number'),
+      valueAt(payload, 'pull_request', 'base', 'ref'),
+      (number) => `refs/pull/${number}/head`,
+    ),
+    isOpen,
+  };
+}
+
+/** Repositories were added to an app or removed. One of them stands for all of their owner's. */
+function installed(event: string, payload: object): Hint {
+  const lists = [valueAt(payload, 'repositories_added'), valueAt(payload, 'repositories_removed')];
+  const [first] = lists.flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  if (first === undefined) return { kind: 'nothing', event };
+  return { kind: 'repository', repository: repositoryIn(textAt(first, 'full_name')) };
+}
+
+/** A merge queue's group: a branch of the repository's own, with the changes merged already. */
+function readGroup(payload: object, action: string): Hint {
+  const [ref, base] = ['head_ref', 'base_ref'].map((name) => textAt(payload, 'merge_group', name));
+  const target = base?.replace(/^refs\/heads\//, '');
+  const isBoth = ref?.startsWith('refs/heads/') && isBranch(ref.slice('refs/heads/'.length)) && isBranch(target);
+  if (!isBoth) throw malformedPayload('it does not describe a merge group');
+  const repository = repositoryIn(textAt(payload, 'repository', 'full_name'));
+  return { kind: 'pull', repository, pull: { number: null, base: target!, ref: ref! }, isOpen: action !== 'destroyed' };
+}
+
+/** The JSON payload. A hook may send it as a form field. */
+function jsonOf({ headers, body }: Delivery): Uint8Array {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return body;
+  return Buffer.from(new URLSearchParams(Buffer.from(body).toString()).get('payload') ?? '');
+}
+
+/** The name before a rename or transfer, because the repository may be followed under it. */
+function formerName(payload: object): string | null {
+  const name = textAt(payload, 'repository', 'full_name');
+  const [owner, own] = name?.split('/') ?? [];
+  const from = ['user', 'organization'].map((kind) => textAt(payload, 'changes', 'owner', 'from', kind, 'login'));
+  const formerOwner = from.find((login) => login !== null);
+  const formerOwn = textAt(payload, 'changes', 'repository', 'name', 'from');
+  return name === null ? null : `${formerOwner ?? owner}/${formerOwn ?? own}`;
+}
+
+const pageLength = 100;
+
+/**
+ * The repositories of an organization or user on GitHub: for an app those that its installation can
+ * read, for a token those of the organization; of a user, only the public ones.
+ */
+async function listGitHubRepositories(
+  speakers: Speakers,
+  url: string,
+  owner: HostOwner,
+  signal: AbortSignal,
+): Promise<FoundRepositories> {
+  const asked = asRepository(owner);
+  const speaker = await speakers.find(asked, signal);
+  const { rest } = speaker?.client ?? (await speakers.nobody());
+  const request = { signal };
+  let isUser = false;
+
+  async function pageOf(page: number): Promise<unknown> {
+    const paging = { per_page: pageLength, page, request };
+    if (speaker !== null && speaker.appId !== null)
+      return valueAt((await rest.apps.listReposAccessibleToInstallation(paging)).data, 'repositories');
+    const byUser = async () => (await rest.repos.listForUser({ ...paging, username: owner.path, type: 'owner' })).data;
+    if (isUser) return byUser();
+    try {
+      return (await rest.repos.listForOrg({ ...paging, org: owner.path, type: 'all', sort: 'created' })).data;
+    } catch (error) {
+      if (!isRefusal(error) || (error as { status: number }).status !== 404) throw error;
+      isUser = true;
+      return byUser();
+    }
+  }
+
+  return listOwned(async (page) => {
+    const items = repositoriesIn('GitHub', await speakers.ask(asked, () => pageOf(page)));
+    return { items: items.map((item) => foundOn(url, item)), isLast: items.length < pageLength };
+  });
+}
+
+/** One repository on GitHub, by its id or else by its name. Null where there is none that the credential can see. */
+async function findGitHubRepository(
+  speakers: Speakers,
+  url: string,
+  repository: HostRepository,
+  id: string | null,
+  signal: AbortSignal,
+): Promise<FoundRepository | null> {
+  const { owner, repo } = ownerOf(repository.name);
+  // The installation of an app is looked for by the owner's name: that of the repository may be a former one.
+  const speaker = await speakers.find({ ...repository, name: `${owner}/*` }, signal);
+  const client = speaker?.client ?? (await speakers.nobody());
+  const item = await speakers.ask(repository, async () => {
+    try {
+      const path = id === null ? 'GET /repos/{owner}/{repo}' : 'GET /repositories/{id}';
+      return (await client.request(path, { id, owner, repo, request: { signal } })).data as unknown;
+    } catch (error) {
+      if ([404, 410].includes((error as { status?: number }).status!)) return null;
+      throw error;
+    }
+  });
+  return item === null ? null : foundOn(url, item);
 }

@@ -1,6 +1,3 @@
-import { dedent } from './dedent.ts';
-import { createMarkdown, type GrowingMarkdown } from './growing-markdown.ts';
-
 /**
  * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags,
  * indentation that means nothing and extensions beyond CommonMark (image sizes, notes of git hosts),
@@ -144,3 +141,113 @@ function imageMarkdown(attributes: string): string {
   const words = attribute('alt').replace(/[[\]]/g, '').trim();
   return source === undefined ? words || 'image' : `![${words}](${source})`;
 }
+
+/**
+ * A text without indentation that is an accident, such as that of a comment in code or of a file that
+ * was indented once more: what all of its lines share, or all but the first. In the second case the
+ * second line must continue the first, since an indented line after a blank one is code.
+ */
+function dedent(text: string): string {
+  const [first = '', ...rest] = text.replace(/^(?:[ \t]*\r?\n)+/, '').split('\n');
+  if (/^[ \t]/.test(first)) return without(sharedBy([first, ...rest]), [first, ...rest]) ?? text;
+  const shared = /^[ \t]+\S/.test(rest[0] ?? '') && !isItem(first) ? sharedBy(rest) : '';
+  // Less is not code, and may be what keeps a line in a list.
+  if (shared.length < 4 && !shared.includes('\t')) return text;
+  return `${first}\n${without(shared, rest)}`;
+}
+
+function isItem(line: string): boolean {
+  return /^ {0,3}(?:[-*+>]|\d{1,9}[.)])(?:\s|$)/.test(line);
+}
+
+/** The indentation that all lines begin with, but those that are blank. */
+function sharedBy(lines: readonly string[]): string {
+  let shared: string | null = null;
+  for (const line of lines) {
+    const indent = /^[ \t]*/.exec(line)![0];
+    if (indent.length === line.trimEnd().length || line.trim() === '') continue;
+    if (shared === null) shared = indent;
+    while (!indent.startsWith(shared)) shared = shared.slice(0, -1);
+    if (shared === '') break;
+  }
+  return shared ?? '';
+}
+
+function without(indent: string, lines: readonly string[]): string | null {
+  if (indent === '') return null;
+  return lines.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join('\n');
+}
+
+/** Markdown to which HTML is added piece by piece. */
+interface GrowingMarkdown {
+  /** Words as they are. `isLast`: whether a tag follows that ends what they are in. */
+  words(text: string, isLast?: boolean): void;
+  /** Ends a paragraph, a cell or another block. */
+  end(): void;
+  /** A block that stands alone, such as code. */
+  block(markdown: string): void;
+  lineBreak(): void;
+  heading(): void;
+  beginList(marker: string): void;
+  endList(): void;
+  item(): void;
+  readonly text: string;
+}
+
+/** Lists that are deeper are not indented further. */
+const deepestList = 8;
+
+/** Indentation after a tag that ends a block means nothing, but after a blank line, where HTML ends. */
+function createMarkdown(): GrowingMarkdown {
+  const pieces: string[] = [];
+  const lists: string[] = [];
+  /** What was added last. Blocks are separated when something follows. */
+  let last: 'words' | 'break' | 'block' | 'start' = 'words';
+
+  function block(markdown: string): void {
+    pieces.push('\n\n', markdown);
+    last = 'block';
+  }
+
+  return {
+    words(text, isLast = false) {
+      const start = last === 'words' ? text : text.replace(indentation[last], '$1');
+      const words = isLast ? start.trimEnd() : start;
+      if (words === '') return;
+      if (last === 'block') pieces.push('\n\n');
+      pieces.push(words);
+      last = 'words';
+    },
+    end: () => void (last = 'block'),
+    block,
+    lineBreak() {
+      pieces.push('  \n');
+      last = 'break';
+    },
+    heading() {
+      pieces.push('\n\n#### ');
+      last = 'start';
+    },
+    beginList(marker) {
+      lists.push(marker);
+      last = 'block';
+    },
+    endList() {
+      lists.pop();
+      last = 'block';
+    },
+    item() {
+      pieces.push(`\n${'   '.repeat(Math.min(deepestList, Math.max(0, lists.length - 1)))}${lists.at(-1) ?? '-'} `);
+      last = 'start';
+    },
+    get text() {
+      return pieces.join('');
+    },
+  };
+}
+
+const indentation = {
+  break: /^[ \t]*(?:(\n)[ \t]*)?(?=\S|$)/,
+  block: /^[ \t]*(?:\n[ \t]*)?(?=\S)()|^\s+$()/,
+  start: /^\s+()/,
+} as const;

@@ -34,7 +34,6 @@ import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
 import { createOwnHost } from '../sites/server/own-host.ts';
 import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
-import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
 /**
@@ -176,4 +175,16 @@ function secureHeaders(url: string): express.RequestHandler {
 function patternOf(request: Request): string {
   const { path } = (request.route ?? {}) as { path?: unknown };
   return routeNameOf(request) ?? (typeof path === 'string' ? path : 'unmatched');
+}
+
+/**
+ * The path and query of a request target (RFC 9112 §3.2); of the absolute form, without scheme and
+ * host. Null for an invalid target: a fragment, characters that URIs do not allow, or anything that
+ * URL parsers understand differently.
+ */
+function readTarget(url: string): string | null {
+  if (!/^[\x21-\x7e]+$/.test(url) || url.includes('#')) return null;
+  if (url.startsWith('/') || url === '*') return url;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
+  return url.replace(/^[^:]+:\/\/[^/?]*/, '').replace(/^(?!\/)/, '/');
 }

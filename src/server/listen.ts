@@ -1,10 +1,16 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  type IncomingMessage,
+} from 'node:http';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections, maxConnections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 import { answerEarly, type AnswerEarly } from './fast-path/early.ts';
-import { requestFault } from './request-faults.ts';
 
 /** Answers requests, some of them before Node makes a response object for them. */
 export type App = RequestListener & { early?: AnswerEarly | null; metrics?: Metrics };
@@ -218,4 +224,26 @@ function refuse(status: number, detail: string): Refusal {
     Connection: 'close',
   };
   return { status, headers, body };
+}
+
+/**
+ * Why a request that Node accepts is ambiguous: another version of HTTP (RFC 9112 §2.3), no
+ * Host (§3.2), or a header that two readers may understand differently (RFC 9110 §5.3, §7.2). Null
+ * for a proper request.
+ */
+function requestFault({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not supported.`;
+  if (httpVersion === '1.1' && headers.host === undefined) return 'Send a Host header.';
+  if (isRepeated(rawHeaders, 'host')) return 'Send only one Host header.';
+  if (isRepeated(rawHeaders, 'authorization')) return 'Send only one Authorization header.';
+  return null;
+}
+
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const field = rawHeaders[i]!;
+    if (field.length === name.length && field.toLowerCase() === name) count++;
+  }
+  return count > 1;
 }

@@ -1,16 +1,17 @@
 import type { Config } from '../config.ts';
 import { isResourceType, isSlug } from '../model/address.ts';
-import { coordinateOf, type Resource } from '../model/resource.ts';
+import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/consumers.ts';
-import { apisJson, apisJsonPath } from './apis-json.ts';
 import { backstageEntities } from './backstage.ts';
 import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { affectedEntries, atomFeed, feedPath, jsonFeed, publicationEntries, type FeedScope } from './feeds.ts';
-import { llmsText } from './llms.ts';
-import { schemaCatalog } from './schema-catalog.ts';
 import type { Site } from './site.ts';
 import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
+import { teamsOf } from '../config/organization-config.ts';
+import { linksOf, teamOf, type Team } from '../model/catalogue/ownership.ts';
+import { lastChange } from './publications.ts';
+import { docMarkdownPath } from './docs/docs.ts';
 
 /** The context of the discovery documents, besides the resources. */
 export type Place = Pick<Site, 'url' | 'links' | 'docs'> & {
@@ -124,4 +125,121 @@ function isIn(scope: FeedScope, { org, type, slug }: Resource): boolean {
   if (scope.kind !== 'resource') return org === scope.org;
   const { coordinate } = scope;
   return org === coordinate.org && type === coordinate.type && slug === coordinate.slug;
+}
+
+const apisJsonPath = '/apis.json';
+
+/**
+ * The APIs as an APIs.json index (apisjson.org, version 0.19). Without `baseURL`: where an API
+ * answers is in its document.
+ */
+function apisJson(
+  { url, links, config }: Pick<Site, 'url' | 'links'> & { config: Pick<Config, 'organizations'> },
+  resources: readonly Resource[],
+): string {
+  const { host } = new URL(url);
+  const apis = resources
+    .filter(({ type, latest }) => type === 'apis' && latest !== null)
+    .map((api) => {
+      const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
+      return {
+        aid: `${host}:${nameOf(api)}`,
+        name: api.name,
+        description: aboutOf(api) || `The API ${api.name}.`,
+        created: api.createdAt.slice(0, 10),
+        modified: (lastChange(api) ?? api.createdAt).slice(0, 10),
+        humanURL: to({ view: 'page' }),
+        tags: api.topics ?? [],
+        properties: [
+          { type: 'OpenAPI', url: to({ format: 'json' }), mediaType: 'application/openapi+json' },
+          { type: 'OpenAPI', url: to({ format: 'yaml' }), mediaType: 'application/openapi+yaml' },
+          { type: 'Documentation', url: to({ view: 'markdown' }), mediaType: 'text/markdown' },
+          { type: 'ChangeLog', url: to({ view: 'versions' }), mediaType: 'application/json' },
+          ...linksOf(api).map((link) => ({ type: 'Link', name: link.title, url: link.url })),
+        ],
+        ...(api.owner && { contact: [contactOf(api.owner, teamOf(teamsOf(config, api.org), api.owner))] }),
+      };
+    });
+  const index = {
+    aid: host,
+    name: `APIs at ${host}`.slice(0, 50),
+    description: 'OpenAPI documents. Every version has its own URL, and its bytes never change.',
+    type: 'Index',
+    url: `${url}${apisJsonPath}`,
+    specificationVersion: '0.19',
+    tags: [],
+    apis,
+    maintainers: [{ FN: host }],
+  };
+  return `${JSON.stringify(index, null, 2)}\n`;
+}
+
+/** Whom to ask, as in a vCard. */
+function contactOf(owner: string, team: Team | null): object {
+  return { FN: team?.title ?? owner, ...(team?.mail && { email: team.mail }), ...(team?.chat && { url: team.chat }) };
+}
+
+/**
+ * `llms.txt` (llmstxt.org): the contents of the registry for language models. Links the Markdown
+ * page of each resource, in a section per organization and type.
+ */
+function llmsText({ url, links, docs }: Pick<Site, 'url' | 'links' | 'docs'>, resources: readonly Resource[]): string {
+  const sections = new Map<string, string[]>();
+  for (const resource of resources) {
+    if (resource.latest === null) continue;
+    const heading = `@${resource.org}/${resource.type}`;
+    const lines = sections.get(heading) ?? [];
+    const page = links.whole(links.to(coordinateOf(resource), { view: 'markdown' }));
+    const about = [resource.latest, oneLine(aboutOf(resource))].filter(Boolean).join(', ');
+    lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
+    sections.set(heading, lines);
+  }
+  const about = docs.map(
+    ({ name, title, description }) => `- [${title}](${links.whole(links.path(docMarkdownPath(name)))}): ${description}`,
+  );
+  if (about.length > 0) sections.set('Documentation of Stele', about);
+  const { host } = new URL(url);
+  const text = [
+    `# API contracts at ${host}`,
+    '',
+    '> OpenAPI documents, JSON Schemas and lint rulesets. Every version has its own URL, and its bytes never change.',
+    '',
+    `Each link is a page in Markdown. The document itself is at the same URL without \`/index.md\`: add \`.json\` or \`.yaml\` for a format, and \`@1.4.0\` before that for a version. ${links.whole(links.path('/search'))}?q= finds operations, schemas and properties, as JSON.`,
+    ...[...sections].flatMap(([heading, lines]) => ['', `## ${heading}`, '', ...lines]),
+    '',
+  ];
+  return text.join('\n');
+}
+
+/** Escapes user text for one line of Markdown. */
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, 300)
+    .replace(/[\\`*_{}[\]<>#|~!&]/g, '\\$&');
+}
+
+/**
+ * The schemas of an organization for editors, as SchemaStore lists its own: each with the files that
+ * follow it (`fileMatch`, empty where it says none) and the URL of each of its versions.
+ */
+function schemaCatalog({ links }: Pick<Site, 'links'>, resources: readonly Resource[]): string {
+  const schemas = resources
+    .filter(({ type, latest }) => type === 'schemas' && latest !== null)
+    .map((schema) => {
+      const to = (label?: string) =>
+        links.whole(links.to(coordinateOf(schema), { format: 'json', ...(label !== undefined && { label }) }));
+      const offered = schema.versions.filter(isOffered).map(({ label }) => [label, to(label)] as const);
+      return {
+        name: schema.name,
+        description: aboutOf(schema) || schema.name,
+        fileMatch: schema.fileMatch ?? [],
+        url: to(),
+        versions: Object.fromEntries(offered),
+      };
+    });
+  const catalog = { $schema: 'https://json.schemastore.org/schema-catalog.json', version: 1, schemas };
+  return `${JSON.stringify(catalog, null, 2)}\n`;
 }

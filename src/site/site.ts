@@ -4,7 +4,10 @@ import { createAssets, type Assets } from './assets.ts';
 import { readDocs, type DocPage } from './docs/docs.ts';
 import { readBranding } from './branding.ts';
 import { createLinks, type Links } from './links.ts';
-import { createTemplates } from './templates.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
 
 /**
  * The context of all pages. A page depends only on the contents of the registry and on its reader,
@@ -108,4 +111,27 @@ export function createSite(registry: Registry, url: string, { hasLogin = false, 
 /** JSON-LD for a `script` element: no text in it can end the element. */
 function structuredData(value: object): string {
   return JSON.stringify({ '@context': 'https://schema.org', ...value }).replaceAll('<', '\\u003c');
+}
+
+/** The HTML templates: the files of `templates/`, by name. */
+interface Templates {
+  /** Renders a template. `<%= %>` escapes its value; `<%~ %>` prints HTML that is already safe. */
+  render(name: string, data: object): string;
+}
+
+const ours = fileURLToPath(new URL('../../templates/', import.meta.url));
+
+/**
+ * Opens the templates. The operator's folder overrides them by name (content/docs/templates.md).
+ */
+function createTemplates(folder: string | null): Templates {
+  const eta = new Eta({ views: ours, autoEscape: true, cache: true });
+  const files = new Map<string, string>();
+  const fileOf = (name: string): string => {
+    const file = `${name.replace(/^\.?\//, '')}.eta`;
+    const custom = folder === null ? null : join(folder, file);
+    return custom !== null && existsSync(custom) ? custom : join(ours, file);
+  };
+  eta.resolvePath = (name) => files.getOrInsertComputed(name, fileOf);
+  return { render: (name, data) => eta.render(name, data) };
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { formatSettings } from '../../src/cli/format-settings.ts';
+import { formatSettings } from '../../src/cli/discover-command.ts';
 import { runCommandLine } from '../../src/cli/run-command-line.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
 import { limits } from '../compile/limits.ts';

@@ -9,7 +9,7 @@ import { createTree } from '../../src/compile/openapi/redocly.ts';
 import { limitRounds } from '../../src/compile/openapi/redocly-rounds.ts';
 import { assertionNames, nodeTypes, ruleBlocks } from '../../src/compile/ruleset/redocly-config.ts';
 import { sayNoRule, sayRules } from '../../src/compile/ruleset/rule-at-work.ts';
-import { sayAssertions } from '../../src/compile/ruleset/say-assertions.ts';
+import { sayAssertions } from '../../src/compile/ruleset/redocly-config.ts';
 import { appendErrors } from '../../src/compile/schema/ajv-append-errors.ts';
 import { findTwinsByText } from '../../src/compile/schema/ajv-unique-items.ts';
 import { parseFile } from '../../src/compile/text/parse.ts';

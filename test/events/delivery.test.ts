@@ -6,7 +6,7 @@ import type { Attempt } from '../../src/model/webhook.ts';
 import { claimDelivery, createDelivery, finishDelivery, redeliver } from '../../src/events/delivery.ts';
 import { deliveryRef } from '../../src/model/webhook.ts';
 import { changeWebhook, createWebhook, disableWebhook, rotateSecret, secretsAt } from '../../src/events/endpoints.ts';
-import { eventsSince } from '../../src/events/events-since.ts';
+import { eventsSince } from '../../src/events/record-events.ts';
 import { sendEvent } from '../../src/events/send-event.ts';
 import { tryDelivery } from '../../src/events/try-delivery.ts';
 import { createWorld } from '../registry/world.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Repository } from '../../src/model/connection.ts';
 import { formatCoordinate } from '../../src/model/address.ts';
-import { defaultIgnores } from '../../src/plan/default-ignores.ts';
+import { defaultIgnores } from '../../src/plan/ignore-file.ts';
 import { planDocuments, type Plan } from '../../src/plan/discover.ts';
 import { discoverRepository } from '../../src/sync/discover-repository.ts';
 import { listRepositories } from '../../src/sync/followed.ts';

@@ -7,7 +7,7 @@ import { parseDocument } from 'yaml';
 import type { Compiled } from '../../src/compile/compile.ts';
 import type { Sandboxes } from '../../src/compile/sandboxes.ts';
 import type { Detected } from '../../src/compile/repository-reader.ts';
-import { identityOf } from '../../src/compile/identity.ts';
+import { identityOf } from '../../src/compile/detect.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
 import { readVersion } from '../../src/compile/version-file.ts';

@@ -1,16 +1,21 @@
 import { withoutRegistry } from '../../compile/reference.ts';
 import { Command, Option } from 'commander';
 import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
-import type { RepositoryReader } from '../../compile/repository-reader.ts';
+import type { RepositoryReader, SettingsDefaults, SettingsResource } from '../../compile/repository-reader.ts';
 import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';
-import { withCompiler, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgress } from '../output.ts';
+import { withCompiler, type CommonOptions, requireCoordinate, withRegistryToRead } from '../command-context.ts';
+import { complain, print, printJson, withProgress, formatReport } from '../output.ts';
 import { adviseRepository } from './advise-repository.ts';
-import { rulesetNamed } from './ruleset-named.ts';
 import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
-import { settingsFor } from './settings-for.ts';
+import { posix } from 'node:path';
+import { RegistryError } from '../../model/errors.ts';
+import { createPathGlob, isPathGlob } from '../../model/path-glob.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+import { existsSync } from 'node:fs';
+import { digestOf } from '../../model/digest.ts';
+import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
 
 export interface LintOptions extends CommonOptions {
   ruleset?: string;
@@ -88,4 +93,85 @@ async function lint(
   const compiled = await withProgress(`Checking ${entry}`, () => compiler.compile(input, withoutRegistry(snapshot)));
   adviseRepository(file, compiled.report, isRepository);
   return compiled;
+}
+
+/**
+ * The settings for a file in the nearest `stele.yaml`: beside it or in a folder above. Null if it
+ * has none. An entry that names the file wins over patterns, then the first pattern (as in `plan/`).
+ * Throws `refused` for an invalid `stele.yaml`.
+ */
+async function settingsFor(
+  compiler: RepositoryReader,
+  { limits }: Config,
+  snapshot: Snapshot,
+  entry: string,
+): Promise<(SettingsDefaults & Pick<SettingsResource, 'exemptions'>) | null> {
+  const settingsFile = (await snapshot.read(foldersOf(entry).map((folder) => posix.join(folder, 'stele.yaml')))).find(
+    (file) => file.found,
+  );
+  if (settingsFile === undefined) return null;
+  const { settings, report } = await compiler.readSettings(settingsFile, limits);
+  if (settings === null)
+    throw new RegistryError('refused', `${settingsFile.path} is not valid:\n${formatReport(report)}`);
+  const path = posix.relative(posix.dirname(settingsFile.path), entry);
+  const named = settings.resources.find((one) => !isPathGlob(one.path) && posix.normalize(one.path) === path);
+  const matches = (one: SettingsResource) =>
+    isPathGlob(one.path) && createPathGlob(posix.normalize(one.path))(path) !== null;
+  return { ...settings.defaults, ...(named ?? settings.resources.find(matches)) };
+}
+
+/** The folders that a file is in, the nearest first. */
+function foldersOf(path: string): string[] {
+  const parent = posix.dirname(path);
+  return parent === '.' ? [''] : [parent, ...foldersOf(parent)];
+}
+
+type Find = (name: string) => Promise<GivenRuleset>;
+
+/**
+ * A ruleset by its coordinate, file or URL, with all that it extends. Coordinates are looked up in
+ * the data folder, or in the registry at a URL. Throws `refused` for an invalid ruleset.
+ */
+async function rulesetNamed(
+  command: Command,
+  compiler: Compiler,
+  config: Config,
+  name: string,
+  registry: string | undefined,
+): Promise<GivenRuleset> {
+  const find: Find =
+    registry === undefined
+      ? (coordinate) => findHere(command, coordinate)
+      : (coordinate) => read(compiler, config, urlIn(registry, coordinate), coordinate, registry);
+  const isCoordinate = name.startsWith('@') && !existsSync(name);
+  if (isCoordinate) requireCoordinate(name);
+  const ruleset = isCoordinate ? await find(name) : await read(compiler, config, name, name, registry);
+  const { resolveExtended } = await import('../../registry/gate/extended.ts');
+  const extended = await resolveExtended(ruleset.name, ruleset.json, find);
+  return { ...ruleset, ...(extended !== null && { extended }) };
+}
+
+/** A published ruleset of the data folder. */
+async function findHere(command: Command, name: string): Promise<GivenRuleset> {
+  const { coordinate } = requireCoordinate(name);
+  const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
+  const same = (config: Config) => config;
+  return withRegistryToRead(command, same, (registry) => findRuleset(registry, coordinate.org, name));
+}
+
+async function read(
+  compiler: Compiler,
+  { limits }: Config,
+  place: string,
+  name: string,
+  registry: string | undefined,
+): Promise<GivenRuleset> {
+  const { snapshot, entry } = isUrl(place)
+    ? await fetchDocument(place, limits.fileBytes, registry)
+    : await openFolder(place, limits);
+  const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits, code: { date: null } } as const;
+  const { artifact, report } = await compiler.compile(input, withoutRegistry(snapshot));
+  if (artifact === null) throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatReport(report)}`);
+  const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
+  return { digest: digestOf(json), name, json: Buffer.from(json).toString() };
 }

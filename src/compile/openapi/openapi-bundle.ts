@@ -4,16 +4,15 @@ import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
-import { standsAlone } from './openapi-alone.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
-import { findManyMissing } from './openapi-missing.ts';
-import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
-import { followPointer, joinPointer } from '../text/pointer.ts';
+import { followPointer, joinPointer, isPlainFragment } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
+import { isMappingReference } from './openapi-paths.ts';
+import { setMember } from '../text/text.ts';
 
 /** The version that redocly reads a newer version of OpenAPI as. */
 const newestVersion = '3.2.0';
@@ -233,4 +232,175 @@ function measure(bundle: unknown, limits: CompileLimits): { rule: string; messag
       message: `The bundled document is nested ${depth} levels deep; the limit is ${limits.depth}.`,
     };
   return null;
+}
+
+/** Levels, through references too: far less than what overflows the stack, here or in redocly. */
+const deepest = 2500;
+
+/**
+ * Whether the entry is certainly its own bundle: it references nothing but nodes of its own, each
+ * directly and by a plain pointer. Then redocly has nothing to bundle and no problem to find, and
+ * having it visit every node is most of what a large document costs. A document with anything out
+ * of the ordinary is left to redocly.
+ */
+export function standsAlone({ entry, files }: KindInput): boolean {
+  const identifiers = new Set<string>();
+  const seen = new Set<unknown>();
+
+  function visit(node: unknown, depth: number): boolean {
+    if (isLeaf(node) || seen.has(node)) return true;
+    seen.add(node);
+    if (depth === deepest) return false;
+    if (Array.isArray(node)) {
+      for (const child of node) if (!isLeaf(child) && !visit(child, depth + 1)) return false;
+      return true;
+    }
+    for (const key in node) {
+      const child = (node as Record<string, unknown>)[key];
+      if (key === '$ref' && typeof child === 'string' && !leads(child, depth)) return false;
+      if (key === 'defaultMapping' && !maps(child, depth)) return false;
+      if (isLeaf(child)) continue;
+      if (key === 'mapping' && !Object.values(child).every((name) => maps(name, depth))) return false;
+      if (!visit(child, depth + 1)) return false;
+    }
+    return true;
+  }
+
+  function maps(name: unknown, depth: number): boolean {
+    return typeof name !== 'string' || !isMappingReference(name) || leads(name, depth);
+  }
+
+  function leads(reference: string, depth: number): boolean {
+    if (identifiers.has(reference)) return true;
+    identifiers.add(reference);
+    const target = isPlainFragment(reference) ? followPointer(entry.value, reference.slice(1)) : { found: false };
+    if (!('value' in target)) return false;
+    const { $ref } = Object(target.value) as { $ref?: unknown };
+    return typeof $ref !== 'string' && visit(target.value, depth + 1);
+  }
+
+  return files.size === 1 && visit(entry.value, 0);
+}
+
+function isLeaf(value: unknown): value is string | number | boolean | null | undefined {
+  return typeof value !== 'object' || value === null;
+}
+
+/** A text with so few characters has no room for so many references. */
+const shortest = maxFindings * 10;
+
+/**
+ * Returns the first references of the entry that lead nowhere, to nodes of its own or to other
+ * files, if there are `maxFindings` of them, else null. A bundle of such a document has no use, and
+ * redocly takes as long for each of its references as for hundreds of nodes.
+ */
+function findManyMissing({ entry, files }: KindInput): Problem[] | null {
+  if (entry.text.length < shortest) return null;
+  const problems: Problem[] = [];
+  const checked = new Map<string, boolean>();
+
+  function isMissing(reference: string): boolean {
+    const before = checked.get(reference);
+    if (before !== undefined) return before;
+    const missing = isPlainFragment(reference)
+      ? !followPointer(entry.value, reference.slice(1)).found
+      : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing';
+    checked.set(reference, missing);
+    return missing;
+  }
+
+  function visit(node: unknown, pointer: () => string): void {
+    if (typeof node !== 'object' || node === null || problems.length >= maxFindings) return;
+    const { $ref, discriminator } = node as { $ref?: unknown; discriminator?: unknown };
+    if (typeof $ref === 'string' && isMissing($ref)) add(() => `${pointer()}/$ref`, $ref);
+    const mapping = isObject(discriminator) && isObject(discriminator['mapping']) ? discriminator['mapping'] : {};
+    for (const [name, text] of Object.entries(mapping))
+      if (typeof text === 'string' && isMissing(text))
+        add(() => joinPointer(pointer(), 'discriminator', 'mapping', name), text);
+    for (const [key, child] of Object.entries(node))
+      if (typeof child === 'object') visit(child, () => joinPointer(pointer(), key));
+  }
+
+  function add(pointerOf: () => string, reference: string): void {
+    if (problems.length >= maxFindings) return;
+    const pointer = pointerOf();
+    const { rule, message } = judgeReference(entry.path, reference, files);
+    const severity = severityOf(pointer, reference);
+    const counts = severity === 'error' || pointer.includes('/discriminator/mapping/');
+    if (rule !== null && severity !== null && counts)
+      problems.push(problemAt(entry, pointer, rule, message, { severity }));
+  }
+
+  visit(entry.value, () => '');
+  if (problems.length < maxFindings) return null;
+  if (problems.some(({ severity }) => severity === 'error')) return problems;
+  const message = `At least ${maxFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
+  return [problemAt(entry, '', 'limit-references', message), ...problems];
+}
+
+/**
+ * Fixes the component names that redocly derives from file and member names. A name that OpenAPI
+ * does not allow, or that its reference does not resolve to, is rewritten in allowed characters,
+ * together with its references. Changes the bundle in place.
+ */
+function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
+  const references = new Map<string, string>();
+  const isSwagger = 'swagger' in bundle;
+  const groups = isSwagger ? ['definitions', 'parameters', 'responses'] : Object.keys(asObject(bundle['components']));
+  for (const group of groups) {
+    const holder = isSwagger ? bundle : asObject(bundle['components']);
+    const members = asObject(holder[group]);
+    const authoredNames = asObject(
+      (isSwagger ? asObject(authored) : asObject(asObject(authored)['components']))[group],
+    );
+    const broken = Object.keys(members).filter(
+      (name) => !Object.hasOwn(authoredNames, name) && !/^[A-Za-z0-9._-]+$/.test(name),
+    );
+    if (broken.length === 0) continue;
+    const freeName = createFreeName(new Set(Object.keys(members)));
+    const renamed = new Map(broken.map((name) => [name, freeName(name)]));
+    const mended: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(members)) setMember(mended, renamed.get(name) ?? name, member);
+    holder[group] = mended;
+    const base = isSwagger ? `#/${group}` : `#/components/${group}`;
+    for (const [name, free] of renamed) references.set(`${base}/${name}`, `#${joinPointer(base.slice(1), free)}`);
+  }
+  if (references.size > 0) rewrite(bundle, references);
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function createFreeName(taken: Set<string>): (name: string) => string {
+  const serials = new Map<string, number>();
+  return (name) => {
+    const plain =
+      name
+        .replace(/~[01]/g, '-')
+        .replace(/[^A-Za-z0-9._-]+/g, '-')
+        .replace(/^-+|-+$/g, '') || 'part';
+    let free = plain;
+    let serial = serials.get(plain) ?? 2;
+    for (; taken.has(free); serial++) free = `${plain}-${serial}`;
+    serials.set(plain, serial);
+    taken.add(free);
+    return free;
+  };
+}
+
+function rewrite(bundle: unknown, references: ReadonlyMap<string, string>): void {
+  const seen = new Set<object>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null || seen.has(node)) return;
+    seen.add(node);
+    const holder = node as Record<string, unknown>;
+    for (const [key, value] of Object.entries(holder)) {
+      if (typeof value === 'string') {
+        const mended = references.get(value);
+        if (mended !== undefined) holder[key] = mended;
+      } else visit(value);
+    }
+  };
+  visit(bundle);
 }

@@ -6,12 +6,11 @@ import { findLongChain } from '../reference-chains.ts';
 import { numberAt } from '../text/advise-quotes.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
-import { assumedDialect, checkCompiles } from './schema-check.ts';
+import { assumedDialect, checkCompiles, createCheckBy } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
-import { checkByMeta, findMeta } from './schema-meta.ts';
-import { dataKeywords } from './schema-refs.ts';
-import { checkSchemas } from './schema-rules.ts';
+import { dataKeywords, metaUrlOf } from './schema-refs.ts';
+import { checkSchemas, schemaProblems } from './schema-rules.ts';
 
 const supported = Object.keys(dialects).join(', ');
 
@@ -127,4 +126,39 @@ function asWarning(problem: Problem): Problem {
 /** Whether pointers in references inside the value start there and not at the root. */
 function hasOwnBase(dialect: Dialect, value: object | null): boolean {
   return isObject(value) && typeof value[dialect.idKeyword] === 'string';
+}
+
+/** A meta-schema that is a schema of the registry. */
+interface OwnMeta {
+  schema: Record<string, unknown>;
+  /** The dialect that it is written in, by which its schemas are read. */
+  dialect: Dialect;
+}
+
+/** The schema of the registry that a document names as its `$schema`, or why it cannot be read. Null: it names none. */
+function findMeta({ entry, files }: KindInput): OwnMeta | { problem: Problem } | null {
+  const url = metaUrlOf(entry.value);
+  if (url === null) return null;
+  const file = files.get(url);
+  const fault = (rule: string, why: string) => ({
+    problem: problemAt(entry, '/$schema', rule, `The $schema ${JSON.stringify(url.slice(0, 200))} ${why}`),
+  });
+  if (file === undefined) return fault('ref-remote', 'points to a URL that is not read here.');
+  if (!isParsed(file))
+    return fault(file.problem?.rule ?? 'ref-unresolved', `does not resolve. ${file.problem?.message}`);
+  const stated = isObject(file.value) ? file.value['$schema'] : undefined;
+  const dialect = typeof stated === 'string' ? dialectOf(stated) : null;
+  if (dialect === null || !isObject(file.value))
+    return fault('schema-dialect', 'is not a JSON Schema with a "$schema" that names a draft.');
+  return { schema: file.value, dialect };
+}
+
+/** Checks a schema against a meta-schema of the registry. */
+function checkByMeta(entry: ParsedFile, { schema, dialect }: OwnMeta): Problem[] {
+  const check = createCheckBy(dialect, schema);
+  if (check === null)
+    return [
+      problemAt(entry, '/$schema', 'schema', 'The schema that "$schema" names cannot be compiled as a meta-schema.'),
+    ];
+  return schemaProblems(entry, '', entry.value, check(entry.value));
 }

@@ -4,9 +4,9 @@ import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
-import { type Dialect } from './schema-dialect.ts';
-import { createFreeName, edit, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
+import type { Dialect } from './schema-dialect.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
+import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 
 /**
  * Bundles the entry and the files that it references into one equivalent schema. Returns
@@ -185,4 +185,60 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   if (!dialect.refStandsAlone || typeof rest['$ref'] !== 'string') return { ...id, ...rest };
   const definitions = isObject(rest['definitions']) ? { definitions: rest['definitions'] } : {};
   return { ...id, allOf: [{ $ref: rest['$ref'] }], ...definitions };
+}
+
+/** Returns the schema with definitions appended to its own. */
+function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
+  const { definitionsKeyword } = dialect;
+  const value = root as Record<string, unknown>;
+  const existing = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
+  const definitions = Object.fromEntries([...existing, ...schemas]);
+  return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
+}
+
+/** The names of the definitions in a file. */
+function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
+  const definitions = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
+  return new Set(isObject(definitions) ? Object.keys(definitions) : []);
+}
+
+/** Copies plain data. `edits`, by pointer, replaces a string, or with null removes a member. */
+function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string | null>): unknown {
+  if (Array.isArray(value)) return value.map((item, at) => edit(item, joinPointer(pointer, at), edits));
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value)
+        .map(([key, child]) => [key, child, joinPointer(pointer, key)] as const)
+        .filter(([, , at]) => edits.get(at) !== null)
+        .map(([key, child, at]) => [key, edit(child, at, edits)]),
+    );
+  return typeof value === 'string' ? (edits.get(pointer) ?? value) : value;
+}
+
+/** The object without one member. */
+function without(value: Record<string, unknown>, key: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
+}
+
+/**
+ * Returns a function that makes unused names, close to the wanted ones and without characters that
+ * need escapes in a URI fragment. Returned names are taken from then on.
+ */
+function createFreeName(taken: Set<string>): (wanted: string) => string {
+  const counts = new Map<string, number>();
+  return (wanted) => {
+    const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || 'schema';
+    let name = plain;
+    let count = counts.get(plain) ?? 2;
+    for (; taken.has(name); count++) name = `${plain}-${count}`;
+    counts.set(plain, count);
+    taken.add(name);
+    return name;
+  };
+}
+
+/** The name of a file without folders and extension, or of a registry's document. */
+function stem(path: string): string {
+  if (isUrlPath(path)) return parseDocumentUrl(path)?.coordinate.slug ?? '';
+  return path.slice(path.lastIndexOf('/') + 1).replace(/(?:\.schema)?\.(?:json|ya?ml)$/i, '');
 }

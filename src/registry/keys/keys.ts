@@ -9,9 +9,10 @@ import type { JobOrigin } from '../../model/keys/job.ts';
 import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../../model/keys/key.ts';
 import { assertAdministered } from './administrators.ts';
 import { ownerOf } from './key-owner.ts';
-import { notePersonalKey } from './note-personal-key.ts';
 import { withRoom } from '../maintenance/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
+import { personRef, type Person } from '../../model/keys/person.ts';
+import { rightsOf } from './people.ts';
 
 /** Settings of a new key of an organization, or of a person, whose `org` is null. */
 export interface NewKey {
@@ -221,4 +222,23 @@ async function writeKeyUse(registry: Registry, id: string): Promise<void> {
     const change = { actor: `key:${id}`, origin: null, action: 'use' };
     return { value: { at: new Date(now).toISOString() }, change };
   });
+}
+
+/**
+ * Notes in the log of each organization in which a person's key allows something what was done to
+ * it: its administrators find that in their audit. Repeating it notes nothing again.
+ */
+async function notePersonalKey(
+  { config, refs }: Pick<Registry, 'config' | 'refs'>,
+  { id, person: actor, organizations = null, revokedAt }: Key,
+  change: Author & { action: string },
+): Promise<void> {
+  const person = config.login && actor && (await refs.read<Person>(personRef(actor)))?.value;
+  if (!person) return;
+  for (const org of Object.keys(await rightsOf({ config, refs }, person))) {
+    if (!(organizations?.includes(org) ?? true)) continue;
+    await refs.update<{ revokedAt: string | null }>(`personal-keys/${org}/${id}`, (current) =>
+      current !== null && current.value.revokedAt === revokedAt ? null : { value: { revokedAt }, change },
+    );
+  }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
-import type { RegistryError } from '../../model/errors.ts';
+import { RegistryError, isRegistryError, type ErrorCode } from '../../model/errors.ts';
 import {
   grantRead,
   grantVersion,
@@ -24,11 +24,14 @@ import { splitTarget } from '../read/read-request.ts';
 import { prepare, sendPrepared } from '../read/send-document.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createContentsIndex, type Contents, type ContentsIndex } from './oci-contents.ts';
-import { challenge, ociError, ociHeaders, sendOciError } from './oci-errors.ts';
 import { parseOciPath, type OciPath } from './oci-path.ts';
 import { attest } from '../../registry/transparency/attest.ts';
 import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, type Referrer } from './referrers.ts';
-import { labelOfTag, listTags } from './tags.ts';
+import type { Resource, Version } from '../../model/resource.ts';
+import { endResponse } from '../body/request-body.ts';
+import { logFailure, problemTypes } from '../error-answers.ts';
+import { asRefusal } from '../refusals.ts';
+import { requestIdOf } from '../request-id.ts';
 
 interface OciRequest {
   registry: Registry;
@@ -232,4 +235,102 @@ async function sendMade(
     'Content-Length': bytes.byteLength,
   });
   response.end(request.method === 'GET' ? bytes : undefined);
+}
+
+/** The tag of a label. Tags have no `+`, so it becomes `_`, as in Helm. */
+function tagOf(label: string): string {
+  return label.replaceAll('+', '_');
+}
+
+/**
+ * The label that a tag means, or null. Of two labels with the same tag, the tag is that of the one
+ * that was published first, so that a tag never moves; the other has only its digest.
+ */
+function labelOfTag({ versions, latest }: Pick<Resource, 'versions' | 'latest'>, tag: string): string | null {
+  if (tag === 'latest') return latest;
+  const named = versions.filter(({ label }) => tagOf(label) === tag);
+  return named.length === 0 ? null : named.reduce(firstPublished).label;
+}
+
+function firstPublished(a: Version, b: Version): Version {
+  return b.publishedAt < a.publishedAt ? b : a;
+}
+
+/** The tags of all versions that can be read, in lexical order after the tag `last`. */
+export function listTags(resource: Pick<Resource, 'versions' | 'latest'>, last: string | null): string[] {
+  const tags = new Set(resource.latest === null ? [] : ['latest']);
+  for (const { label, status } of resource.versions) if (status.state !== 'withdrawn') tags.add(tagOf(label));
+  const sorted = [...tags].sort(inOrder);
+  return last === null ? sorted : sorted.filter((tag) => inOrder(tag, last) > 0);
+}
+
+/** Ignoring case first, as the specification asks. */
+function inOrder(a: string, b: string): number {
+  return compare(a.toLowerCase(), b.toLowerCase()) || compare(a, b);
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Error codes of the OCI distribution specification. */
+type OciCode =
+  | 'NAME_UNKNOWN'
+  | 'MANIFEST_UNKNOWN'
+  | 'BLOB_UNKNOWN'
+  | 'DIGEST_INVALID'
+  | 'UNAUTHORIZED'
+  | 'DENIED'
+  | 'UNSUPPORTED'
+  | 'TOOMANYREQUESTS';
+
+const codes: Partial<Record<ErrorCode, OciCode>> = {
+  unauthenticated: 'UNAUTHORIZED',
+  forbidden: 'DENIED',
+  not_found: 'NAME_UNKNOWN',
+  gone: 'MANIFEST_UNKNOWN',
+  rate_limited: 'TOOMANYREQUESTS',
+};
+
+/** An error with a code of the OCI distribution specification of its own. */
+function ociError(code: ErrorCode, oci: OciCode, message: string): RegistryError {
+  return new RegistryError(code, message, { extra: { oci } });
+}
+
+/** Headers of every answer. */
+const ociHeaders: Fields = { 'Docker-Distribution-Api-Version': 'registry/2.0' };
+
+/** Tells clients how to send a key: as the password, with any name. */
+const challenge: Fields = { 'WWW-Authenticate': 'Basic realm="stele"' };
+
+/** Sends an error in the form of the OCI distribution specification. A bug is logged and sent without its message. */
+function sendOciError(
+  { registry }: Pick<ServerContext, 'registry'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): void {
+  const refusal = asRefusal(error);
+  logFailure(registry, request, refusal, error);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, meaning } = problemTypes[refusal?.code ?? 'internal'];
+  const code = refusal?.extra['oci'] ?? (refusal === null ? 'UNKNOWN' : (codes[refusal.code] ?? 'UNSUPPORTED'));
+  const body = Buffer.from(JSON.stringify({ errors: [{ code, message: refusal?.message ?? meaning }] }));
+  const mayNeedKey = isRegistryError(refusal, 'unauthenticated') || isRegistryError(refusal, 'not_found');
+  const fields: Fields = {
+    ...ociHeaders,
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestIdOf(request),
+    ...securityHeaders,
+    ...(mayNeedKey && challenge),
+    ...(refusal?.retryAfter !== undefined && { 'Retry-After': String(Math.ceil(refusal.retryAfter)) }),
+    'Content-Length': String(body.byteLength),
+  };
+  for (const [name, value] of Object.entries(fields)) response.setHeader(name, value);
+  response.statusCode = status;
+  endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }

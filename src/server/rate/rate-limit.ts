@@ -1,10 +1,9 @@
 import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
 import { RegistryError } from '../../model/errors.ts';
 import { principalOf } from '../authenticate.ts';
-import { createCount } from './counts.ts';
+import { createCount, type Count } from './counts.ts';
 import type { ServerContext } from '../server-context.ts';
-import { createRateWindows } from './rate-windows.ts';
 
 /**
  * Limits requests of a kind for each key or person, or for each address without either, and sends `RateLimit` and
@@ -55,4 +54,21 @@ function tooMany(request: Request, what: string): RegistryError {
   const { resetTime } = (request as Request & { rateLimit: { resetTime?: Date } }).rateLimit;
   const wait = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000));
   return new RegistryError('rate_limited', `${what}: wait ${wait} s.`, { retryAfter: wait });
+}
+
+/** Counts requests for `express-rate-limit`. Counts are never decremented. */
+function createRateWindows(count: Count): Store {
+  return {
+    localKeys: true,
+    increment(key) {
+      const { uses, milliseconds } = count(key);
+      return { totalHits: uses, resetTime: new Date(Date.now() + milliseconds) };
+    },
+    decrement: unsupported,
+    resetKey: unsupported,
+  };
+}
+
+function unsupported(): never {
+  throw new Error('Requests that were counted stay counted.');
 }

@@ -1,13 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { resourceKey } from '../../model/cache-key.ts';
-import { parseAddress, type Address } from '../../model/address.ts';
+import { parseAddress, type Address, parseSelector, type Selector, type View } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
-import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import {
+  grantRead,
+  grantVersion,
+  type Granted,
+  type GrantedVersion,
+  findImage,
+  openBlob,
+} from '../../registry/read.ts';
 import { logsOf } from '../../registry/answer-cache.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
-import { sendDiff } from './diff.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
 import type { Face } from '../door.ts';
 import { sendProblem } from '../error-answers.ts';
@@ -17,19 +23,22 @@ import type { Site } from '../../site/site.ts';
 import { sendListing, type SendListing } from './listing-handler.ts';
 import { memoize } from '../memoize.ts';
 import { answerMethod } from '../methods.ts';
-import { prefersPage } from './negotiate.ts';
+import { prefersPage, chooseType } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../fast-path/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
-import { patternOf } from './read-patterns.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { findRejected } from '../../sync/owners/rejected.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
-import { sendImage } from './images.ts';
 import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendDependants, sendGraph } from './uses-handler.ts';
-import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions } from './views.ts';
+import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions, sendValue } from './views.ts';
+import { prepare, sendPrepared } from './send-document.ts';
+import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparisonOf } from '../../registry/changes/compare-versions.ts';
+import { diffMarkdown, diffPage } from '../../site/pages/versions/diff-page.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 
 /** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */
 export function isRead(target: string): boolean {
@@ -185,4 +194,132 @@ function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, pa
   read.response.writeHead(307, fields).end();
   const sent = { status: '307 Temporary Redirect', etag: null, size: 0, common: fields, full: fields } as const;
   read.keep?.(resource, sent, new Uint8Array());
+}
+
+/** An SVG that is opened by itself has its own styles, and no scripts, links or other files. */
+const svgPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
+
+/** Sends an image that a version's document shows. Its name has its digest, so its bytes never change. */
+async function sendImage(
+  { context: { registry }, request, response }: ReadRequest,
+  granted: GrantedVersion,
+  name: string,
+  lifetime: Lifetime,
+): Promise<void> {
+  const layer = await findImage(registry, granted, name);
+  if (layer === null) throw new RegistryError('not_found', nothingHere);
+  const { resource } = granted;
+  const shared = sharing(registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)] });
+  const common = {
+    ...shared,
+    ...(layer.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': svgPolicy }),
+  };
+  const content = { 'Content-Type': layer.mediaType };
+  const prepared = prepare({ etag: `"${layer.digest}"`, size: layer.size, ranges: true }, { common, content });
+  await sendPrepared(request, response, prepared, () => openBlob(registry, granted, layer.digest));
+}
+
+const documentPattern = '/@{org}/{type}/{slug}';
+
+const viewPatterns = {
+  page: '/@{org}/{type}/{slug}/index.html',
+  markdown: '/@{org}/{type}/{slug}/index.md',
+  part: '/@{org}/{type}/{slug}/part-{part}',
+  image: '/@{org}/{type}/{slug}/image-{image}',
+  try: '/@{org}/{type}/{slug}/try',
+  embed: '/@{org}/{type}/{slug}/embed',
+  report: '/@{org}/{type}/{slug}/report',
+  provenance: '/@{org}/{type}/{slug}/provenance',
+  manifest: '/@{org}/{type}/{slug}/manifest',
+  attestation: '/@{org}/{type}/{slug}/attestation',
+  versions: '/@{org}/{type}/{slug}/versions',
+  dependants: '/@{org}/{type}/{slug}/dependants',
+  diff: '/@{org}/{type}/{slug}/diff',
+  'diff-json': '/@{org}/{type}/{slug}/diff.json',
+  'diff-markdown': '/@{org}/{type}/{slug}/diff.md',
+};
+
+/** The route pattern of an address, for metrics. Their number is finite, whatever clients request. */
+function patternOf(address: Address | null): string {
+  if (address === null) return 'unmatched';
+  if (address.kind === 'organization') return '/@{org}';
+  if (address.kind === 'type') return '/@{org}/{type}';
+  if (address.kind === 'graph') return '/@{org}/graph';
+  if (address.kind === 'site') return '/sites/{org}/{site}';
+  return address.view === 'document' ? documentPattern : viewPatterns[address.view];
+}
+
+/**
+ * Sends what changed between two versions: `?from=` (default: the predecessor of the other) and
+ * `?to=` (default: latest), written as after the `@` of a URL. `pinned`: the version in the path, which
+ * takes the place of `to`. As JSON, as a page, or as Markdown. Without an earlier version, `from` and
+ * `verdict` are null.
+ */
+async function sendDiff(
+  read: ReadRequest,
+  granted: Granted,
+  view: Extract<View, 'diff' | 'diff-json' | 'diff-markdown'>,
+  pinned: GrantedVersion | null,
+): Promise<void> {
+  const { site, registry } = read.context;
+  const { resource } = granted;
+  const query = new URLSearchParams(read.query);
+  if (pinned !== null && query.has('to'))
+    throw new RegistryError('malformed', 'The path names the later version. Leave out the parameter to.');
+  const to = pinned ?? versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
+  const before = comparedWith(resource, to.version);
+  const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
+  const comparison = from && (await comparisonOf(registry, from, to));
+  const form = formOf(view, query.get('format'), read.request.headers.accept);
+  const keys = [resourceKey(resource)];
+  if (form === 'json') {
+    const none = { verdict: null, counts: null, changes: null, truncated: false, reason: null };
+    const body = { from: from?.version.label ?? null, to: to.version.label, ...(comparison ?? none) };
+    return sendValue(read, body, sharing(registry.config, resource.visibility, 'latest', { keys }));
+  }
+  const headers = pageSharing(registry.config, { isPublic: resource.visibility === 'public', keys });
+  if (form === 'markdown') {
+    const text = diffMarkdown(site, from, to, comparison);
+    return sendPage(read, registry, bytesOf(text), { headers, mediaType: 'text/markdown; charset=utf-8' });
+  }
+  return sendPage(read, registry, bytesOf(await diffPage(site, from, to, comparison)), { headers });
+}
+
+const forms: Readonly<Record<string, 'json' | 'markdown' | 'html'>> = {
+  'application/json': 'json',
+  'text/html': 'html',
+  'text/markdown': 'markdown',
+};
+
+/** The form of the answer: a parameter wins over the suffix, and that over `Accept`. JSON first. */
+function formOf(view: View, format: string | null, accept: string | undefined): 'json' | 'markdown' | 'html' {
+  if (format === 'json' || format === 'html' || format === 'markdown') return format;
+  if (format === 'md') return 'markdown';
+  if (format === null && view !== 'diff') return view === 'diff-json' ? 'json' : 'markdown';
+  const type =
+    format !== null ? null : accept === undefined ? 'application/json' : chooseType(accept, Object.keys(forms));
+  if (type !== null) return forms[type]!;
+  const extra = { available: Object.keys(forms).map((mediaType) => ({ mediaType })) };
+  throw new RegistryError('not_acceptable', `A comparison is available as ${Object.keys(forms).join(', ')}.`, {
+    extra,
+  });
+}
+
+/**
+ * The version in a parameter; null if the parameter is absent. Throws `malformed`, `not_found` or
+ * `gone`.
+ */
+function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to'): GrantedVersion | null {
+  // An unencoded plus sign arrives as a space, which no label contains.
+  const [text, ...more] = query.getAll(name);
+  if (text === undefined) return null;
+  const selector = more.length > 0 ? null : parseSelector(text.replaceAll(' ', '+'));
+  if (selector === null) throw new RegistryError('malformed', `The parameter ${name} must be a single version.`);
+  return grantSelected(granted, selector);
+}
+
+function grantSelected(granted: Granted, selector: Selector): GrantedVersion {
+  const selected = grantVersion(granted, selector);
+  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  return selected.granted;
 }

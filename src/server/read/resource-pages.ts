@@ -17,10 +17,11 @@ import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import type { Sent } from '../fast-path/hits.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
-import { sendEmbed } from './embed.ts';
 import { beingMade, retryAfter } from './being-made.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
+import { embedPage, isTheme } from '../../site/pages/embed-page.ts';
+import { embedOrigins } from '../../site/pages/embed-snippet.ts';
 
 /** Sends a page of a version: HTML, Markdown, or the page for trying the API. */
 export type SendResourcePage = (
@@ -162,4 +163,29 @@ export async function sendUnpublished(read: ReadRequest, granted: Pick<Granted, 
     ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader', keys: [resourceKey(resource)] }),
   };
   await sendPage(read, registry, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
+}
+
+/**
+ * Sends the reference of a version, or of one operation, for frames of other sites: the same to all
+ * who may read it. Throws `not_found` if there is no such operation.
+ */
+async function sendEmbed(read: ReadRequest, site: Site, granted: GrantedVersion, patience: number): Promise<void> {
+  const { resource, version } = granted;
+  const { config } = site.registry;
+  const asked = new URLSearchParams(read.query);
+  const theme = asked.get('theme');
+  const operation = asked.get('operation');
+  if (theme !== null && !isTheme(theme)) throw new RegistryError('malformed', 'theme must be light or dark.');
+  const html = await within(patience, embedPage(site, granted, { theme, operation }));
+  if (html === null) throw new RegistryError('unavailable', beingMade, { retryAfter });
+  const headers = {
+    ...statusHeaders(version),
+    ...pageSharing(config, {
+      isPublic: resource.visibility === 'public',
+      framedBy: ["'self'", ...embedOrigins(config, resource.org)],
+      keys: [resourceKey(resource)],
+    }),
+    'Referrer-Policy': 'no-referrer',
+  };
+  await sendPage(read, site.registry, bytesOf(html), { headers });
 }

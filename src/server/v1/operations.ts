@@ -8,7 +8,6 @@ import type { ServerContext } from '../server-context.ts';
 import { ownDescription, type Operation } from './api-description.ts';
 import { takesDocument } from './body-limits.ts';
 import type { Answer, Asker, Call } from './call.ts';
-import { answerOnce } from './answer-once.ts';
 import {
   findForCall,
   findToPublish,
@@ -19,6 +18,9 @@ import {
 import { routes } from './routes.ts';
 import { findSiteForCall, requireSiteScope } from '../../sites/v1/site-routes.ts';
 import { validatorOf } from './validate.ts';
+import { digestOf } from '../../model/digest.ts';
+import { watchingCommits } from '../../store/after-commit.ts';
+import { performOnce } from '../../registry/idempotency.ts';
 
 /** What an operation is asked with. */
 export interface Asked {
@@ -101,4 +103,34 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
   }
 
   return { find: (id) => byId.get(id)!, perform, checkBody };
+}
+
+/**
+ * Answers a POST with an `Idempotency-Key` once, and repetitions with the same response. Answers
+ * other requests directly.
+ */
+async function answerOnce<C extends Call>(
+  call: C,
+  key: string | undefined,
+  answer: (call: C) => Promise<Answer>,
+): Promise<Answer> {
+  const { registry, asker, org, author, body } = call;
+  const perform = (operation?: string) =>
+    watchingCommits(registry, (watched) =>
+      answer({ ...call, registry: watched, ...(operation !== undefined && { author: { ...author, operation } }) }),
+    );
+  if (key === undefined) return perform();
+  const subject = `${asker.subject}\n${body?.digest ?? digestOf('')}`;
+  const { answer: given, isReplay } = await performOnce(
+    registry,
+    {
+      org,
+      actor: author.actor,
+      key,
+      request: digestOf(subject),
+      secret: asker.secret,
+    },
+    perform,
+  );
+  return isReplay ? { ...given, headers: { ...given.headers, 'Idempotency-Replayed': 'true' } } : given;
 }

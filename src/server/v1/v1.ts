@@ -1,8 +1,8 @@
 import express, { type Request, type Response, type Router } from 'express';
-import { formatPrincipal } from '../../model/access.ts';
+import { formatPrincipal, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createTurns } from '../../scheduling/organization-turns.ts';
-import { principalOf } from '../authenticate.ts';
+import { principalOf, sessionOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -10,21 +10,22 @@ import { splitTarget } from '../read/read-request.ts';
 import { nameRoute } from '../route-name.ts';
 import { untilClosed } from '../until-closed.ts';
 import { readBody, readBytes } from '../body/read-body.ts';
-import { askerOf } from './asker.ts';
-import type { Answer, Call } from './call.ts';
-import { ownDescription, type Operation } from './api-description.ts';
+import type { Answer, Call, Asker } from './call.ts';
+import { ownDescription, type Operation, type Description } from './api-description.ts';
 import { checkDocument } from './documents/check-route.ts';
 import { createReceiveHook } from './hook-routes.ts';
 import { bodyLimits } from './body-limits.ts';
-import { createDescriptionRoute } from './description-route.ts';
 import { allowedMethods, createRoutes, matchRoute, noRoute } from './match-route.ts';
 import { createOperations } from './operations.ts';
-import { headersOf, readQuery } from './parameters.ts';
 import { createRateLimit } from '../rate/rate-limit.ts';
 import { askForKeyOf, takeKeyOf } from './keys/device-routes.ts';
 import { keyRecord } from './resource-records.ts';
-import { send } from './send-answer.ts';
 import { validatorOf } from './validate.ts';
+import { digestOf } from '../../model/digest.ts';
+import { corsHeaders, preflightHeaders } from '../headers.ts';
+import { isKnown } from './conditional.ts';
+import { isSlug } from '../../model/address.ts';
+import { assertOwnPage } from '../login/cross-site.ts';
 
 /**
  * The management API, mounted under `/v1`. Only operations in the description exist. Order of
@@ -105,4 +106,128 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
 
 function isMember(request: Request): boolean {
   return principalOf(request).kind !== 'anonymous';
+}
+
+/** Seconds for which caches may keep the description. It changes only with the program. */
+const lifetime = 300;
+
+/**
+ * Responses of `/v1/openapi.json`. They are the same for everyone, so caches may keep them and
+ * scripts of any origin may read them.
+ */
+function createDescriptionRoute({ document }: Description): { read: Answer; preflight: Answer } {
+  const headers = {
+    ...corsHeaders,
+    'Cache-Control': `public, max-age=${lifetime}, must-revalidate`,
+    ETag: `"${digestOf(JSON.stringify(document))}"`,
+  };
+  return {
+    read: { status: 200, headers, body: document },
+    preflight: { status: 204, headers: preflightHeaders },
+  };
+}
+
+/** The request's headers that the description names. */
+function headersOf({ parameters }: Operation, request: Request): Map<string, string> {
+  const named = parameters.filter((parameter) => parameter.in === 'header');
+  return new Map(
+    named.flatMap(({ name }) => {
+      const value = request.headers[name.toLowerCase()];
+      return typeof value === 'string' ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+/** Decodes the query like a form (WHATWG URL). Throws `malformed` if a parameter occurs twice. */
+function readQuery(query: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (values.has(name))
+      throw new RegistryError('malformed', `The parameter ${name.slice(0, 100)} may be given only once.`);
+    values.set(name, value);
+  }
+  return values;
+}
+
+/**
+ * Sends a response. Without the body for HEAD, and with 304 if `If-None-Match` of a GET contains
+ * the ETag (RFC 9110 §13.1.2). Caches must not store it unless its headers say so.
+ */
+function send(request: Request, response: Response, { status, headers = {}, body, file, text }: Answer): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const { ETag: etag } = headers;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && etag !== undefined && isKnown(request.headers['if-none-match'], etag)) {
+    response.writeHead(304).end();
+    return;
+  }
+  if (body === undefined && file === undefined && text === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  const bytes = file ?? Buffer.from(text?.text ?? JSON.stringify(body));
+  const mediaType = text?.mediaType ?? (file === undefined ? 'application/json' : 'application/octet-stream');
+  response.writeHead(status, { 'Content-Type': mediaType, 'Content-Length': bytes.byteLength });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/**
+ * Names the organization that a request is meant for. A session needs it if its person is a member of
+ * several; with a key it must be the key's.
+ */
+const organizationHeader = 'stele-organization';
+/** Carries a session's token (`SignedIn.token`). */
+const tokenHeader = 'stele-session-token';
+
+/**
+ * Who asks. Throws `unauthenticated` for anybody without a key or session. A session's changes need
+ * proof that one of the registry's own pages asked for them, else `forbidden`.
+ */
+function askerOf(request: Request, response: Response, url: string, { path }: Operation): Asker {
+  const principal = principalOf(request);
+  if (principal.kind === 'anonymous') {
+    throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
+  }
+  const session = sessionOf(request);
+  if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
+  return {
+    principal,
+    org: organizationOf(principal, request.get(organizationHeader), /^\/v1\/(?:me(?:\/|$)|organizations$)/.test(path)),
+    address: request.ip ?? null,
+    secret: session?.token ?? request.headers.authorization ?? '',
+    subject: `${request.method} ${request.originalUrl}`,
+    ifMatch: request.headers['if-match'],
+    accept: request.headers.accept,
+    closed: () => untilClosed(response),
+  };
+}
+
+/** `isPersonal`: what is asked is about the person, whatever the organization. */
+function organizationOf(
+  principal: Exclude<Principal, { kind: 'anonymous' }>,
+  named: string | undefined,
+  isPersonal: boolean,
+): string {
+  if (principal.kind === 'key') {
+    if (named === undefined || named === principal.org) return principal.org;
+    throw new RegistryError(
+      'forbidden',
+      `The key belongs to the organization ${principal.org}, and Stele-Organization names another one. Use a key of that organization, or send the request without the header.`,
+      { extra: { organization: principal.org } },
+    );
+  }
+  const organizations = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
+  if (named === undefined && organizations.length === 1) return organizations[0]!;
+  // Who creates organizations may have none yet. No organization has this name.
+  if (named === undefined && isPersonal) return organizations[0] ?? '-';
+  if (named === undefined || !isSlug(named)) {
+    throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
+  }
+  // The same for an organization that does not exist.
+  if (principal.kind === 'user' && !organizations.includes(named)) {
+    throw new RegistryError('forbidden', `You have no rights in the organization ${named}.`);
+  }
+  return named;
 }

@@ -8,17 +8,23 @@ import { publicLogOf } from '../../registry/transparency/public-log.ts';
 import type { Answers } from '../answers.ts';
 import { openBuildFolder, type Beginnings, type BuildFolder } from './build-folder.ts';
 import { manifestName, pathsOf, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
-import { programDigest } from './build-basis.ts';
 import { planBuild } from './build-plan.ts';
 import { siteAddress } from '../../sites/model/documentation-site.ts';
 import { movedPaths } from './build-sites.ts';
 import { latestBases, precompressed, type Precompressed, type Unit } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
-import type { EdgeHost } from './rules-edge.ts';
-import { rulesFor } from './server-rules.ts';
+import { type EdgeHost, edgeRules } from './rules-edge.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 import { createSite, type Site } from '../site.ts';
 import { decodeJson } from '../../model/json.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { digestOf, type Digest } from '../../model/digest.ts';
+import { fileRules } from './rules-files.ts';
+import { serverRules } from './rules-nginx-server.ts';
+import { httpRules } from './rules-nginx.ts';
+import { rulesTable, type RuleFile } from './rules-table.ts';
 
 export interface BuildOptions {
   /** The target folder. */
@@ -226,4 +232,38 @@ function summarize(
   const all = Object.values(units);
   const bytes = all.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
   return { outcome, resources: resources.length, files: all.flatMap(pathsOf).length, bytes, made };
+}
+
+const program = ['../../', '../../../templates/', '../../../content/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+/**
+ * Identifies the program and its templates (`own`: the operator's templates, or null). Files from
+ * another one are built again. Reads synchronously: nobody else waits, and a thread for each of a
+ * thousand small files costs more than reading it.
+ */
+function programDigest(packageVersion: string | null): Digest {
+  const digests: Digest[] = [];
+  for (const folder of packageVersion === null ? program : [...program, packageVersion]) {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    for (const name of names.sort()) digests.push(digestOf(name.slice(folder.length)), digestOf(readFileSync(name)));
+  }
+  return digestOf(digests.join('\n'));
+}
+
+/** The rules for each supported web server, by file. `host`: with an edge function for it. */
+function rulesFor(written: RuleFile, host: EdgeHost | null): Record<string, string> {
+  const table = rulesTable(written);
+  const files = fileRules(table);
+  return {
+    'rules/nginx-http.conf': httpRules(table),
+    'rules/nginx-server.conf': serverRules(table),
+    _redirects: files.redirects,
+    _headers: files.headers,
+    // GitHub Pages would leave out what starts with a dot or an underscore.
+    '.nojekyll': '',
+    ...(host === null ? {} : edgeRules(table, host)),
+  };
 }

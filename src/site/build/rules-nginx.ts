@@ -1,11 +1,11 @@
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
 import { catalogPath } from '../catalog.ts';
-import { acceptMaps } from './rules-nginx-accept.ts';
-import { codingMaps } from './rules-nginx-coding.ts';
+import { codingMaps, equal, greater } from './rules-nginx-coding.ts';
 import { kindMaps } from './rules-nginx-kinds.ts';
-import { rangeMaps } from './rules-nginx-range.ts';
 import { exactly, literal, map, unless, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
+import { resourceTypes } from '../../model/address.ts';
+import { types } from '../../model/kinds.ts';
 
 /** Header fields that differ between files of a kind, or that nginx handles itself. */
 const special = new Set(['content-type', 'content-security-policy', 'cache-control']);
@@ -171,4 +171,102 @@ function digestRows({ versions }: RulesTable, format: (digest: Digest) => string
 /** `x-content-type-options` → `$stele_x_content_type_options` */
 export function variableOf(name: string): string {
   return `$stele_${name.replaceAll('-', '_')}`;
+}
+
+/**
+ * Evaluates `Accept` with regular expressions: the first available type with the full weight, else
+ * a wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
+ */
+function acceptMaps(): string[] {
+  return [
+    '# The type to send: the first available one with the full weight, else the first acceptable one.',
+    ...resourceTypes.map((type) =>
+      acceptMap(`$stele_wants_${type}`, [...types[type].mediaTypes.json, ...types[type].mediaTypes.yaml]),
+    ),
+    acceptMap('$stele_wants_record', ['application/json']),
+    map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
+    acceptMap('$stele_wants_diff', ['application/json', 'text/markdown']),
+    map('$stele_path', '$stele_wants', [
+      [`~^/@[^/]+/(?:${resourceTypes.join('|')})/[^/]+/diff$`, '$stele_wants_diff'],
+      ['~^/docs(?:/|$)', '$stele_wants_doc'],
+      ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
+      ['default', '$stele_wants_record'],
+    ]),
+  ];
+}
+
+const full = '(?:;\\s*q=1(?:\\.0*)?\\s*)?(?:,|$)';
+const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
+/** Parameters other than the weight, which are ignored. */
+const parameter = '\\s*(?:;(?!\\s*q\\s*=)(?:[^,;"]|"[^"]*")*)*';
+
+/**
+ * The media type for an `Accept` value: one of these, `text/html`, or none. For a wildcard, the
+ * first of these.
+ */
+function acceptMap(variable: string, mediaTypes: readonly string[]): string {
+  const all = ['text/html', ...mediaTypes];
+  const names = `(?:${all.map(exactly).join('|')})`;
+  const first = (type: string, weight: string) =>
+    `~*^(?:(?!\\s*${names}${parameter}${weight})[^,]*,)*\\s*${exactly(type)}${parameter}${weight}`;
+  const wild = (pattern: string, weight: string) => `~*(?:^|,)\\s*(?:${pattern})${parameter}${weight}`;
+  const rows = [full, some].flatMap((weight): Row[] => [
+    ...all.map((type): Row => [first(type, weight), type]),
+    [wild('\\*/\\*|application/\\*', weight), mediaTypes[0]!],
+    ...(mediaTypes.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
+  ]);
+  // What programs send is looked up, before the patterns.
+  return map('$http_accept', variable, [['', mediaTypes[0]!], ['*/*', mediaTypes[0]!], ...rows]);
+}
+
+/** The digits of a position that are compared. A longer number is past the end of every file. */
+const digits = 12;
+const beyondAll = '9'.repeat(digits);
+
+/**
+ * Evaluates `Range`: `part` if nginx may handle it, `beyond` if it starts past the end of a plain
+ * document, else empty, which sends everything. nginx checks it too, but only after writing the
+ * header fields of a success.
+ */
+function rangeMaps({ versions }: Pick<RulesTable, 'versions'>): string[] {
+  const sizes = versions.flatMap(({ path, sizes: own }) =>
+    own.map(([ending, size]): Row => [`${path}${ending}`, String(size).padStart(digits, '0')]),
+  );
+  return [
+    '# Byte ranges of plain documents: where they begin and end, and the size.',
+    map('$http_range', '$stele_first', [
+      ['~*^bytes=\\s*-0+\\s*$', beyondAll],
+      ['~*^bytes=\\s*-\\d+\\s*$', '0'.repeat(digits)],
+      ...padded((number) => `^bytes=\\s*${number}-\\d*\\s*$`),
+    ]),
+    map('$http_range', '$stele_last', [
+      ...padded((number) => `^bytes=\\s*\\d+-${number}\\s*$`),
+      ['default', beyondAll],
+    ]),
+    map('$stele_file', '$stele_size', sizes),
+    map('$stele_first $stele_last', '$stele_backwards', greater('1')),
+    map('$stele_first $stele_size', '$stele_beyond', [...greater('1'), equal('1')]),
+    map('$http_if_range $stele_etag', '$stele_same', [
+      ['~^ ', '1'],
+      ['~^(\\S+) \\1$', '1'],
+    ]),
+    unless('$http_range', '$stele_part'),
+    map(
+      '$request_method$stele_coded $stele_first,$stele_size,$stele_same,$stele_backwards,$stele_beyond',
+      '$stele_part_if',
+      [
+        ['~^GET \\d+,\\d+,1,,$', 'part'],
+        ['~^GET \\d+,\\d+,1,,1$', 'beyond'],
+      ],
+    ),
+  ];
+}
+
+/** Rows that pad a number of any length with zeros. */
+function padded(pattern: (number: string) => string): Row[] {
+  const rows = Array.from({ length: digits }, (_, index): Row => {
+    const length = index + 1;
+    return [`~*${pattern(`0*(\\d{${length}})`)}`, `${'0'.repeat(digits - length)}$1`];
+  });
+  return [...rows, [`~*${pattern('\\d+')}`, beyondAll]];
 }

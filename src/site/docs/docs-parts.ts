@@ -1,8 +1,39 @@
 import { describeCommands, type CommandText } from './docs-commands.ts';
 import { describeConfiguration } from './docs-configuration.ts';
-import { describeOperations } from './docs-operations.ts';
-import { describeProblems } from './docs-problems.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
+import { table } from './docs-table.ts';
+
+interface Described {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation | undefined>>;
+}
+
+interface Operation {
+  summary: string;
+  tags: string[];
+  'x-scope'?: string;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** A table of operations per tag of the management API. `management`: its OpenAPI document. */
+function describeOperations(management: unknown): string {
+  const { tags, paths } = management as Described;
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => (item[method] === undefined ? [] : [{ path, method, ...item[method] }])),
+  );
+  const sections = tags.map(({ name, description }) => {
+    const rows = operations
+      .filter((operation) => operation.tags.includes(name))
+      .map(({ method, path, summary, 'x-scope': scope }) => [
+        `\`${method.toUpperCase()} ${path}\``,
+        summary,
+        scope === undefined ? '' : `\`${scope}\``,
+      ]);
+    return `### ${name}\n\n${description}\n\n${table(['operation', 'what', 'scope'], rows)}`;
+  });
+  return sections.join('\n\n');
+}
 
 /** The facts about this program that generated parts of the documentation use. */
 export interface DocFacts {
@@ -26,4 +57,9 @@ export function fillParts(markdown: string, facts: DocFacts): string {
     if (part === null) throw new TypeError(`Unknown mark in the documentation: ${name}.`);
     return part(facts);
   });
+}
+
+/** A section per kind of problem, named by its code. */
+function describeProblems(kinds: readonly ProblemKind[]): string {
+  return kinds.map(({ code, status, title, meaning }) => `### ${code}\n\n${status}. ${title}. ${meaning}`).join('\n\n');
 }

@@ -1,12 +1,13 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
-import type { Resource } from '../../model/resource.ts';
+import { type Resource, nameOf } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
 import { gateOrganizations, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { findReadable } from '../../registry/readable.ts';
-import { rulesetUsers } from './ruleset-users.ts';
+import { findReadable, listReadable } from '../../registry/readable.ts';
 import type { Site } from '../site.ts';
+import { listDependants } from '../../registry/graph/dependants.ts';
+import { rowOf } from './listings.ts';
 
 /** Other resources on the page of a resource. Contains only those that the reader may see. */
 export interface Related {
@@ -60,4 +61,19 @@ async function rulesetLink({ registry, links }: Site, resource: Resource, reader
   if ((await findReadable(registry, reader, parsed.coordinate)) === null) return null;
   const path = formatAddress({ kind: 'resource', ...parsed, view: 'document', format: null });
   return { text: name!, href: links.path(path) };
+}
+
+/** The resources that are checked by any version of a ruleset, and those that extend it, that the reader may see. */
+async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): Promise<object[]> {
+  const own = nameOf(ruleset);
+  const all = await listReadable(site.registry, reader);
+  const users = new Map<string, Resource>();
+  for (const resource of all) {
+    const name = await rulesetName(site.registry, resource);
+    const parsed = name === null ? null : parseCoordinate(name);
+    if (parsed !== null && nameOf(parsed.coordinate) === own) users.set(nameOf(resource), resource);
+  }
+  for (const { resource } of await listDependants(site.registry, reader, ruleset))
+    users.set(nameOf(resource), resource);
+  return [...users.values()].map((resource) => rowOf(site, resource));
 }

@@ -4,15 +4,17 @@ import { commitLinks } from '../../site/pages/commit-links.ts';
 import { dayOf } from '../../site/pages/dates.ts';
 import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
-import type { DeployedPage } from '../model/deployment.ts';
+import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import { routeOf } from '../model/page-path.ts';
 import { findReadableSite } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../registry/read-site.ts';
 import type { Site } from '../../site/site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
-import { searchSite } from './site-search.ts';
 import { placeInRegistry, registryLink, type Placed } from './placed.ts';
 import { neighboursOf, shownNavigation, trailTo, versionFolder } from './site-navigation.ts';
+import { openPages, type FoundPage, type SiteIndex } from '../../search/ranking/pages.js';
+import { siteIndex } from '../../search/site-index.ts';
+import type { Registry } from '../../registry/registry.ts';
 
 /** A page's text, and whether everybody who may read the site gets the same. */
 export interface SitePage {
@@ -260,4 +262,22 @@ async function versionsOf(
       ? [{ title, href: base + routeOf(target), isCurrent: version === current }]
       : [];
   });
+}
+
+const opened = new WeakMap<DeploymentContents, ReturnType<typeof openPages>>();
+const maxResults = 30;
+
+/** The pages that fit a query, best first: those of the version in `folder`, or those of no version. */
+async function searchSite(
+  registry: Registry,
+  granted: GrantedSite,
+  query: string,
+  folder: string,
+): Promise<FoundPage[]> {
+  let search = opened.get(granted.contents);
+  if (search === undefined) {
+    search = openPages(JSON.parse(await siteIndex(registry, granted)) as SiteIndex);
+    opened.set(granted.contents, search);
+  }
+  return search(query, maxResults, (route) => versionFolder(granted.contents, route) === folder);
 }

@@ -1,5 +1,8 @@
 import type { Registry } from '../../registry/registry.ts';
-import { followSites } from './follow-sites.ts';
+import { currentOf, siteRef, type DocumentationSite } from '../model/documentation-site.ts';
+import { readContents } from './deployment-contents.ts';
+import { publishEmbeds } from './publish-site.ts';
+import { resolveEmbed } from './resolve-embeds.ts';
 
 /** Milliseconds between two looks for what other processes published. */
 const pause = 60_000;
@@ -42,4 +45,44 @@ export function openFollower(registry: Registry): { close(): Promise<void> } {
       await running;
     },
   };
+}
+
+/**
+ * Publishes every site again that embeds a newest version which is not the newest any more. It
+ * compares what is recorded with what the log says now, so that it may be called at any time and
+ * repeated: a change that one call misses is found by the next, and without a change nothing
+ * happens. Returns how many sites were published.
+ */
+export async function followSites(registry: Registry): Promise<number> {
+  let published = 0;
+  for await (const name of registry.refs.list('sites/')) {
+    const site = (await registry.refs.read<DocumentationSite>(name))?.value;
+    if (!site || site.deletedAt !== null) continue;
+    try {
+      if (await followSite(registry, site)) published++;
+    } catch (error) {
+      registry.log('warn', 'site not followed', { site: siteRef(site), error: String(error) });
+    }
+  }
+  return published;
+}
+
+async function followSite(registry: Registry, site: DocumentationSite): Promise<boolean> {
+  const { org } = site;
+  const deployment = currentOf(site);
+  if (deployment === null) return false;
+  const contents = await readContents(registry, deployment.manifest);
+  const reader = { kind: 'key', id: 'follow', org, scopes: ['read'], resources: null } as const;
+  const embeds = { ...contents.embeds };
+  const moved: string[] = [];
+  for (const [coordinate, { manifest, follows }] of Object.entries(contents.embeds)) {
+    if (!follows) continue;
+    // An embed that cannot be read now stays as it is: readers do not see it.
+    const resolved = await resolveEmbed(registry, reader, coordinate);
+    if (resolved === null || resolved.embedded.manifest === manifest) continue;
+    embeds[coordinate] = resolved.embedded;
+    moved.push(`${coordinate} is ${resolved.embedded.label}`);
+  }
+  if (moved.length === 0) return false;
+  return publishEmbeds(registry, site, deployment, { ...contents, embeds }, `${moved.join(', ')}.`.slice(0, 500));
 }

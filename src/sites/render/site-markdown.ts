@@ -5,11 +5,11 @@ import type { PageHeading, PageLink } from '../model/source-page.ts';
 import { keepDeepText } from '../../render/deep-text.ts';
 import { escapeText } from '../../model/text/escape.ts';
 import { shorten } from '../../render/plain-text.ts';
-import { addAdmonitions } from './admonitions.ts';
 import { addEmbeds } from './embed-rule.ts';
-import { resolveLink } from './page-links.ts';
 import { addMarkup } from './markup.ts';
-import { addTasks } from './tasks.ts';
+import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
+import { decodePercent } from '../../model/text/decode.ts';
+import container from 'markdown-it-container';
 
 /** Highlights code: safe HTML, or null for a language that it does not know. */
 export type Highlight = (code: string, language: string) => string | null;
@@ -238,4 +238,120 @@ function codeHtml(code: string, language: string, highlight: Highlight | null): 
     language === '' || code.length > maxHighlighted ? null : highlight?.(code, language.toLowerCase());
   const label = language === '' ? '' : ` data-language="${escapeText(language)}"`;
   return `<pre${label} tabindex="0"><code>${highlighted ?? escapeText(code)}</code></pre>\n`;
+}
+
+/** Where a link of a page leads. `href`: as written into the HTML; null: the link becomes plain text. */
+type Target =
+  | { kind: 'outside'; href: string }
+  | { kind: 'inside'; href: string | null; link: Pick<PageLink, 'to' | 'anchor'> }
+  | { kind: 'unsafe'; href: null };
+
+/**
+ * Resolves a link as written in a page. Links to pages may name the file (`intro.md`) or the URL
+ * (`intro`); what starts with `/` is from the top of the site.
+ */
+function resolveLink(from: string, written: string, isImage: boolean): Target {
+  if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(written)) return { kind: 'outside', href: written };
+  // Browsers read a backslash as a slash, so that `/\example.com` would be another host.
+  if (/^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(written) || /^[/\\]{2}/.test(written) || written.includes('\\'))
+    return { kind: 'unsafe', href: null };
+  const [, path = '', hash = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(written) ?? [];
+  const anchor = decodePercent(hash) ?? hash;
+  const target = path === '' ? from : resolvePath(from, decodePercent(path) ?? path);
+  const to = target === null ? null : fileOf(target, isImage);
+  if (to === null) return { kind: 'inside', href: null, link: { to: null, anchor } };
+  const end = anchor === '' ? '' : `#${encodeURIComponent(anchor)}`;
+  if (path === '') return { kind: 'inside', href: end || '#', link: { to, anchor } };
+  const route = isPagePath(to) ? routeOf(to) : to;
+  return { kind: 'inside', href: relativePath(from, route) + end, link: { to, anchor } };
+}
+
+/** The file that a path means; null if no site can have it. */
+function fileOf(path: string, isImage: boolean): string | null {
+  if (isImage) return isFilePath(path) && mediaTypeOf(path)!.startsWith('image/') ? path : null;
+  if (isFilePath(path)) return path;
+  const page = pageAt(path.replace(/\.html$/, ''));
+  return isPagePath(page) ? page : null;
+}
+
+/** List items that begin with `[ ]` or `[x]` get a box that shows whether they are done. */
+function addTasks(markdown: MarkdownIt): void {
+  markdown.core.ruler.push('tasks', ({ tokens, Token }) => {
+    for (const [at, token] of tokens.entries()) {
+      if (token.type !== 'inline' || tokens[at - 2]?.type !== 'list_item_open') continue;
+      const first = token.children?.[0];
+      const [mark, state] = /^\[([ xX])\][ \t]+/.exec(first?.type === 'text' ? first.content : '') ?? [];
+      if (mark === undefined) continue;
+      first!.content = first!.content.slice(mark.length);
+      const box = new Token('task', 'input', 0);
+      box.meta = { isDone: state !== ' ' };
+      token.children!.unshift(box);
+      tokens[at - 2]!.attrJoin('class', 'task');
+    }
+  });
+  markdown.renderer.rules['task'] = (tokens, at) => {
+    const { isDone } = tokens[at]!.meta as { isDone: boolean };
+    return `<input type="checkbox" disabled${isDone ? ' checked' : ''} aria-label="${isDone ? 'done' : 'to do'}"> `;
+  };
+}
+
+/** Kinds of boxes, each with its usual title. `danger` and `warning` look alike. */
+const kinds: Readonly<Record<string, string>> = {
+  note: 'Note',
+  info: 'Info',
+  tip: 'Tip',
+  important: 'Important',
+  warning: 'Warning',
+  caution: 'Caution',
+  danger: 'Danger',
+  details: 'Details',
+};
+
+/**
+ * Boxes as `:::note Title` or `:::note[Title]` … `:::`, and as GitHub writes them: `> [!NOTE]`. Unknown kinds stay text.
+ */
+function addAdmonitions(markdown: MarkdownIt): void {
+  for (const kind of Object.keys(kinds)) {
+    markdown.use(container, kind, {
+      validate: (parameters: string) => parameters.trim().split(/[\s[]/, 1)[0] === kind,
+      render(tokens: { nesting: number; info: string }[], at: number) {
+        if (tokens[at]!.nesting < 0) return kind === 'details' ? '</details>\n' : '</div>\n';
+        return opening(
+          kind,
+          tokens[at]!.info.trim()
+            .slice(kind.length)
+            .trim()
+            .replace(/^\[(.*)\]$/, '$1'),
+        );
+      },
+    });
+  }
+  // Its pieces are tabs (`groupCode`).
+  markdown.use(container, 'code-group', {
+    render: (tokens: { nesting: number }[], at: number) =>
+      tokens[at]!.nesting < 0 ? '</div>\n' : '<div class="answers">\n',
+  });
+  markdown.core.ruler.before('inline', 'alerts', ({ tokens }) => {
+    const open: (string | null)[] = [];
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === 'blockquote_open') {
+        const text = tokens[at + 1]?.type === 'paragraph_open' ? tokens[at + 2] : undefined;
+        const [mark, name] = /^\[!([A-Za-z]+)\][ \t]*(?:\n|$)/.exec(text?.content ?? '') ?? [];
+        const kind = name?.toLowerCase() ?? '';
+        const isKnown = mark !== undefined && kind !== 'details' && Object.hasOwn(kinds, kind);
+        open.push(isKnown ? kind : null);
+        if (!isKnown) continue;
+        text!.content = text!.content.slice(mark.length);
+        Object.assign(token, { type: 'alert_open', tag: 'div', info: kind });
+      } else if (token.type === 'blockquote_close' && (open.pop() ?? null) !== null) {
+        Object.assign(token, { type: 'alert_close', tag: 'div' });
+      }
+    }
+  });
+  markdown.renderer.rules['alert_open'] = (tokens, at) => opening(tokens[at]!.info, '');
+}
+
+function opening(kind: string, title: string): string {
+  if (kind === 'details') return `<details class="box"><summary>${escapeText(title || kinds[kind]!)}</summary>\n`;
+  return `<div class="box ${kind}" role="note"><p class="box-title">${escapeText(title || kinds[kind]!)}</p>\n`;
 }

@@ -4,15 +4,17 @@ import { bringBlobs, bringHistory, type Bringing } from '../bring.ts';
 import { runGit, type GitResult } from '../command.ts';
 import type { SnapshotLimits } from '../commit-snapshot.ts';
 import { parseCommit } from '../objects/commit.ts';
-import { readObjects } from '../objects/git-objects.ts';
-import { applyChanges, parseChanges } from './merge-changes.ts';
-import { findMergeBase } from './merge-base.ts';
+import { readObjects, hasCommit } from '../objects/git-objects.ts';
 import { createMergedSnapshot } from './merged-snapshot.ts';
 import { mending } from '../mend.ts';
 import type { MirrorOptions, Target } from '../mirror-repository.ts';
 import { withScratch } from '../scratch.ts';
-import { filesOf, type Snapshot } from '../snapshot.ts';
+import { filesOf, type Snapshot, type SnapshotEntry } from '../snapshot.ts';
 import type { Merge } from '../source.ts';
+import { isPlainPath } from '../path.ts';
+import { readFile } from 'node:fs/promises';
+import { fetchInto } from '../git-fetch.ts';
+import type { Transport } from '../transport.ts';
 
 export interface MergeOptions {
   mirrors: MirrorOptions;
@@ -180,4 +182,104 @@ async function bring(bringing: Bringing, sides: Sides, paths: ReadonlySet<string
     const blobs = [...paths].flatMap((path) => files.get(path) ?? []);
     await bringBlobs(bringing, blobs, target);
   }
+}
+
+/** What became of one path. `entry` is null when it was removed. */
+interface PathChange {
+  path: string;
+  entry: SnapshotEntry | null;
+}
+
+/**
+ * Parses the output of `git diff-tree -r -z --raw --no-renames`: `:<mode> <mode> <id> <id> <status>`
+ * NUL and the path NUL, for each change. Skips the paths that `parseTree` skips.
+ */
+function parseChanges(output: string): PathChange[] {
+  const tokens = output.split('\0');
+  const changes: PathChange[] = [];
+  for (let index = 0; index + 1 < tokens.length; index += 2) {
+    const [, mode = '', , id = ''] = tokens[index]!.split(' ');
+    const path = tokens[index + 1]!;
+    if (!isPlainPath(path) || path.includes('\ufffd')) continue;
+    const kind = kindOf(mode);
+    changes.push({ path, entry: kind === null ? null : { path, kind, id } });
+  }
+  return changes;
+}
+
+/** The entries with the changes applied, ordered by path. */
+function applyChanges(entries: readonly SnapshotEntry[], changes: readonly PathChange[]): SnapshotEntry[] {
+  const result = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const { path, entry } of changes) {
+    if (entry === null) result.delete(path);
+    else result.set(path, entry);
+  }
+  const keyed = [...result.values()].map((entry) => ({ entry, key: Buffer.from(entry.path) }));
+  return keyed.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ entry }) => entry);
+}
+
+function kindOf(mode: string): SnapshotEntry['kind'] | null {
+  if (mode === '120000') return 'symlink';
+  if (mode === '160000') return 'submodule';
+  return mode.startsWith('100') ? 'file' : null;
+}
+
+// Depths to fetch, in commits. Most branches are short. The last is git's word for everything.
+const steps = [50, 1000, 2_147_483_647];
+
+/**
+ * The best common ancestor of two commits (git-merge-base(1)); null when they have none. Fetches
+ * commits without trees, and only as many as prove the answer. Of several best ones, which only
+ * criss-cross merges have, it is the first that git names.
+ */
+async function findMergeBase(
+  transport: Transport,
+  ours: Target,
+  theirs: Target,
+  options: MirrorOptions,
+): Promise<string | null> {
+  const { searchPath, sizeLimit } = options;
+  const { signal, location } = transport;
+  return withScratch(options, null, async (folder) => {
+    const git = (...args: string[]) => runGit({ args, folder, protocols: 'none', searchPath, signal });
+
+    async function fetch(depth: number): Promise<void> {
+      for (const wants of [
+        [ours.commit, theirs.commit],
+        [ours.ref, theirs.ref],
+      ]) {
+        const request = { options: [`--depth=${depth}`, '--filter=tree:0'], wants };
+        if (!(await fetchInto(folder, transport, request, { sizeLimit, counted: [] }))) continue;
+        const here = await Promise.all(
+          [ours, theirs].map(({ commit }) => hasCommit(commit, { folder, searchPath, signal })),
+        );
+        if (here.every(Boolean)) return;
+      }
+      throw new RegistryError(
+        'unreachable',
+        `${location.url} does not provide ${ours.commit} and ${theirs.commit}: a branch has moved on.`,
+      );
+    }
+
+    /** Whether every commit that is reachable from one side only has all its parents here. */
+    async function isProven(): Promise<boolean> {
+      const cut = await readFile(join(folder, 'shallow'), 'utf8').catch(() => '');
+      if (cut.trim() === '') return true;
+      const { ok, stdout, stderr } = await git('rev-list', `${ours.commit}...${theirs.commit}`);
+      if (!ok) throw new Error(`git rev-list failed: ${stderr}`);
+      const boundary = new Set(cut.split('\n'));
+      return !stdout
+        .toString()
+        .split('\n')
+        .filter(Boolean)
+        .some((commit) => boundary.has(commit));
+    }
+
+    for (const depth of steps) {
+      await fetch(depth);
+      if (await isProven()) break;
+    }
+    const { stdout } = await git('merge-base', ours.commit, theirs.commit);
+    return stdout.toString().trim() || null;
+  });
 }

@@ -1,5 +1,4 @@
 import { listAll, type Bucket } from '../bucket.ts';
-import { inParallel } from './in-parallel.ts';
 
 /** The progress of a copy. */
 export interface CopyListener {
@@ -50,4 +49,29 @@ async function* missingKeys(first: Bucket, second: Bucket, prefix: string): Asyn
     while (!other.done && other.value < key) other = await others.next();
     if (other.done || other.value !== key) yield key;
   }
+}
+
+/**
+ * Works on the items, some at once. Takes no more of them after a failure, with which it rejects.
+ */
+export async function inParallel<T>(
+  items: AsyncIterable<T>,
+  workers: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  let isOver = false;
+  const worker = async (): Promise<void> => {
+    try {
+      while (!isOver) {
+        const next = await iterator.next();
+        if (next.done) return;
+        await work(next.value);
+      }
+    } catch (error) {
+      isOver = true;
+      throw error;
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, worker));
 }

@@ -11,11 +11,14 @@ import { filesOf } from '../../source/snapshot.ts';
 import type { Tag } from '../../source/source.ts';
 import { readJson, readManifestOf } from '../../registry/stored.ts';
 import { compileAhead, type OpenPast } from '../compile-ahead.ts';
-import { openTagNotes } from './import-notes.ts';
 import { isSince, readPast, refuse, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 import { refusable } from '../publish-document.ts';
 import { labelFromTag } from '../../plan/tag-label.ts';
+import type { Digest } from '../../model/digest.ts';
+import { formatCoordinate } from '../../model/address.ts';
+import { plannedFor } from '../../plan/plan.ts';
+import { rulesetNow } from '../gate-now.ts';
 
 const tagsPerSave = 20;
 
@@ -142,4 +145,72 @@ async function pathsOfLatest({ registry, connected }: ImportWork): Promise<strin
   if (version === null || version.status.state === 'withdrawn') return [];
   const { config } = await readManifestOf(registry, version);
   return Object.keys((await readJson<ArtifactConfig>(registry, config.digest, version.manifest)).provenance.blobs);
+}
+
+/** The result of importing a tag. `label` is null when its document was refused. */
+interface ImportedTag {
+  commit: string;
+  label: string | null;
+  /** What refused it. It is tried again when one of these changes. */
+  refused?: Judge;
+}
+
+/** What decides whether a document is refused. */
+interface Judge {
+  ruleset: Digest | null;
+  compiler: string;
+  validation: string | null;
+}
+
+/** The tags of a document that were imported: the value of one record. */
+interface ImportedTags {
+  /** The file that was imported. */
+  repository: string;
+  path: string;
+  tags: Record<string, ImportedTag>;
+}
+
+/** Which tags of a document need not be read again. */
+interface TagNotes {
+  judge: Judge;
+  /** What is known of the tag; null: it must be read. */
+  find(tag: Tag): ImportedTag | null;
+  add(name: string, imported: ImportedTag): void;
+  /** Saves what was added. */
+  save(): Promise<void>;
+}
+
+/** Opens the notes of earlier imports and syncs about the tags of a document. */
+async function openTagNotes(work: ImportWork): Promise<TagNotes> {
+  const { registry, repository: followed, run, connected } = work;
+  const { org, type, slug, connection, validation } = connected;
+  const ref = `imported-tags/${org}/${type}/${slug}`;
+  const { repository, path } = connection;
+  const before = (await registry.refs.readFresh<ImportedTags>(ref))?.value;
+  const tags = new Map(before?.repository === repository && before.path === path ? Object.entries(before.tags) : []);
+  const ruleset = await rulesetNow(registry, plannedFor(connected));
+  const judge: Judge = { ruleset, compiler: registry.compiler.id, validation };
+  let isSaved = true;
+  return {
+    judge,
+    find({ name, commit }) {
+      const key = `${formatCoordinate({ org, type, slug })} ${name}`;
+      const synced = Object.hasOwn(followed.tags, key) ? followed.tags[key]! : null;
+      const noted = tags.get(name) ?? (synced && { commit: synced.commit, label: synced.label });
+      if (!noted || (noted.label === null && noted.commit !== commit)) return null;
+      if (noted.label !== null) return findVersion(connected, noted.label) === null ? null : noted;
+      return JSON.stringify(noted.refused) === JSON.stringify(judge) ? noted : null;
+    },
+    add(name, imported) {
+      tags.set(name, imported);
+      isSaved = false;
+    },
+    async save() {
+      if (isSaved) return;
+      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'import tags' };
+      const value = { repository, path, tags: Object.fromEntries(tags) };
+      await registry.refs.update<ImportedTags>(ref, () => ({ value, change }));
+      isSaved = true;
+    },
+  };
 }

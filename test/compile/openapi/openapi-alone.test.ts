@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standsAlone } from '../../../src/compile/openapi/openapi-alone.ts';
+import { standsAlone } from '../../../src/compile/openapi/openapi-bundle.ts';
 import { parseFile, type ParsedFile } from '../../../src/compile/text/parse.ts';
 import { limits } from '../limits.ts';
 import { inputOf } from '../sandbox/memory-load.ts';

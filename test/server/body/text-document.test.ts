@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeText } from '../../../src/server/body/text-document.ts';
+import { decodeText } from '../../../src/server/body/read-body.ts';
 
 const decode = async (literal: string) => (await decodeText(Buffer.from(literal), '{"document":')).toString();
 

@@ -5,7 +5,7 @@ import type { LoginConfig } from '../../../src/config/login-config.ts';
 import { readJob } from '../../../src/server/login/job-claims.ts';
 import { rightsOf } from '../../../src/registry/keys/people.ts';
 import { createTestRegistry } from '../registry.ts';
-import { readGroups } from '../../../src/server/login/claims.ts';
+import { readGroups } from '../../../src/server/login/provider.ts';
 
 function loginOf(organizations: NonNullable<LoginConfig['organizations']>): LoginConfig {
   const secret = { env: 'SECRET' };

@@ -6,7 +6,7 @@ import { grantRead } from '../../../src/registry/read.ts';
 import { readManifestOf } from '../../../src/registry/stored.ts';
 import type { Version } from '../../../src/model/resource.ts';
 import { parseOciPath } from '../../../src/server/oci/oci-path.ts';
-import { listTags } from '../../../src/server/oci/tags.ts';
+import { listTags } from '../../../src/server/oci/oci.ts';
 import { createContentsIndex } from '../../../src/server/oci/oci-contents.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serverOrigins } from '../../../src/site/pages/server-origins.ts';
+import { serverOrigins } from '../../../src/site/pages/try-page.ts';
 
 describe('the origins of a server', () => {
   test.for<[string, string[]]>([

@@ -8,7 +8,7 @@ import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
 import { findSite } from '../../../src/sites/registry/site-record.ts';
-import { followSites } from '../../../src/sites/registry/follow-sites.ts';
+import { followSites } from '../../../src/sites/registry/open-follower.ts';
 import { putDraft } from '../../../src/sites/registry/drafts.ts';
 import { syncSites } from '../../../src/sites/sync/sync-sites.ts';
 import type { Syncing } from '../../../src/sync/syncing.ts';

@@ -3,8 +3,7 @@ import type { Check, Context, CoreFunction, Failure, Tools } from './core-functi
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
 import type { Budget } from './budget.ts';
-import { caseCheck } from './casing.ts';
-import { compilePattern, type Matches } from './pattern.ts';
+import { compilePattern, type Matches, compileRegex } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';
 
 /** Creates the tools that functions share. Without a budget: for checking only the ruleset. */
@@ -196,4 +195,27 @@ function checkTypedEnum(value: unknown, { formats }: Context): Failure[] {
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+const cases: Readonly<Record<string, (digits: string) => string>> = {
+  flat: (d) => `[a-z][a-z${d}]*`,
+  camel: (d) => `[a-z][a-z${d}]*(?:[A-Z${d}](?:[a-z${d}]+|$))*`,
+  pascal: (d) => `[A-Z][a-z${d}]*(?:[A-Z${d}](?:[a-z${d}]+|$))*`,
+  kebab: (d) => `[a-z][a-z${d}]*(?:-[a-z${d}]+)*`,
+  cobol: (d) => `[A-Z][A-Z${d}]*(?:-[A-Z${d}]+)*`,
+  snake: (d) => `[a-z][a-z${d}]*(?:_[a-z${d}]+)*`,
+  macro: (d) => `[A-Z][A-Z${d}]*(?:_[A-Z${d}]+)*`,
+};
+
+/** Prepares the options of `casing`: a case, whether digits are allowed, and a separator. */
+function caseCheck(options: Readonly<Record<string, unknown>>): Matches {
+  const word = (cases[String(options['type'])] ?? cases['flat']!)(options['disallowDigits'] === true ? '' : '0-9');
+  const separator = (options['separator'] ?? {}) as { char?: string; allowLeading?: boolean };
+  if (separator.char === undefined) return compileRegex(`^${word}$`, '').matches;
+  const between = `[${separator.char.replace(/[\\\]^-]/g, String.raw`\$&`)}]`;
+  const { matches } = compileRegex(
+    `^${separator.allowLeading === true ? `${between}?` : ''}${word}(?:${between}${word})*$`,
+    '',
+  );
+  return (text, budget) => (separator.allowLeading === true && text === separator.char) || matches(text, budget);
 }

@@ -5,11 +5,10 @@ import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
 import { sayCode, sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';
-import { coreFunctions, createTools } from './functions.ts';
+import { coreFunctions, createTools, printValue } from './functions.ts';
 import { formatsOf, type Formats } from './formats.ts';
 import { keysOf, linkedGraph, plainGraph, pointerOf, type Graph, type Node } from './graph.ts';
 import { createMatcher, type Matcher } from './path/match-paths.ts';
-import { fillMessage, subjectOf } from './message.ts';
 import { builtInFunctions } from './oas-functions.ts';
 import { withOverrides, type Overridden } from './overrides.ts';
 import { parsePath } from './path/json-path.ts';
@@ -264,4 +263,42 @@ function walk(graph: Graph, start: Node, keys: readonly (string | number)[]): { 
 /** A lookahead is tried at many places of a text. */
 function isLongText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 1000;
+}
+
+/** What a message can mention. */
+interface MessageValues {
+  property: string | number;
+  error: string;
+  path: string;
+  description: string;
+  value: unknown;
+}
+
+const longestValue = 500;
+
+/**
+ * Fills the placeholders of a message: `{{property}}`, `{{error}}`, `{{path}}`, `{{description}}`
+ * and `{{value}}`, and `#{{print("property")}}` as in Spectral's own messages. Others become empty.
+ */
+function fillMessage(template: string, values: MessageValues): string {
+  return template.replace(/(#?)\{\{([^}\n]+)\}\}/g, (_, hash: string, inside: string) => {
+    const name = inside.trim();
+    if (hash === '') return placeholderText(name, values);
+    const printed = /^print\(\s*["'](\w+)["']\s*\)$/.exec(name)?.[1];
+    if (printed === 'property') return subjectOf(values.property);
+    if (printed === 'value') return printValue(values.value).slice(0, longestValue);
+    return placeholderText(printed ?? name, values);
+  });
+}
+
+/** The beginning of a message about a value. */
+function subjectOf(property: string | number): string {
+  return property === '' ? 'The document ' : `"${property}" property `;
+}
+
+function placeholderText(name: string, values: MessageValues): string {
+  if (!Object.hasOwn(values, name)) return '';
+  const value = values[name as keyof MessageValues];
+  const text = typeof value === 'object' && value !== null ? printValue(value) : String(value ?? '');
+  return text.slice(0, longestValue);
 }

@@ -5,9 +5,123 @@ import type { Check, Context, CoreFunction, Failure } from './core-function.ts';
 import { unreferenced } from './functions.ts';
 import { createExampleCheck } from './oas-examples.ts';
 import { operationsIn } from './oas-operations.ts';
-import { checkPathParameters } from './oas-path-parameters.ts';
-import { checkServerVariables } from './oas-server-variables.ts';
 import { owaspFunctions } from './owasp-functions.ts';
+
+type Keys = readonly (string | number)[];
+
+/** Checks that the parameters in paths and the defined path parameters are the same. */
+function checkPathParameters(value: unknown, context: Context): Failure[] {
+  if (!isObject(value)) return [];
+  const failures: Failure[] = [];
+  const shapes = new Map<string, string>();
+  const fail = (message: string, keys: Keys) => failures.push({ message, keys });
+  const operations = Map.groupBy(operationsIn(value, context), ({ path }) => path);
+  for (const [path, written] of Object.entries(value)) {
+    const item = context.graph.follow(written);
+    if (!isObject(item)) continue;
+    const shape = path.replace(placeholder, '%');
+    const twin = shapes.get(shape);
+    if (twin !== undefined) fail(`Paths "${twin}" and "${path}" must not be equivalent.`, [path]);
+    else shapes.set(shape, path);
+    const expected = new Set<string>();
+    for (const [whole] of path.matchAll(placeholder)) {
+      const name = whole.replace(/[{}?*;]/g, '');
+      if (expected.has(name)) fail(`Path "${path}" must not use parameter "{${name}}" multiple times.`, [path]);
+      expected.add(name);
+    }
+    const shared = parametersOf(item['parameters'], [path, 'parameters'], context, fail);
+    for (const { method, operation } of operations.get(path) ?? []) {
+      const ofOperation = parametersOf(operation['parameters'], [path, method, 'parameters'], context, fail);
+      const all = new Map([...shared, ...ofOperation]);
+      for (const [name, keys] of all)
+        if (!expected.has(name)) fail(`Parameter "${name}" must be used in path "${path}".`, keys);
+      for (const name of expected)
+        if (!all.has(name))
+          fail(`Operation must define parameter "{${name}}" as expected by path "${path}".`, [path, method]);
+    }
+  }
+  return failures;
+}
+
+const placeholder = /\{;?\??[a-zA-Z0-9_-]+\*?\}/g;
+
+/** The path parameters of a list, each with its place. */
+function parametersOf(
+  parameters: unknown,
+  base: Keys,
+  { graph }: Context,
+  fail: (message: string, keys: Keys) => void,
+): Map<string, Keys> {
+  const byPlace = new Map<string, Keys>();
+  for (const [at, written] of Array.isArray(parameters) ? parameters.entries() : []) {
+    const parameter = graph.follow(written);
+    if (!isObject(parameter) || parameter['in'] !== 'path' || parameter['name'] === undefined) continue;
+    const name = String(parameter['name']);
+    const keys = [...base, at];
+    if (parameter['required'] !== true)
+      fail(`Path parameter "${name}" must have "required" property that is set to "true".`, keys);
+    if (byPlace.has(name)) fail(`Path parameter "${name}" must not be defined multiple times.`, keys);
+    else byPlace.set(name, keys);
+  }
+  return byPlace;
+}
+
+/** How many invalid URLs of one server are counted. */
+const maxInvalid = 5;
+/** The most URLs to try for one server: the values of its variables multiply. */
+const maxUrls = 1000;
+
+/** Checks that the variables of a server's URL are defined, used, and give valid URLs. */
+function checkServerVariables(value: unknown): Failure[] {
+  if (!isObject(value) || typeof value['url'] !== 'string') return [{ message: 'Invalid Server Object' }];
+  const { url } = value;
+  const variables = isObject(value['variables']) ? value['variables'] : {};
+  const used = new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!));
+  const failures: Failure[] = Object.keys(variables)
+    .filter((name) => !used.has(name))
+    .map((name) => ({
+      message: `Server's "variables" object has unused defined "${name}" url variable.`,
+      keys: ['variables', name],
+    }));
+  if (used.size === 0) return failures;
+  const missing = [...used].filter((name) => !Object.hasOwn(variables, name));
+  if (missing.length > 0)
+    failures.push({
+      message: `Not all server's variables are described with "variables" object. Missed: ${missing.join(', ')}.`,
+      keys: ['variables'],
+    });
+  if (value['variables'] === undefined) return failures;
+  const choices: [name: string, values: string[]][] = [];
+  for (const [name, variable] of Object.entries(variables)) {
+    if (!used.has(name) || !isObject(variable)) continue;
+    const { enum: allowed, default: usual } = variable;
+    const values = Array.isArray(allowed) ? allowed.map(String) : usual === undefined ? [] : [String(usual)];
+    choices.push([name, values]);
+    if (usual === undefined)
+      failures.push({ message: `Server Variable "${name}" has a missing default.`, keys: ['variables', name] });
+    else if (Array.isArray(allowed) && !allowed.includes(usual))
+      failures.push({
+        message: `Server Variable "${name}" has a default not listed in the enum.`,
+        keys: ['variables', name, 'default'],
+      });
+  }
+  return [...failures, ...invalidUrls(url, choices)];
+}
+
+function invalidUrls(url: string, choices: readonly [name: string, values: string[]][]): Failure[] {
+  if (choices.length === 0) return [];
+  let urls = [url];
+  for (const [name, values] of choices)
+    urls = urls
+      .flatMap((one) => values.map((value) => one.replaceAll(`{${name}}`, () => encodeURI(value.toWellFormed()))))
+      .slice(0, maxUrls);
+  const invalid = urls.filter((one) => !URL.canParse(one)).slice(0, maxInvalid);
+  if (invalid.length === 0) return [];
+  const start = invalid.length === maxInvalid ? `At least ${maxInvalid}` : 'A few';
+  const end = invalid.length === maxInvalid ? ' and more' : '';
+  const message = `${start} substitutions of server variables resulted in invalid URLs: ${invalid.join(', ')}${end}`;
+  return [{ message, keys: ['variables'] }];
+}
 
 /** The functions of built-in rulesets besides the core functions: those of `spectral:oas` under Spectral's names. */
 export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<string, CoreFunction>([
