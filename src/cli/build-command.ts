@@ -19,7 +19,7 @@ interface BuildCommandOptions {
 /** `stele build --out DIR`: writes everything public as plain files, for any static host. */
 export function buildCommand(): Command {
   return new Command('build')
-    .description('Write all public content as static files, with rules for nginx, Netlify and Cloudflare Pages.')
+    .description('Write all public content as static files, with rules for nginx.')
     .requiredOption('--out <folder>', 'output folder: new, empty, or an earlier build')
     .option('--base <path>', 'path that the files are served under (default: the path of `url` in the configuration)')
     .addOption(

@@ -238,7 +238,6 @@ describe.skipIf(!canRun).for(['/sub'])(
         '/rules/nginx-http.conf',
         '/rules/nginx-server.conf',
         '/404.html',
-        '/_headers',
       ];
       paths.push('/@acme/apis/pay@1.0.0.json.br', '/index.html.gz', '/@acme.json');
       for (const target of paths) {

@@ -21,7 +21,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { fileRules } from './rules-files.ts';
 import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type RuleFile } from './rules-table.ts';
@@ -256,12 +255,9 @@ function programDigest(packageVersion: string | null): Digest {
 /** The rules for each supported web server, by file. `host`: with an edge function for it. */
 function rulesFor(written: RuleFile, host: EdgeHost | null): Record<string, string> {
   const table = rulesTable(written);
-  const files = fileRules(table);
   return {
     'rules/nginx-http.conf': httpRules(table),
     'rules/nginx-server.conf': serverRules(table),
-    _redirects: files.redirects,
-    _headers: files.headers,
     // GitHub Pages would leave out what starts with a dot or an underscore.
     '.nojekyll': '',
     ...(host === null ? {} : edgeRules(table, host)),

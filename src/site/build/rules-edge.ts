@@ -22,7 +22,7 @@ export default {
 };
 `,
     // Readers do not get the function as a file, nor its configuration.
-    '.assetsignore': '_worker.js\nwrangler.jsonc\n_redirects\n_headers\n.stele-build.json\n',
+    '.assetsignore': '_worker.js\nwrangler.jsonc\n.stele-build.json\n',
     'wrangler.jsonc': `${JSON.stringify(
       {
         name: 'stele',
