@@ -23,7 +23,7 @@ import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/read-overlay.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
-import { sayCode, sayNoRule } from './ruleset/rule-at-work.ts';
+import { sayCode, clearRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
@@ -95,7 +95,7 @@ async function compileEntry(
   const isRuleset = isCode(input.entry) || typeAs(collected.get(input.entry), input) === 'rulesets';
   if (interpreter !== null && isRuleset) sayCode(input.entry);
   const code = interpreter === null || !isRuleset ? null : await readCode(input.entry, collected, interpreter, load);
-  sayNoRule();
+  clearRule();
   const files = code?.files ?? collected;
   const entry = files.get(input.entry);
   if (code?.problems.some(({ severity }) => severity === 'error')) return refused(code.problems);
@@ -120,7 +120,7 @@ async function compileEntry(
   const styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
-    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input), interpreter).finally(sayNoRule)));
+    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input), interpreter).finally(clearRule)));
     if (styled.length > 0)
       for (const read of await loadIgnored(input, load, new Set(files.keys()))) {
         ignored.push(...read.exemptions);

@@ -14,16 +14,16 @@ export async function readHealth(
 export async function noteHealth(
   registry: Registry,
   { org, id }: Pick<Webhook, 'org' | 'id'>,
-  isWell: boolean,
+  isReached: boolean,
 ): Promise<string | null> {
   const name = webhookHealthRef(org, id);
   const failing = (await registry.refs.read<WebhookHealth>(name))?.value.failingSince ?? null;
-  if ((failing === null) === isWell) return failing;
+  if ((failing === null) === isReached) return failing;
   const updated = await registry.refs.update<WebhookHealth>(name, (current) => {
     const since = current?.value.failingSince ?? null;
-    if ((since === null) === isWell) return null;
-    const failingSince = isWell ? null : registry.now().toISOString();
-    const change = { actor: `events:${org}`, origin: null, action: isWell ? 'recovered' : 'failing' };
+    if ((since === null) === isReached) return null;
+    const failingSince = isReached ? null : registry.now().toISOString();
+    const change = { actor: `events:${org}`, origin: null, action: isReached ? 'recovered' : 'failing' };
     return { value: { failingSince }, change };
   });
   return updated?.value.failingSince ?? null;

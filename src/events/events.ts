@@ -1,6 +1,6 @@
 import { toldChanges } from '../model/versions/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
+import { isInStep, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
 import {
@@ -161,7 +161,7 @@ export function eventsOfSite(
 /** The number of documents after a sync, and of rejected ones. */
 function totals({ documents }: Repository): { documents: number; rejected: number } {
   const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
-  return { documents: there.length, rejected: there.filter((document) => !isWell(document)).length };
+  return { documents: there.length, rejected: there.filter((document) => !isInStep(document)).length };
 }
 
 function isFailed(repository: Repository | null): boolean {
@@ -180,7 +180,7 @@ function changeOf(old: DocumentState | null, document: DocumentState): EventType
   const isRefused = (state: DocumentState) => state.outcome === 'rejected' || state.outcome === 'conflict';
   if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.detached';
   if (isRefused(document)) return old !== null && isRefused(old) ? null : 'sync.failed';
-  return old !== null && isRefused(old) && isWell(document) ? 'sync.recovered' : null;
+  return old !== null && isRefused(old) && isInStep(document) ? 'sync.recovered' : null;
 }
 
 function readCoordinate(text: string): Coordinate[] {

@@ -1,4 +1,4 @@
-import { isWell, type DocumentState, type Repository } from './connection.ts';
+import { isInStep, type DocumentState, type Repository } from './connection.ts';
 import type { SiteState } from '../sites/model/site-state.ts';
 
 /**
@@ -26,7 +26,7 @@ export function connectionState(
   if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
   if (document?.outcome === 'detached') return documentState('detached', document);
   if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
-  if (document && !isWell(document)) return documentState('failed', document);
+  if (document && !isInStep(document)) return documentState('failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
   const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
   return { state: isBehind ? 'behind' : 'synced', detail: null, since };

@@ -207,7 +207,7 @@ export function isRejected({ outcome }: Pick<DocumentState, 'outcome'>): boolean
 }
 
 /** Whether the outcome leaves the resource in step with its document. */
-export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
+export function isInStep({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'published' || outcome === 'unchanged';
 }
 

@@ -121,8 +121,8 @@ export async function planAll(
     const isHeld = isRefused && recorded !== null;
     const document = planned.get(key);
     if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
-    const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection);
-    if (document !== undefined || isGone || isHeld || isOut) continue;
+    const isNoLongerFound = discovered !== null && connection.found && isPassedOver(discovered, key, connection);
+    if (document !== undefined || isGone || isHeld || isNoLongerFound) continue;
     planned.set(key, plannedFor(resource));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));

@@ -27,13 +27,13 @@ export async function checksOfDocuments(
   return Promise.all(
     documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
       const stored = report === null ? null : await readJson<Report>(registry, report);
-      const isWell = outcome === 'published' || outcome === 'unchanged';
-      const latest = isWell && resource !== null ? await latestNow(registry, resource) : null;
+      const isAccepted = outcome === 'published' || outcome === 'unchanged';
+      const latest = isAccepted && resource !== null ? await latestNow(registry, resource) : null;
       const title =
-        isWell && label !== null
+        isAccepted && label !== null
           ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}${latest === null || latest === label ? '' : `; latest stays ${latest}`}`
-          : titleOf(isWell ? null : stored, detail);
-      const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
+          : titleOf(isAccepted ? null : stored, detail);
+      const state: CheckState = isAccepted ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
       const isLatest = outcome === 'published' && label !== null && label === latest;
       const summary = [
         `${code(path)}: ${outcome}.`,

@@ -202,13 +202,13 @@ export function assertCredential(config: Config, org: string, name: string, loca
   const uses = credentialUses(config).filter(({ credential: used }) => used === name);
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   const reach = { allowLocalRepositories: true, hosts: allowedHosts(config) };
-  const isMeant = ({ org: user, url }: { org: string; url: string }): boolean => {
+  const isUsedHere = ({ org: user, url }: { org: string; url: string }): boolean => {
     const configured = parseLocation(url, reach);
     if (configured.kind === 'local' || location.kind === 'local') return false;
     const isOurs = credential?.organizations !== undefined || user === org;
     return isOurs && configured.host === location.host && configured.port === location.port;
   };
-  if (mayUseCredential(config, org, name) && (uses.length === 0 || uses.some(isMeant))) return;
+  if (mayUseCredential(config, org, name) && (uses.length === 0 || uses.some(isUsedHere))) return;
   throw new RegistryError(
     'malformed',
     `The configuration has no credential ${JSON.stringify(name)} for this organization and host.`,

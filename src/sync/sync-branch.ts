@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import { parseCoordinate } from '../model/address.ts';
-import { documentAt, isWell, type DocumentState, type Repository, type RunDocument } from '../model/connection.ts';
+import { documentAt, isInStep, type DocumentState, type Repository, type RunDocument } from '../model/connection.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -82,7 +82,7 @@ function dated(
 ): Record<string, DocumentState> {
   const entries = Object.entries(documents).map(([path, state]) => {
     const recorded = documentAt(before, path);
-    const isAsBefore = recorded && isWell(recorded) === isWell(state);
+    const isAsBefore = recorded && isInStep(recorded) === isInStep(state);
     return [path, { ...state, since: (isAsBefore ? recorded.since : undefined) ?? at }] as const;
   });
   return Object.fromEntries(entries);

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createTree } from '../../src/compile/openapi/redocly.ts';
 import { limitRounds } from '../../src/compile/openapi/redocly-rounds.ts';
 import { assertionNames, nodeTypes, ruleBlocks } from '../../src/compile/ruleset/redocly-config.ts';
-import { sayNoRule, sayRules } from '../../src/compile/ruleset/rule-at-work.ts';
+import { clearRule, sayRules } from '../../src/compile/ruleset/rule-at-work.ts';
 import { sayAssertions } from '../../src/compile/ruleset/redocly-config.ts';
 import { appendErrors } from '../../src/compile/schema/ajv-append-errors.ts';
 import { findTwinsByText } from '../../src/compile/schema/ajv-unique-items.ts';
@@ -117,7 +117,7 @@ test('Redocly: the scopes of a device flow have a type that exists', async () =>
 test('Redocly: its assertions say which of them is at work', async () => {
   const titles: string[] = [];
   sayRules((title) => titles.push(title));
-  onTestFinished(sayNoRule);
+  onTestFinished(clearRule);
   const rule = { subject: { type: 'Info', property: 'title' }, assertions: { pattern: '/a*b*c/' } };
   const config = sayAssertions(await createConfig({ rules: { 'rule/title': rule } as never }));
   const tree = treeOf({ 'a.json': { ...head, paths: {} } });

@@ -4,7 +4,7 @@ import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/o
 import { modulesMember } from '../compile.ts';
 import { assertionsOf, customAssertions, pluginsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins.ts';
 import { extendsOf, maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
-import { sayNoRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
+import { clearRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
 export const ruleBlocks: readonly string[] = membersOf('ConfigRoot').filter((key) => /^rules$|Rules$/.test(key));
@@ -179,7 +179,7 @@ function saying(assertions: Assertions): Assertions {
     return assertions(options).map((visitor, at) => {
       const name = String(each[at]?.['assertionId'] ?? '');
       return mayBacktrack(each[at])
-        ? wrap(visitor, () => sayRule(name), sayNoRule)
+        ? wrap(visitor, () => sayRule(name), clearRule)
         : wrap(visitor, () => sayRuleSometimes(name));
     });
   };

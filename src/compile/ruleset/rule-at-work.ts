@@ -16,7 +16,7 @@ export function sayRules(set: (title: string) => void): void {
   setTitle = set;
 }
 
-/** Says that a rule begins a call that may be long. It takes two microseconds. `sayNoRule` says its end. */
+/** Says that a rule begins a call that may be long. It takes two microseconds. `clearRule` says its end. */
 export function sayRule(rule: string): void {
   setTitle?.(beginning + rule.slice(0, longestName));
 }
@@ -32,7 +32,7 @@ export function sayCode(rule: string): void {
 }
 
 /** Says that no rule is at work. */
-export function sayNoRule(): void {
+export function clearRule(): void {
   setTitle?.('stele');
 }
 

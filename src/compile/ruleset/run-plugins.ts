@@ -7,7 +7,7 @@ import type { Program } from '../interpreter/interpreter.ts';
 import { createTable } from '../interpreter/table.ts';
 import type { Tree } from '../openapi/redocly.ts';
 import { customAssertions, type Plugin, type PluginRules } from './redocly-plugins.ts';
-import { sayCode, sayNoRule } from './rule-at-work.ts';
+import { sayCode, clearRule } from './rule-at-work.ts';
 import { ruleOf, sayFailure } from './ruleset-code.ts';
 
 /** A finding, in the shape of Redocly's. */
@@ -62,7 +62,7 @@ export async function runPlugins(
     else {
       sayCode([...ids].join(', '));
       runGroup(program, group, own);
-      sayNoRule();
+      clearRule();
     }
   }
   return { findings, problems };

@@ -15,7 +15,7 @@ import { placeChanges } from '../place-changes.ts';
 import { renderDocument } from '../../render/render.ts';
 import { renderPages } from '../../sites/render/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
-import { sayNoRule, sayRules } from '../ruleset/rule-at-work.ts';
+import { clearRule, sayRules } from '../ruleset/rule-at-work.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
@@ -71,7 +71,7 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'compared', comparison: placeChanges(comparison, message.after, message.limits), rss: rss() });
   }
   beginRounds();
-  sayNoRule();
+  clearRule();
   const result = await runCompile(message.input, startingWith(message.files), interpreter);
   if (message.input.reportOnly) return send({ type: 'checked', report: result.report, rss: rss() });
   send({ type: 'compiled', ...result, rss: rss() });

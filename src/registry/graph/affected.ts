@@ -55,8 +55,8 @@ export function affectedBy(resource: Resource, { contract: { range, version: lab
   const broken = resource.versions.flatMap((version, place): Affected[] => {
     if (version === pinned || changesOf(resource, version)?.verdict !== 'breaking') return [];
     const then = { versions: resource.versions.slice(0, place + 1), latest: resource.latest };
-    const isMeant = selectVersion(then, selector)?.version === version;
-    return isMeant ? [{ at: version.publishedAt, because: 'breaking', version }] : [];
+    const gotIt = selectVersion(then, selector)?.version === version;
+    return gotIt ? [{ at: version.publishedAt, because: 'breaking', version }] : [];
   });
   return [...ended, ...broken];
 }

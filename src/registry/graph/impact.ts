@@ -117,8 +117,8 @@ function wayOf(
   { resource, version }: Pick<NextVersion, 'resource' | 'version'>,
 ): ImpactOnUser['gets'] {
   const selector = range === '' ? ({ kind: 'latest' } as const) : parseSelector(range);
-  const isMeant = selector !== null && selectVersion(resource, selector)?.version.label === version.label;
-  if (!isMeant) return 'pinned';
+  const getsIt = selector !== null && selectVersion(resource, selector)?.version.label === version.label;
+  if (!getsIt) return 'pinned';
   return how === 'lock' ? 'update' : 'range';
 }
 

@@ -119,8 +119,8 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
     // Another version than the one that is remembered may have it too.
     const isAbsentInSeen = seen !== undefined && !seen.digests.has(digest);
     return resource.versions.toReversed().flatMap(({ manifest, status }) => {
-      const isOut = status.state === 'withdrawn' || (isAbsentInSeen && seen.manifests.has(manifest));
-      return isOut ? [] : [manifest];
+      const cannotHaveIt = status.state === 'withdrawn' || (isAbsentInSeen && seen.manifests.has(manifest));
+      return cannotHaveIt ? [] : [manifest];
     });
   }
 

@@ -47,7 +47,7 @@ export function explainErrors(errors: readonly ErrorObject[], alternatives: Alte
 function explainAlternatives(error: ErrorObject, alternatives: Alternatives, pointer: string): Fault[] {
   const { document } = alternatives;
   const branches = (error.schema as Schema[]).map((branch) => resolveReference(document, branch) as Schema);
-  const meant = branches.flatMap((branch, index) => (isMeant(branch, error.data) ? [index] : []));
+  const meant = branches.flatMap((branch, index) => (isOfBranch(branch, error.data) ? [index] : []));
   const explained = meant.map((index) => {
     const fault = alternatives.validate(error.parentSchema as Schema, error.keyword, index, error.data);
     return explainErrors(fault, alternatives, pointer);
@@ -60,7 +60,7 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
 }
 
 /** Whether the value has the branch's type and fixed members. */
-function isMeant(branch: Schema, value: unknown): boolean {
+function isOfBranch(branch: Schema, value: unknown): boolean {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);
   return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as Schema)[name]));

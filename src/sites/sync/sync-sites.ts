@@ -43,10 +43,10 @@ export async function syncSites(
     detail: string | null,
     report: Digest | null = null,
   ) => {
-    const isWell = outcome !== 'rejected';
+    const isAccepted = outcome !== 'rejected';
     const before = own(repository.sites ?? {}, site.name.slug);
-    const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isWell;
-    states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isWell ? null : detail };
+    const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isAccepted;
+    states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isAccepted ? null : detail };
     if (outcome === 'unchanged') return;
     const name = formatSite(site.name);
     const text = detail === null || detail.startsWith(name) ? detail : `${name}: ${detail}`;

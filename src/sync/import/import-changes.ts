@@ -1,5 +1,5 @@
 import { fileOf } from '../../model/view.ts';
-import { isWell, type RunDocument } from '../../model/connection.ts';
+import { isInStep, type RunDocument } from '../../model/connection.ts';
 import type { HistoryCommit } from '../../source/source.ts';
 import { fileIn, isSince, publishPast, readPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
@@ -54,7 +54,7 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
         const { document, read } = await publishPast(work, { commit, path, tag: null }, snapshot);
         inputs = read ?? inputs;
         documents.push(document);
-        hasRefused ||= !isWell(document);
+        hasRefused ||= !isInStep(document);
         onProgress?.({ done: index + 1, total: rest.length, document });
       }
       isUnknown = false;

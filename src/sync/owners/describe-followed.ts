@@ -1,6 +1,6 @@
 import {
   isRejected,
-  isWell,
+  isInStep,
   publicDetail,
   repositoryId,
   repositoryName,
@@ -83,7 +83,7 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
   const { org, url, branch, owner = null, credential, commit, syncedAt } = repository;
   const id = repositoryId(url, branch);
   const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
-  const published = Object.values(repository.documents).filter(isWell).length;
+  const published = Object.values(repository.documents).filter(isInStep).length;
   const rejected = Object.entries(repository.documents).filter(([, document]) => isRejected(document));
   return {
     id,

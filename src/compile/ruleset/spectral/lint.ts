@@ -2,7 +2,7 @@ import { isObject } from '../../../model/json.ts';
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
-import { sayCode, sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
+import { sayCode, clearRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools, printValue } from './functions.ts';
@@ -102,7 +102,7 @@ export function lintWithSpectral(
     for (const batch of batches) {
       sayCode(batch.rule.name);
       const result = own.run(batch);
-      sayNoRule();
+      clearRule();
       if ('failure' in result) problems.push(failedFunction(entry, name, batch, result.failure));
       else for (const finding of result.findings) reportOwn(batch.run, finding);
     }
@@ -182,7 +182,7 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
         else sayRuleSometimes(rule.name);
         const subject = subjectOf(target.property);
         const failures = check(target.node.value, { graph, formats, node: target.node, subject });
-        if (mayBeLong) sayNoRule();
+        if (mayBeLong) clearRule();
         for (const failure of failures) report(run, target, failure);
       }
   };
