@@ -233,12 +233,7 @@ describe.skipIf(!canRun).for(['/sub'])(
     });
 
     test('nothing of how the build is made can be asked for', async () => {
-      const paths = [
-        '/.stele-build.json',
-        '/rules/nginx-http.conf',
-        '/rules/nginx-server.conf',
-        '/404.html',
-      ];
+      const paths = ['/.stele-build.json', '/rules/nginx-http.conf', '/rules/nginx-server.conf', '/404.html'];
       paths.push('/@acme/apis/pay@1.0.0.json.br', '/index.html.gz', '/@acme.json');
       for (const target of paths) {
         const { theirs, ours } = await both(target);
