@@ -11,7 +11,7 @@ import { approvalText } from '../model/versions/approval.ts';
 import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
-import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
+import { keptComparison, publishedAs, compareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { usersReader } from '../registry/gate/impact-gate.ts';
 import { gateOf } from '../registry/gate/ruleset-gate.ts';
@@ -182,12 +182,12 @@ async function changesOf(
     'version' in result && followed !== null ? whyCompared(result.resource, result.version) : 'the latest version';
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
   const after = { ...publishedAs(artifact), ...('version' in result && { at: timeOfVersion(result.version) }) };
-  let comparison = stored ?? (await tryCompareWith(registry, resource, before, after, {}));
+  let comparison = stored ?? (await compareWith(registry, resource, before, after, {}));
   // Finding the lines means reading the file again, and most documents need none.
   const [file] = comparison.counts.breaking > 0 ? await snapshot.read([path]) : [];
   if (file?.found) {
     const source = { path, bytes: file.bytes };
-    comparison = await tryCompareWith(registry, resource, before, { ...after, source }, {});
+    comparison = await compareWith(registry, resource, before, { ...after, source }, {});
   }
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}, ${why}.`;
   const text = joined([title, comparisonMarkdown(comparison, maxNames)]);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { notCompared, type ChangeRules } from '../../src/model/comparison.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { comparisonOf } from '../../src/registry/changes/compare-versions.ts';
+import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import { grantRead, grantVersion } from '../../src/registry/read.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
@@ -27,6 +28,31 @@ test('a comparison over the limits is tried again after a minute, however many a
   now += 61_000;
   await ask();
   expect(tries).toBe(2);
+});
+
+test('what took too long to compare is published, stored nowhere, and compared when somebody asks', async () => {
+  const plain = createTestRegistry();
+  let isSlow = true;
+  let tries = 0;
+  const compare: Registry['compiler']['compare'] = async (...given) => {
+    tries++;
+    if (isSlow) throw sandboxLost('Its process was stopped after 600 seconds of CPU time.', true);
+    return plain.compiler.compare(...given);
+  };
+  let now = 0;
+  const registry = { ...plain, monotonic: () => now, compiler: { ...plain.compiler, compare } };
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/pay', '2.0.0');
+  const granted = (await grantRead(registry, anonymous, { org: 'acme', type: 'apis', slug: 'pay' }))!;
+  const version = (label: string) => grantVersion(granted, { kind: 'version', version: label })!.granted;
+  expect(version('2.0.0').version.changes ?? null).toBeNull();
+  const ask = () => comparisonOf(registry, version('1.0.0'), version('2.0.0'));
+  tries = 0;
+  for (let times = 0; times < 3; times++) expect((await ask()).reason).not.toBeNull();
+  expect(tries).toBe(1);
+  isSlow = false;
+  now += 61_000;
+  expect((await ask()).reason).toBeNull();
 });
 
 test('an organization decides what new values of an enum mean, also for what was compared before', async () => {

@@ -31,7 +31,7 @@ import { comparedWith } from '../../model/versions/compared-with.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
 import { isHistory, type PublishRequest } from '../append-version.ts';
-import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
+import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import { findResource } from '../find-resource.ts';
 import { unyanked } from '../gate/latest-gate.ts';
 import { gateOf } from '../gate/ruleset-gate.ts';
@@ -103,7 +103,7 @@ export async function judgeChanges(
   const comparison =
     before === null
       ? notCompared('No version is left that it could be compared with.')
-      : await tryCompareWith(registry, existing, before, after, { isAwaited, signal });
+      : await compareWith(registry, existing, before, after, { isAwaited, signal });
   const wholes = [before?.content ?? null, next.version.content];
   const found = [
     ...breaksIn(comparison, wholes),

@@ -6,6 +6,7 @@ import { digestOf, hexOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Artifact, Published, Turn } from '../../compile/compile.ts';
+import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import { derive, readPublished } from '../derived.ts';
 import type { GrantedVersion } from '../read.ts';
 import type { Registry } from '../registry.ts';
@@ -38,26 +39,6 @@ export async function compareWith(
   return compiler.compare(old, after, config.limits, rules, { org, ...turn });
 }
 
-/**
- * As `compareWith`, but never rejects except when called off: what a publish says about its changes
- * must not stop it.
- */
-export async function tryCompareWith(
-  registry: Registry,
-  resource: Resource,
-  before: Version,
-  after: NextDocument,
-  turn: Turn,
-): Promise<Comparison> {
-  try {
-    return await compareWith(registry, resource, before, after, turn);
-  } catch (error) {
-    turn.signal?.throwIfAborted();
-    registry.log('warn', 'versions not compared', { from: before.label, error: String(error) });
-    return notCompared('The documents could not be compared when this version was published.');
-  }
-}
-
 /** Milliseconds until a comparison that exceeded the limits is tried again, and how many are remembered. */
 const triedAgainAfter = 60_000;
 const triedKept = 1000;
@@ -87,7 +68,10 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
     return comparison.reason === null ? comparison : null;
   };
-  const derived = await derive(registry, 'compared', org, name, make, { of: [from.version, to.version] });
+  // One that took too long is not begun by every reader again.
+  const makeOnce = () =>
+    make().catch((error: unknown) => (isSandboxLost(error) ? null : Promise.reject(error as Error)));
+  const derived = await derive(registry, 'compared', org, name, makeOnce, { of: [from.version, to.version] });
   if (derived === null) until.set(name, monotonic() + triedAgainAfter);
   return derived ?? stored ?? notCompared(overLimits);
 }

@@ -4,7 +4,7 @@ import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Artifact, Turn } from '../../compile/compile.ts';
-import { publishedAs, tryCompareWith } from './compare-versions.ts';
+import { publishedAs, compareWith } from './compare-versions.ts';
 import type { Registry } from '../registry.ts';
 
 /** A new version's comparison with the one before it, and its bytes. */
@@ -13,7 +13,7 @@ export interface Compared {
   bytes: Uint8Array;
 }
 
-/** Compares a version that is about to be published with the one before it. Null: there is none. */
+/** Compares a version that is about to be published with the one before it. Null: there is none, or it could not be compared: readers try again. */
 export async function compareForeseen(
   registry: Registry,
   foreseen: { outcome: 'published' | 'unchanged'; resource: Resource; version: Version },
@@ -24,7 +24,15 @@ export async function compareForeseen(
   const before = comparedWith(foreseen.resource, foreseen.version);
   if (before === null) return null;
   const after = { ...publishedAs(artifact), at: timeOfVersion(foreseen.version) };
-  const compared = await tryCompareWith(registry, foreseen.resource, before, after, { isAwaited, signal });
+  // What a publish says about its changes must not stop it, and what only could not be compared now is not stored.
+  const compared = await compareWith(registry, foreseen.resource, before, after, { isAwaited, signal }).catch(
+    (error: unknown) => {
+      signal?.throwIfAborted();
+      registry.log('warn', 'versions not compared', { from: before.label, error: String(error) });
+      return null;
+    },
+  );
+  if (compared === null) return null;
   const bytes = encodeJson(compared);
   const { verdict, counts } = compared;
   return { changes: { from: before.label, verdict, counts, digest: digestOf(bytes) }, bytes };

@@ -11,7 +11,7 @@ import { findDependency, type Dependency } from '../../model/graph/dependency.ts
 import { maxUsersChecked, type Impact, type ImpactOnUser } from '../../model/graph/impact.ts';
 import { lockName, parseLock } from '../../model/graph/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { publishedAs, tryCompareWith } from '../changes/compare-versions.ts';
+import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
 import { listDependants, openUsers } from './dependants.ts';
@@ -159,7 +159,7 @@ async function tryWith(
     const error = report.problems.find(({ severity }) => severity === 'error');
     return { verdict: 'breaking', rejected: error?.message ?? 'Its check failed.', comparison: null, artifact };
   }
-  const comparison = await tryCompareWith(registry, resource, version, publishedAs(artifact), turn);
+  const comparison = await compareWith(registry, resource, version, publishedAs(artifact), turn);
   return { verdict: comparison.verdict, rejected: null, comparison, artifact };
 }
 
