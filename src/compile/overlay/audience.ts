@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { resolveLocal } from '../../render/local-reference.ts';
 import { joinPointer } from '../text/pointer.ts';
+import { forgetNames } from './forget-names.ts';
 
 /** Members that are maps: their members are names, and what these hold are nodes. */
 const maps = new Set(
@@ -8,29 +9,41 @@ const maps = new Set(
 );
 
 /** Members that hold data of users. */
-const data = new Set(['example', 'default', 'const', 'enum', 'value', 'mapping', 'required', 'security', 'scopes']);
+const data = new Set('example default const enum value dataValue mapping required security scopes'.split(' '));
+
+/** What an audience gets, beside the document that was changed. */
+export interface Kept {
+  /** The names of the operations that are gone. */
+  removed: string[];
+  /** How many marks are neither one thing nor the other. What they mark is gone. */
+  unclear: number;
+  /** Whether something would need a security scheme that is gone. */
+  isOpened: boolean;
+}
 
 const methods = new Set('get put post delete options head patch trace query additionalOperations'.split(' '));
 
 /**
  * Leaves out of a bundled document what is not for an audience: every operation, parameter, property, tag and other node
- * with `x-internal: true` (unless the audience is `internal`) or an `x-audience` that does not name it, references to such
- * components, and then what only these used: path items and webhooks without operations, components, tags. Changes the
- * document in place. Returns the names of the operations that are gone.
+ * with `x-internal` (unless it is false, or the audience is `internal`) or an `x-audience` that does not name it, references
+ * to such components, then what only these used (path items and webhooks without operations, components, tags), and
+ * the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
  */
-export function keepAudience(document: JsonObject, audience: string): string[] {
-  const before = { operations: operationsIn(document), used: usedIn(document) };
+export function keepAudience(document: JsonObject, audience: string): Kept {
+  const before = { operations: operationsIn(document), used: usedIn(document), ...namesIn(document) };
+  const unclear = new Set<object>();
   const isOut = (node: unknown): boolean => {
     let at = node;
     for (let hops = 0; hops < 20 && isObject(at); hops++) {
+      if (isUnclear(at)) unclear.add(at);
       if (isExcluded(at, audience)) return true;
       if (typeof at['$ref'] !== 'string') return false;
       at = resolveLocal(document, at['$ref']);
     }
-    return false;
+    return isObject(at);
   };
   // First what is marked, then what is marked through a reference: a component is gone only after both.
-  prune(document, isOut);
+  const properties = prune(document, isOut);
   for (const key of ['paths', 'webhooks', 'x-webhooks']) dropEmptyItems(document[key]);
   const after = usedIn(document);
   for (const section of componentsOf(document))
@@ -46,19 +59,58 @@ export function keepAudience(document: JsonObject, audience: string): string[] {
     };
     document['tags'] = tags.filter(isKept);
   }
-  const left = new Set(operationsIn(document));
-  return before.operations.filter((name) => !left.has(name));
+  const left = namesIn(document);
+  const isOpened = forgetNames(document, {
+    properties,
+    operationIds: before.operationIds.difference(left.operationIds),
+    securitySchemes: before.securitySchemes.difference(left.securitySchemes),
+    tags: before.tags.difference(left.tags),
+  });
+  const operations = new Set(operationsIn(document));
+  return { removed: before.operations.filter((name) => !operations.has(name)), unclear: unclear.size, isOpened };
 }
 
+/** The names of what can be named elsewhere in the document. */
+function namesIn(document: JsonObject): Record<'operationIds' | 'securitySchemes' | 'tags', Set<string>> {
+  const items = ['paths', 'webhooks', 'x-webhooks'].flatMap((key) => valuesOf(document[key]));
+  const operations = [...items, ...valuesOf(inComponents(document, 'pathItems'))].flatMap(valuesOf);
+  const schemes = [inComponents(document, 'securitySchemes'), document['securityDefinitions']];
+  const names = (values: unknown[], key: string) =>
+    new Set(values.flatMap((value) => (isObject(value) && typeof value[key] === 'string' ? [value[key]] : [])));
+  return {
+    operationIds: names(operations, 'operationId'),
+    securitySchemes: new Set(schemes.flatMap((map) => Object.keys(isObject(map) ? map : {}))),
+    tags: names(Array.isArray(document['tags']) ? document['tags'] : [], 'name'),
+  };
+}
+
+function inComponents({ components }: JsonObject, kind: string): unknown {
+  return isObject(components) ? components[kind] : undefined;
+}
+
+function valuesOf(value: unknown): unknown[] {
+  return isObject(value) ? Object.values(value) : [];
+}
+
+/** Whether it is not for the audience. A mark that nobody can read is taken for one that excludes. */
 function isExcluded(node: JsonObject, audience: string): boolean {
-  if (node['x-internal'] === true && audience !== 'internal') return true;
-  const named = node['x-audience'];
-  if (typeof named === 'string') return named !== audience;
-  return Array.isArray(named) && !named.includes(audience);
+  const { 'x-internal': internal = false, 'x-audience': named } = node;
+  if (internal !== false && audience !== 'internal') return true;
+  if (named === undefined) return false;
+  return Array.isArray(named) ? !named.includes(audience) : named !== audience;
 }
 
-/** Removes all nodes that are out, wherever they stand, except the root and `info`. */
-function prune(document: JsonObject, isOut: (node: unknown) => boolean): void {
+/** Whether a mark says neither yes nor no: `x-internal: yes`, `x-audience: null`. */
+function isUnclear({ 'x-internal': internal = false, 'x-audience': named = '' }: JsonObject): boolean {
+  const names: unknown[] = Array.isArray(named) ? named : [named];
+  return typeof internal !== 'boolean' || !names.every((name) => typeof name === 'string');
+}
+
+/**
+ * Removes all nodes that are out, wherever they stand, except the root and `info`. Returns what is gone from each object
+ * that lost members.
+ */
+function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<object, Set<string>> {
   // Judged before anything is gone, since references lead through what is removed.
   const doomed: { from: object; keys: (string | number)[] }[] = [];
   const open: { node: object; isMap: boolean }[] = [{ node: document, isMap: false }];
@@ -68,11 +120,16 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): void {
     for (const [key, child] of Object.entries(node)) {
       if (typeof child !== 'object' || child === null) continue;
       if (key === 'mapping' && !isMap && isObject(child)) forgetMapped(child, isOut);
+      // `examples` is a list of data in a schema, and data by media type in Swagger 2.0; elsewhere, it names objects.
+      const isExamples = key === 'examples' && (Array.isArray(child) || 'swagger' in document);
       const isData =
-        !isMap && !Array.isArray(node) && (data.has(key) || (key.startsWith('x-') && key !== 'x-webhooks'));
+        !isMap &&
+        !Array.isArray(node) &&
+        (data.has(key) || isExamples || (key.startsWith('x-') && key !== 'x-webhooks'));
       if (isData || (node === document && key === 'info')) continue;
-      if (isOut(child)) keys.push(Array.isArray(node) ? Number(key) : key);
-      else open.push({ node: child as object, isMap: !isMap && !Array.isArray(node) && isMapAt(key, child) });
+      const isNames = !isMap && !Array.isArray(node) && isMapAt(key, child);
+      if (!(isNames && isNamed(key, child)) && isOut(child)) keys.push(Array.isArray(node) ? Number(key) : key);
+      else open.push({ node: child as object, isMap: isNames });
     }
     if (keys.length > 0) doomed.push({ from: node, keys });
   }
@@ -83,7 +140,7 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): void {
       from.splice(0, from.length, ...kept);
     } else for (const key of keys) delete (from as Record<string | number, unknown>)[key];
   }
-  forgetRequired(document, doomed);
+  return new Map(doomed.map(({ from, keys }) => [from, new Set(keys.map(String))]));
 }
 
 /** Leaves out the alternatives of a discriminator that are gone. */
@@ -94,25 +151,14 @@ function forgetMapped(mapping: JsonObject, isOut: (node: unknown) => boolean): v
   }
 }
 
-function isMapAt(key: string, child: unknown): boolean {
-  return maps.has(key) && !Array.isArray(child);
+/** Whether a mark in a map is one of its names: a property `x-internal`. Only these maps have extensions. */
+function isNamed(key: string, map: object): boolean {
+  const marks = [(map as JsonObject)['x-internal'], (map as JsonObject)['x-audience']];
+  return !['paths', 'webhooks', 'x-webhooks', 'responses'].includes(key) || marks.some(isObject);
 }
 
-/** A property that is gone is not required. */
-function forgetRequired(document: JsonObject, doomed: readonly { from: object; keys: (string | number)[] }[]): void {
-  const gone = new Map(doomed.map(({ from, keys }) => [from, new Set(keys)]));
-  const open: object[] = [document];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    const { properties, required } = node as JsonObject;
-    const names = isObject(properties) ? gone.get(properties) : undefined;
-    if (names !== undefined && Array.isArray(required)) {
-      const kept = required.filter((name: string) => !names.has(name));
-      if (kept.length > 0) (node as JsonObject)['required'] = kept;
-      else delete (node as JsonObject)['required'];
-    }
-    for (const child of Object.values(node))
-      if (typeof child === 'object' && child !== null) open.push(child as object);
-  }
+function isMapAt(key: string, child: unknown): boolean {
+  return maps.has(key) && !Array.isArray(child);
 }
 
 /** Path items that have no operation any more. */
@@ -145,9 +191,13 @@ function usedIn(document: JsonObject): Set<string> {
     used.add(pointer);
     open.push(resolveLocal(document, `#${pointer}`));
   };
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+  while (open.length > 0) {
+    // A reference may lead nowhere.
+    const node = open.pop();
     if (typeof node !== 'object' || node === null) continue;
     for (const [key, child] of Object.entries(node)) {
+      // A group of tags uses none of them.
+      if (node === document && key === 'x-tagGroups') continue;
       if (typeof child === 'string' && (key === '$ref' || child.startsWith('#/'))) use(child);
       if (key === 'mapping' && isObject(child))
         for (const name of Object.values(child)) if (typeof name === 'string') use(`#/components/schemas/${name}`);

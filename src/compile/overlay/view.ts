@@ -63,7 +63,10 @@ export async function compileView(
     const bundled = await plain.bundle(input, loadOf(document));
     if (!isObject(bundled.bundle))
       return refused([...bundled.problems.map(placeIn(original!)).map(quietly), ...problems]);
-    for (const name of keepAudience(bundled.bundle, view.audience)) removed.add(name);
+    const kept = keepAudience(bundled.bundle, view.audience);
+    if (kept.isOpened) return refused([...problems, problemAtFile('audience', entry, unprotected)]);
+    if (kept.unclear > 0) problems.push(problemAtFile('audience', entry, unclearMarks(kept.unclear), 'warning'));
+    for (const name of kept.removed) removed.add(name);
     document = bundled.bundle;
   }
   const left = new Set(operationsIn(document as Record<string, unknown>));
@@ -75,6 +78,15 @@ export async function compileView(
     artifact: artifact && { ...artifact, ...(names.length > 0 && { removed: names }) },
     report: withProblems({ ...report, problems: report.problems.map(placeIn(original!)) }, noted),
   };
+}
+
+/** Without names, as all that is said of what is left out. */
+const unprotected =
+  'What the audience gets needs a security scheme that it does not get, and there is no other. Leave out the one or keep the other.';
+
+function unclearMarks(count: number): string {
+  const what = `${countText(count, 'mark')} of the document cannot be read, and what they mark was left out.`;
+  return `${what} Write \`x-internal\` as true or false, and \`x-audience\` as a name or a list of names.`;
 }
 
 /** Parses a file. What is wrong with it may stand in what a view leaves out, so nothing of it is quoted. */

@@ -182,3 +182,157 @@ test('a part that the view leaves out is not quoted where it cannot be read', as
     expect(problems.join()).not.toContain('topsecret');
   }
 });
+
+test.each([['yes'], ['true'], ['false'], ['no'], [1], [0], [null], [[]], [{}]])(
+  'x-internal: %j excludes, and the check says that it cannot be read',
+  async (mark) => {
+    const get = { 'x-internal': mark, operationId: 'hidden', responses: ok };
+    const document = { openapi: '3.1.0', info, paths: { '/a': { get, put: { responses: ok } } } };
+    const { value, problems } = await publishedAs({ 'api.json': document }, audience);
+    expect(Object.keys(value['paths']!['/a'])).toEqual(['put']);
+    expect(problems[0]).toMatch(/^warning audience api\.json:1 1 mark of the document cannot be read/);
+    expect(problems.join()).not.toContain('hidden');
+    const kept = await publishedAs({ 'api.json': document }, { overlays: [], audience: 'internal' });
+    expect(Object.keys(kept.value['paths']!['/a'])).toEqual(['get', 'put']);
+  },
+);
+
+test.each([[null], [1], [true], [{}], [{ public: true }], [[]], [[['public']]], [''], ['Public'], ['public, partner']])(
+  'x-audience: %j does not name the audience',
+  async (mark) => {
+    const get = { 'x-audience': mark, responses: ok };
+    const document = { openapi: '3.1.0', info, paths: { '/a': { get, put: { responses: ok } } } };
+    const { value, problems } = await publishedAs({ 'api.json': document }, audience);
+    expect(Object.keys(value['paths']!['/a'])).toEqual(['put']);
+    const isText = typeof mark === 'string' || JSON.stringify(mark) === '[]';
+    expect(problems.filter((problem) => problem.startsWith('warning audience'))).toHaveLength(isText ? 0 : 1);
+  },
+);
+
+test('data of examples is left alone, and so are names that look like marks', async () => {
+  const marked = [{ 'x-internal': true, id: 1 }, { 'x-audience': 'x' }];
+  const schema = {
+    type: 'object',
+    properties: { 'x-internal': { type: 'string' }, 'x-audience': { type: 'string' } },
+    examples: marked,
+    example: marked[0],
+    default: marked[1],
+  };
+  const media = { schema, examples: { one: { value: marked } } };
+  const document = {
+    openapi: '3.1.0',
+    info,
+    paths: { '/a': { get: { responses: { 200: { description: 'D', content: { 'application/json': media } } } } } },
+  };
+  const { value } = await publishedAs({ 'api.json': document }, audience);
+  expect(JSON.parse(JSON.stringify(value['paths'])) as unknown).toEqual(document.paths);
+  const old = {
+    swagger: '2.0',
+    info,
+    paths: { '/a': { get: { responses: { 200: { description: 'D', examples: { 'application/json': marked[0] } } } } } },
+  };
+  expect((await publishedAs({ 'api.json': old }, audience)).value['paths']).toEqual(old.paths);
+});
+
+test('nothing that is gone is named in what is left', async () => {
+  const internal = { 'x-internal': true };
+  const goneProperties = { 'gone-property': { type: 'string', ...internal }, kept: { type: 'string' } };
+  const media = (schema: object, more = {}) => ({ 'multipart/form-data': { schema, ...more } });
+  const links = {
+    byId: { operationId: 'gone-operation' },
+    byPlace: { operationRef: '#/paths/~1gone-path/get' },
+    kept: { operationId: 'kept' },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info,
+    tags: [{ name: 'gone-tag', ...internal }, { name: 'kept', parent: 'gone-tag' }, { name: 'gone-unused-tag' }],
+    'x-tagGroups': [
+      { name: 'All', tags: ['kept', 'gone-tag'] },
+      { name: 'gone-group', tags: ['gone-unused-tag'] },
+    ],
+    security: [{ 'gone-scheme': [] }, { kept: [] }],
+    paths: {
+      '/gone-path': { get: { operationId: 'gone-operation', ...internal, tags: ['gone-unused-tag'], responses: ok } },
+      '/a': {
+        post: {
+          operationId: 'kept',
+          tags: ['gone-tag', 'kept'],
+          security: [{ kept: [], 'gone-scheme': [] }, { kept: [] }],
+          requestBody: {
+            content: media(
+              { $ref: '#/components/schemas/Own' },
+              { encoding: { 'gone-property': { contentType: 'text/plain' }, kept: { contentType: 'text/plain' } } },
+            ),
+          },
+          responses: {
+            200: {
+              description: 'D',
+              headers: { 'gone-header': { schema: { type: 'string' }, ...internal } },
+              content: media({ $ref: '#/components/schemas/Union' }),
+              links,
+            },
+          },
+        },
+      },
+    },
+    components: {
+      securitySchemes: {
+        'gone-scheme': { type: 'http', scheme: 'basic', ...internal },
+        kept: { type: 'http', scheme: 'bearer' },
+      },
+      schemas: {
+        Own: {
+          type: 'object',
+          properties: goneProperties,
+          required: ['gone-property', 'kept'],
+          dependentRequired: { 'gone-property': ['kept'], kept: ['gone-property'] },
+          dependentSchemas: { 'gone-property': { type: 'object' } },
+        },
+        Part: { type: 'object', properties: goneProperties },
+        Whole: {
+          allOf: [
+            { $ref: '#/components/schemas/Part' },
+            { required: ['gone-property', 'kept'] },
+            { not: { required: ['gone-property'] }, else: { dependentRequired: { kept: ['gone-property', 'kept'] } } },
+          ],
+          discriminator: { propertyName: 'gone-property' },
+        },
+        'gone-schema': { type: 'object', ...internal },
+        Union: {
+          oneOf: [
+            { $ref: '#/components/schemas/Whole' },
+            { $ref: '#/components/schemas/Own' },
+            { $ref: '#/components/schemas/gone-schema' },
+          ],
+          discriminator: {
+            propertyName: 'kept',
+            mapping: { 'gone-value': '#/components/schemas/gone-schema', w: 'Whole' },
+          },
+        },
+      },
+    },
+  };
+  const { value, yaml, problems } = await publishedAs({ 'api.json': document }, audience);
+  expect(JSON.stringify(value).match(/.{40}gone.{20}/g) ?? []).toEqual([]);
+  expect(yaml + problems.join()).not.toContain('gone');
+  const post = (value['paths'] as unknown as typeof document.paths)['/a'].post;
+  expect([post.security, post.tags, value['security']]).toEqual([[{ kept: [] }], ['kept'], [{ kept: [] }]]);
+  expect(Object.keys(post.responses[200].links)).toEqual(['kept']);
+  const { Whole, Own } = (value['components'] as unknown as typeof document.components).schemas;
+  expect([Whole.allOf[1], Own.required]).toEqual([{ required: ['kept'] }, ['kept']]);
+});
+
+test('what needs a security scheme that is left out is not published as open to all', async () => {
+  const document = {
+    openapi: '3.1.0',
+    info,
+    paths: { '/a': { get: { security: [{ secret: [] }], responses: ok } } },
+    components: { securitySchemes: { secret: { type: 'http', scheme: 'basic', 'x-internal': true } } },
+  };
+  const { value, problems } = await publishedAs({ 'api.json': document }, audience);
+  expect(value).toBeNull();
+  expect(problems).toEqual([
+    expect.stringMatching(/^error audience api\.json:1 .* needs a security scheme that it does not get/),
+  ]);
+});

@@ -1,0 +1,154 @@
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { resolveLocal } from '../../render/local-reference.ts';
+
+/** What is gone from a document, by name. */
+export interface Gone {
+  /** The maps of properties that lost some, with the names of these. */
+  properties: ReadonlyMap<object, ReadonlySet<string>>;
+  operationIds: ReadonlySet<string>;
+  securitySchemes: ReadonlySet<string>;
+  tags: ReadonlySet<string>;
+}
+
+/** Schemas that are about the same object as the one in which they stand. */
+const sameObject = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'];
+
+/**
+ * Takes what is gone out of everything that names it: required and dependent members, discriminators, encodings, links,
+ * tags, and alternatives of security. Returns whether something would need a security scheme that is gone and has no
+ * alternative left: without it, it would seem to be open to all.
+ */
+export function forgetNames(document: JsonObject, gone: Gone): boolean {
+  const nodes = nodesOf(document);
+  const lost = lostBy(document, nodes, gone.properties);
+  let isOpened = false;
+  for (const node of nodes) {
+    const names = lost(node);
+    if (names !== null) forgetProperties(node, names);
+    const parts = isObject(node['schema']) ? lost(node['schema']) : null;
+    if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
+    if (isObject(node['links'])) dropKeys(node['links'], (_, link) => leadsNowhere(document, link, gone.operationIds));
+    isOpened ||= forgetSecurity(node, gone.securitySchemes);
+    forgetTags(node, node === document, gone.tags);
+  }
+  return isOpened;
+}
+
+function nodesOf(document: JsonObject): JsonObject[] {
+  const nodes: JsonObject[] = [];
+  const open: unknown[] = [document];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (isObject(node)) nodes.push(node);
+    for (const child of Object.values(node as object))
+      if (typeof child === 'object' && child !== null) open.push(child);
+  }
+  return nodes;
+}
+
+/**
+ * For a schema, the properties that its object lost and does not have by another of the schemas that describe it: those
+ * of `allOf` and the like, and what they refer to. Null: none.
+ */
+function lostBy(
+  document: JsonObject,
+  nodes: readonly JsonObject[],
+  properties: Gone['properties'],
+): (node: JsonObject) => ReadonlySet<string> | null {
+  const parents = new Map<JsonObject, JsonObject>();
+  const rootOf = (node: JsonObject): JsonObject => {
+    let root = node;
+    for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
+    if (root !== node) parents.set(node, root);
+    return root;
+  };
+  const join = (one: JsonObject, other: unknown): void => {
+    if (!isObject(other) || rootOf(one) === rootOf(other)) return;
+    parents.set(rootOf(one), rootOf(other));
+  };
+  for (const node of nodes) {
+    if (typeof node['$ref'] === 'string') join(node, resolveLocal(document, node['$ref']));
+    for (const key of sameObject) {
+      const part = node[key];
+      const isMap = key === 'dependentSchemas' || key === 'dependencies';
+      const parts = Array.isArray(part) ? part : isMap && isObject(part) ? Object.values(part) : [part];
+      for (const each of parts) join(node, each);
+    }
+  }
+  const gone = new Map<JsonObject, Set<string>>();
+  for (const node of nodes)
+    if (isObject(node['properties']))
+      for (const name of properties.get(node['properties']) ?? []) {
+        const names = gone.get(rootOf(node)) ?? new Set();
+        gone.set(rootOf(node), names.add(name));
+      }
+  const kept = new Map<JsonObject, Set<string>>();
+  for (const node of nodes)
+    if (isObject(node['properties']) && gone.has(rootOf(node)))
+      for (const name of Object.keys(node['properties']))
+        kept.set(rootOf(node), (kept.get(rootOf(node)) ?? new Set()).add(name));
+  return (node) => {
+    const names = gone.get(rootOf(node));
+    if (names === undefined) return null;
+    // What this schema itself lost is not named by it, whatever the others have.
+    const own = isObject(node['properties']) ? properties.get(node['properties']) : undefined;
+    return names.difference(kept.get(rootOf(node)) ?? new Set()).union(own ?? new Set());
+  };
+}
+
+function forgetProperties(schema: JsonObject, names: ReadonlySet<string>): void {
+  forgetIn(schema, 'required', names);
+  for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+    const map = schema[key];
+    if (!isObject(map)) continue;
+    dropKeys(map, (name) => names.has(name));
+    for (const name of Object.keys(map)) forgetIn(map, name, names);
+  }
+  const { discriminator } = schema;
+  const named = isObject(discriminator) ? discriminator['propertyName'] : discriminator;
+  if (typeof named === 'string' && names.has(named)) delete schema['discriminator'];
+}
+
+/** Takes names out of a list. A list that becomes empty goes. */
+function forgetIn(holder: JsonObject, key: string, names: ReadonlySet<string>): void {
+  const list = holder[key];
+  if (!Array.isArray(list) || !list.some((name) => names.has(String(name)))) return;
+  const left: unknown[] = list.filter((name) => !names.has(String(name)));
+  if (left.length > 0) holder[key] = left;
+  else delete holder[key];
+}
+
+function dropKeys(map: JsonObject, isGone: (name: string, value: unknown) => boolean): void {
+  for (const [name, value] of Object.entries(map)) if (isGone(name, value)) delete map[name];
+}
+
+function leadsNowhere(document: JsonObject, link: unknown, operationIds: ReadonlySet<string>): boolean {
+  if (!isObject(link)) return false;
+  const { operationId, operationRef } = link;
+  if (typeof operationId === 'string' && operationIds.has(operationId)) return true;
+  return (
+    typeof operationRef === 'string' &&
+    operationRef.startsWith('#') &&
+    resolveLocal(document, operationRef) === undefined
+  );
+}
+
+/** Leaves out the alternatives with a scheme that is gone. Returns whether none is left. */
+function forgetSecurity(node: JsonObject, schemes: ReadonlySet<string>): boolean {
+  const { security } = node;
+  if (!Array.isArray(security)) return false;
+  const left = security.filter((each) => !isObject(each) || !Object.keys(each).some((name) => schemes.has(name)));
+  if (left.length === security.length) return false;
+  node['security'] = left;
+  return left.length === 0;
+}
+
+function forgetTags(node: JsonObject, isRoot: boolean, tags: ReadonlySet<string>): void {
+  if (!isRoot && Array.isArray(node['tags'])) forgetIn(node, 'tags', tags);
+  if (!isRoot) return;
+  for (const tag of Array.isArray(node['tags']) ? node['tags'] : [])
+    if (isObject(tag) && tags.has(String(tag['parent']))) delete tag['parent'];
+  const groups = node['x-tagGroups'];
+  if (!Array.isArray(groups)) return;
+  for (const group of groups) if (isObject(group)) forgetIn(group, 'tags', tags);
+  node['x-tagGroups'] = groups.filter((group) => !isObject(group) || Array.isArray(group['tags']));
+}
