@@ -1,9 +1,9 @@
+import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import { describe, expect, test } from 'vitest';
 import { createUpload } from '../../src/source/upload.ts';
 import { anonymous, type Principal } from '../../src/model/access.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { RegistryError } from '../../src/model/errors.ts';
 import { impactText, impactTitle, type Impact } from '../../src/model/graph/impact.ts';
 import { formatLock } from '../../src/model/graph/lock.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
@@ -205,7 +205,7 @@ describe('a new version', () => {
         compile: async (...[input, load, turn]: Parameters<typeof compiler.compile>) => {
           turns.push(turn?.org);
           time += 50_000;
-          if (tried++ === 0) throw new RegistryError('unavailable', 'The sandbox was lost.');
+          if (tried++ === 0) throw sandboxLost('It ended with SIGKILL.');
           return compiler.compile(input, load, turn);
         },
       },
@@ -214,10 +214,19 @@ describe('a new version', () => {
     const made = await impactOf(slow, operator, { resource, version, artifact: compiled.artifact! }, { org: 'a' });
     expect(linesOf(made)).toEqual([
       expect.stringContaining('@c/apis/orders | range | breaking'),
-      '@b/apis/orders | range | unknown | It could not be compiled with the new version: The sandbox was lost.',
+      expect.stringContaining(
+        '@b/apis/orders | range | unknown | It could not be compiled with the new version: The process',
+      ),
     ]);
     expect(made.unchecked).toBe(1);
     expect(turns).toEqual(['a', 'a']);
     expect((await impact('@a/schemas/money@1.1.0', money(['amount']))).unchecked).toBe(0);
+
+    // Where it decides, neither time nor a lost sandbox lets a version pass.
+    const gate = () =>
+      impactOf(slow, operator, { resource, version, artifact: compiled.artifact! }, { org: 'a', decides: true });
+    expect(await gate()).toMatchObject({ unchecked: 0, users: { length: 3 } });
+    tried = 0;
+    await expect(gate()).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

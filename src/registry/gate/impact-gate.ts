@@ -24,7 +24,7 @@ export async function checkImpact(
   turn: Turn,
 ): Promise<Report> {
   const { resource } = next;
-  const impact = await impactOf(registry, usersReader(resource), next, { org: resource.org, ...turn });
+  const impact = await impactOf(registry, usersReader(resource), next, { org: resource.org, ...turn, decides: true });
   const problems = brokenUsers(impact).map((user) => {
     const name = `${user.coordinate}@${user.version}`;
     return problemAtFile('user-broken', entry, `It breaks ${name} (${getsText[user.gets]}): ${impactText(user)}`);

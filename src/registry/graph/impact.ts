@@ -1,6 +1,7 @@
 import { storedEntry } from '../../model/view.ts';
 import type { Artifact, Load, Turn } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
+import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
 import { sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
@@ -43,19 +44,20 @@ const maxUsersFound = 1000;
  * compiled again from its stored files with the new bytes in place of the old ones, and compared with what
  * it was; then its own users, with its new bytes, unless it stays with the old version. One after the other, so
  * that other work of the organization goes first, and for a minute at most. `turn.org`: whose work it is, which is
- * never that of the user. Nothing is stored.
+ * never that of the user. Nothing is stored. `decides`: whether it decides about the version. Then all are tried, however
+ * slow the machine is, and one that could not be makes it reject with `unavailable`.
  */
 export async function impactOf(
   registry: Registry,
   principal: Principal,
   next: NextVersion,
-  turn: Turn = {},
+  { decides = false, ...turn }: Turn & { decides?: boolean } = {},
 ): Promise<Impact> {
   const target = nameOf(next.resource);
   const found = await findUsers(registry, principal, next.resource);
   const changed = new Map<string, Artifact>([[target, next.artifact]]);
   const users: ImpactOnUser[] = [];
-  const until = registry.monotonic() + maxTime;
+  const until = decides ? Infinity : registry.monotonic() + maxTime;
   let unchecked = 0;
   for (const user of inOrder(found)) {
     const touching = user.uses.filter(({ coordinate }) => changed.has(coordinate));
@@ -69,7 +71,11 @@ export async function impactOf(
     const gets = (['range', 'update', 'pinned'] as const).find((way) => ways.includes(way))!;
     const uses = touching[ways.indexOf(gets)]!;
     const replaced = touching.filter((_, at) => ways[at] === gets);
-    const { artifact, ...impact } = await tryWith(registry, user, { changed, replaced }, turn).catch(asUnknown);
+    const tried = await tryWith(registry, user, { changed, replaced }, turn).catch((error: unknown) => {
+      if (decides && isSandboxLost(error)) throw error;
+      return asUnknown(error);
+    });
+    const { artifact, ...impact } = tried;
     users.push({ coordinate: nameOf(user.resource), version: user.version.label, uses, gets, ...impact });
     if (artifact !== null && gets !== 'pinned' && impact.verdict !== 'none')
       changed.set(nameOf(user.resource), artifact);
