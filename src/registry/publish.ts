@@ -6,7 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/keys/job.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
-import type { Approval } from '../model/versions/approval.ts';
+import type { Approval, Held } from '../model/versions/approval.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {
@@ -91,12 +91,14 @@ export async function publish(registry: Registry, given: PublishRequest): Promis
 
 const attempts = 5;
 
-/** Holds what waits. What a newer commit has ends what an older one of the same branch or tag had. */
+/** Holds what waits. What a newer commit has ends what an older one of the same branch or tag had, and a label is held until it is published. */
 async function note(registry: Registry, request: PublishRequest, result: PublishResult): Promise<void> {
   const { coordinate, snapshot } = request;
   const source = sourceOf(request);
-  if (result.outcome === 'rejected' && result.held) await hold(registry, coordinate, source, result.held);
-  else if (snapshot.origin.commit !== null) await endHeld(registry, coordinate, (held) => held.source === source);
+  if (result.outcome === 'rejected' && result.held) return hold(registry, coordinate, source, result.held);
+  const isNewer = (held: Held) => snapshot.origin.commit !== null && held.source === source;
+  const isDone = ({ label }: Held) => 'version' in result && result.version.label === label;
+  await endHeld(registry, coordinate, (held) => isNewer(held) || isDone(held));
 }
 
 /**

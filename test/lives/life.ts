@@ -128,6 +128,10 @@ export function newResource(slug: string, given: Partial<Resource> = {}): Resour
     deletedAt: null,
     compatibility: 'none',
     hasRuleset: false,
+    approval: false,
+    waiting: null,
+    wrote: [],
+    decisions: [],
     from: null,
     ...given,
   };
@@ -205,11 +209,18 @@ export function syncAll(life: Life): string[] {
 }
 
 /** Sends a request of the administrator. A POST has an `Idempotency-Key`, and its answer is remembered. */
-export async function send(life: Life, method: string, path: string, body?: unknown): Promise<Answer> {
-  const { world, admin: key, step } = life;
+export async function send(
+  life: Life,
+  method: string,
+  path: string,
+  body?: unknown,
+  key = life.admin,
+): Promise<Answer> {
+  const { world, step } = life;
   const once = method === 'POST' ? `step-${step}` : undefined;
   const sent: Sent = { key, ...(body !== undefined && { body }), ...(once !== undefined && { once }) };
   const answer = await world.call(method, path, sent);
-  if (once !== undefined && answer.status < 500) life.answers.push({ path, body, once, answer, at: world.now() });
+  if (once !== undefined && answer.status < 500 && key === life.admin)
+    life.answers.push({ path, body, once, answer, at: world.now() });
   return answer;
 }

@@ -1,6 +1,7 @@
 import type { UserConfig } from '../../src/config.ts';
 import { repositoryId } from '../../src/model/connection.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
+import { login } from './approval-verbs.ts';
 import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
@@ -28,6 +29,7 @@ async function begin(seed: number): Promise<Life> {
     organizations: { acme: { repositories: [owner, { url: conf, visibility: 'public' }] } },
     sync: { interval: 0, hosts: ['git.test'] },
     rateLimit: unlimited,
+    login,
     credentials: { acme: { env: 'STELE_TEST_OWNER_TOKEN', host: 'git.test' } },
   };
   const world = await openLifeWorld(seed, config);

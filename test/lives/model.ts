@@ -37,6 +37,12 @@ export interface Resource {
   deletedAt: number | null;
   compatibility: 'none' | 'semver' | 'strict';
   hasRuleset: boolean;
+  /** Whether what breaks waits until somebody else has approved it. */
+  approval: boolean;
+  waiting: { label: string; changes: readonly string[]; authors: readonly string[]; at: number } | null;
+  /** Who wrote which change, whatever the label, and when it was held. */
+  wrote: { change: string; by: string; at: number }[];
+  decisions: { change: string; verdict: 'approved' | 'rejected'; at: number }[];
   /** The repository and the file that it is published from. */
   from: { repository: string; path: string } | null;
 }
@@ -49,6 +55,9 @@ export interface Asked {
   rejects?: boolean;
   commit?: string;
   date?: number;
+  /** Who uploads it, and when. */
+  by?: string;
+  now?: number;
   isStrict: boolean;
 }
 
@@ -136,6 +145,55 @@ function passesCompatibility(resource: Resource, label: string, doc: Doc): boole
   return rank.numbers[0] > major || (major === 0 && rank.numbers[1] > minor);
 }
 
+const valid = 30 * 24 * 60 * 60_000;
+
+/** What a resource holds at a time. */
+export function waitingAt({ waiting }: Resource, now: number): Resource['waiting'] {
+  return waiting !== null && now - waiting.at <= valid ? waiting : null;
+}
+
+/** How far a label raises the version that it follows. */
+function raiseOf(from: string, label: string): string {
+  const [before, after] = [rankOf(from), rankOf(label)];
+  if (before === null || after === null) return 'none';
+  return `${after.numbers.findIndex((number, at) => number !== before.numbers[at])} ${after.pre !== null}`;
+}
+
+/** governance.md, Approval: whether a version may be published. If not, it waits. What is approved is used once. */
+function passesApproval(resource: Resource, label: string, { doc, by = '', now = 0 }: Asked): boolean {
+  const there = resource.versions.filter(({ status }) => status !== 'withdrawn');
+  const before = versionBefore(there, label);
+  if (!resource.approval || resource.versions.length === 0 || (before === null && there.length > 0)) return true;
+  const removed = before?.doc.operations.filter((name) => !doc.operations.includes(name)) ?? [];
+  // Nothing is left that it could be compared with: all of it is one change.
+  const plain = before ? removed.map((name) => `${name} ${before.doc.summaries}`) : [textOf(doc)];
+  const changes = plain.map((change) => `${change} ${before?.label} ${raiseOf(before?.label ?? '', label)}`);
+  const verdicts = changes.map(
+    (each) => resource.decisions.findLast(({ change, at }) => change === each && now - at <= valid)?.verdict,
+  );
+  if (verdicts.every((verdict) => verdict === 'approved')) {
+    resource.decisions = resource.decisions.filter(({ change }) => !changes.includes(change));
+    if (resource.waiting?.changes.every((each) => changes.includes(each))) resource.waiting = null;
+    return true;
+  }
+  const earlier = resource.wrote.filter(({ change, at }) => plain.includes(change) && now - at <= valid);
+  const authors = [...new Set([by, ...earlier.map((each) => each.by)])];
+  const standing = waitingAt(resource, now);
+  const isSame = JSON.stringify(standing?.changes) === JSON.stringify(changes) && standing!.authors.includes(by);
+  if (isSame) return false;
+  resource.waiting = { label, changes, authors, at: now };
+  resource.wrote.push(...plain.flatMap((change) => authors.map((each) => ({ change, by: each, at: now }))));
+  return false;
+}
+
+/** Decides about what waits. False: they wrote it, so they may not. */
+export function decide(resource: Resource, who: string, verdict: 'approved' | 'rejected', now: number): boolean {
+  const { changes, authors } = waitingAt(resource, now)!;
+  if (authors.includes(who)) return false;
+  resource.decisions.push(...changes.map((change) => ({ change, verdict, at: now })));
+  return true;
+}
+
 /** versions.md, Publishing a label again. A label that was withdrawn is never used again. */
 function placeOf({ versions }: Resource, { doc, label: asked, rejects, commit }: Asked): Version | string | null {
   const named = asked ?? doc.version;
@@ -163,12 +221,15 @@ export function publish(resource: Resource, asked: Asked): Outcome {
   if (placed !== null && typeof placed !== 'string') {
     // What a branch has again is the latest among those of equal rank.
     if (asked.commit !== undefined) placed.place = place;
+    if (resource.waiting?.label === placed.label) resource.waiting = null;
     return { outcome: 'unchanged', version: placed };
   }
   if (resource.hasRuleset && asked.isStrict && !doc.summaries && doc.operations.length > 0)
     return { outcome: 'rejected', version: null };
   if (placed === null) return { outcome: 'conflict', version: null };
   if (!passesCompatibility(resource, placed, doc)) return { outcome: 'rejected', version: null };
+  if (!passesApproval(resource, placed, asked)) return { outcome: 'rejected', version: null };
+  if (resource.waiting?.label === placed) resource.waiting = null;
   const before = versionBefore(resource.versions.filter(isOffered), placed);
   const changes = before && { from: before.label, verdict: verdictOf(before.doc, doc) };
   const version: Version = {

@@ -1,3 +1,4 @@
+import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
 import { day, evolve, firstDoc, newResource, send, type Life, type Verbs } from './life.ts';
 import { latestOf, publish, rankOf, setStatus, textOf, type Outcome, type Resource, type Version } from './model.ts';
@@ -68,7 +69,9 @@ export const resourceVerbs: Verbs = {
       const rejects = draw.chance(0.1);
       const isTrial = draw.chance(0.1);
       const target = isTrial ? structuredClone(resource) : resource;
-      const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict });
+      const by = resource.approval ? draw.of(['ann', 'bob', 'the administrator']) : 'the administrator';
+      const who = { by, now: life.world.now() + 1000 };
+      const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
       if (!isTrial) life.drafts.set(slug, doc);
       const body = {
         document: textOf(doc),
@@ -80,11 +83,14 @@ export const resourceVerbs: Verbs = {
       const { document: _, ...options } = body;
       const expected = expectedAnswer(target, outcome);
       return {
-        says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })}`,
-        ask: () => publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body)),
+        says: `publish ${slug} ${JSON.stringify({ ...doc, ...options })} by ${by}`,
+        async ask() {
+          const key = by === 'the administrator' ? life.admin : await keyOf(life, by);
+          return publishedAnswer(send(life, 'POST', `/v1/apis/${slug}/spec`, body, key));
+        },
         expected: isTrial && outcome.outcome === 'published' ? { ...(expected as object), status: 200 } : expected,
         touches: [slug],
-        isRepeatable: !isTrial,
+        isRepeatable: !isTrial && !resource.approval,
       };
     },
   },

@@ -1,3 +1,4 @@
+import { approvalVerbs } from './approval-verbs.ts';
 import { commandVerbs } from './command-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
 import { importVerbs } from './import-verbs.ts';
@@ -16,4 +17,5 @@ export const verbs: Verbs = {
   ...ownerVerbs,
   ...commandVerbs,
   ...importVerbs,
+  ...approvalVerbs,
 };

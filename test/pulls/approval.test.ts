@@ -420,6 +420,22 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(await upload(`key:${key.id}`)).toMatchObject({ outcome: 'published' });
   });
 
+  test('that two people upload is approved by neither, also after another upload in between', async () => {
+    const { registry, decideAs } = await scene();
+    const [first, second] = [ann, bob].map(({ name }) => `user:https://login.test#${name}`) as [string, string];
+    for (const [text, actor] of [
+      [breaks, first],
+      [api('2.0.0', '/b'), second],
+      [breaks, second],
+      [breaks, second],
+    ] as const)
+      await publish(registry, uploading(text, actor));
+    for (const each of [ann, bob])
+      await expect(decideAs(personOf(each, 'approve'), 'approved')).rejects.toThrow('You wrote it');
+    await publish(registry, uploading(breaks, `user:https://login.test#${cid.name}`));
+    await expect(decideAs(personOf(cid, 'approve'), 'approved')).rejects.toThrow('You wrote it');
+  });
+
   test.each([
     ['not approved by who started the job', { startedBy: 'ann-lee' }, 'You wrote it'],
     ['approved by nobody if nothing says who started the job', {}, 'somebody who gives no name wrote it'],

@@ -147,12 +147,13 @@ export function withHeld(approvals: Approvals, held: Held): Approvals {
     about.some((each) => changes.has(each)),
   );
   const authors = new Map([held, ...earlier].flatMap((each) => each.authors).map((one) => [JSON.stringify(one), one]));
-  const left = approvals.held.filter(
-    (each) => each.source !== held.source && !(isPull(each) && isSameChange(each, held)),
+  const left = withEnded(
+    approvals,
+    (each) => each.source === held.source || (isPull(each) && isSameChange(each, held)),
   );
-  const all = [...left, { ...held, authors: [...authors.values()] }];
+  const all = [...left.held, { ...held, authors: [...authors.values()] }];
   const pulls = all.filter(isPull).slice(-maxPulls);
-  return { ...approvals, held: all.filter((each) => !isPull(each) || pulls.includes(each)) };
+  return { ...left, held: all.filter((each) => !isPull(each) || pulls.includes(each)) };
 }
 
 /** Without what is held, of which only the authors are kept. */

@@ -231,7 +231,8 @@ export async function hold(registry: Registry, coordinate: Coordinate, source: s
   const isHeld = (each: Held) =>
     (each.source === source || source === 'import') &&
     each.commit === given.commit &&
-    JSON.stringify(each.fingerprints) === JSON.stringify(given.fingerprints);
+    isDeepStrictEqual(each.fingerprints, given.fingerprints) &&
+    given.authors.every((author) => each.authors.some((one) => isDeepStrictEqual(one, author)));
   if (held.some(isHeld)) return;
   const preview = given.preview && (await storePreview(registry, given.preview, approvalDays));
   if (preview !== null) await trimPreviews(registry, coordinate.org);
