@@ -1,18 +1,14 @@
-import { oasAliases, oasRules } from './oas-rules.ts';
-import { owaspAliases, owaspRules } from './owasp-rules.ts';
+import { readFileSync } from 'node:fs';
 
 type Ruleset = Readonly<Record<string, unknown>>;
 
-const reference = 'https://meta.stoplight.io/docs/spectral/docs/reference/openapi-rules.md';
-
-const oas: Ruleset = {
-  documentationUrl: reference,
-  formats: ['oas2', 'oas3', 'oas3_0', 'oas3_1', 'oas3_2'],
-  aliases: oasAliases,
-  rules: oasRules,
-};
-
-const owasp: Ruleset = { formats: ['oas2', 'oas3'], aliases: owaspAliases, rules: owaspRules };
+/** The rules of `spectral:oas` and of the OWASP set: Spectral's names, places, severities and requirements. */
+const [oas, owasp] = ['oas', 'owasp'].map(
+  (name) =>
+    JSON.parse(
+      readFileSync(new URL(`../../../../content/rulesets/spectral-${name}.json`, import.meta.url), 'utf8'),
+    ) as Ruleset,
+) as [Ruleset, Ruleset];
 
 /** The name of the npm package with the OWASP set, and the URLs of it that its documentation names. */
 const owaspPackage = '@stoplight/spectral-owasp-ruleset';
