@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describeCommands } from '../src/cli/describe-commands.ts';
 import { exitMeanings } from '../src/cli/exit-codes.ts';
-import { examples, type Example } from '../src/cli/help/examples.ts';
+import { examples, type Example } from '../src/cli/help/format-help.ts';
 import { createProgram } from '../src/cli/program.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { inspect } from 'node:util';
-import express, { type Express, type Request, type Response } from 'express';
+import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import type { Log } from '../registry/registry.ts';
@@ -14,7 +14,7 @@ import { createDoor, type Face } from './door.ts';
 import { createDiscovery } from './read/discovery-handler.ts';
 import { createPublicLogRoutes } from './read/public-log-handler.ts';
 import { createDocRoutes } from './read/docs-handler.ts';
-import { createErrorHandler, sendProblem } from './error-answers.ts';
+import { createErrorHandler, sendProblem, isProblemCode, problemTypes, type ProblemCode } from './error-answers.ts';
 import { createFrontPages } from './read/front-pages.ts';
 import type { AnswerEarly } from './fast-path/early.ts';
 import { createHits, type Hits } from './fast-path/hits.ts';
@@ -26,7 +26,6 @@ import { nothingHere } from './nothing-here.ts';
 import { createOci } from './oci/oci.ts';
 import { isOci } from './oci/oci-path.ts';
 import { createObserver, type Observer } from './observe.ts';
-import { createProblemPages } from './problem-pages.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
 import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
@@ -35,6 +34,10 @@ import { createSearchRoutes } from './read/search-handler.ts';
 import { createOwnHost } from '../sites/server/own-host.ts';
 import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
 import { routeNameOf } from './route-name.ts';
+import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
+import { onlyGet } from './methods.ts';
+import { prefersPage } from './read/negotiate.ts';
+import { bytesOf, pageSharing, sendPage } from './send-page.ts';
 
 /**
  * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass
@@ -187,4 +190,44 @@ function readTarget(url: string): string | null {
   if (url.startsWith('/') || url === '*') return url;
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
   return url.replace(/^[^:]+:\/\/[^/?]*/, '').replace(/^(?!\/)/, '/');
+}
+
+/**
+ * The pages that `type` URLs of problems lead to: `/problems` and `/problems/{code}`, as JSON or
+ * HTML.
+ */
+function createProblemPages(site: Site): Router {
+  const { config } = site.registry;
+  const codes = Object.keys(problemTypes).filter(isProblemCode);
+  const headers = pageSharing(config, { isPublic: true });
+  const shared = { 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' };
+  async function sendAll(request: Request, response: Response): Promise<void> {
+    if (!prefersPage(request.headers.accept)) {
+      response.set(shared).json({ items: codes.map(describe) });
+      return;
+    }
+    const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
+    await sendPage({ request, response }, site.registry, bytesOf(problemsPage(site, kinds)), { headers });
+  }
+
+  async function sendOne(code: string, request: Request, response: Response): Promise<void> {
+    if (!isProblemCode(code)) throw new RegistryError('not_found', nothingHere);
+    if (!prefersPage(request.headers.accept)) {
+      response.set(shared).json(describe(code));
+      return;
+    }
+    await sendPage({ request, response }, site.registry, bytesOf(problemPage(site, { code, ...problemTypes[code] })), {
+      headers,
+    });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/problems', (request, response) => sendAll(request, response));
+  router.get('/problems/:code', (request, response) => sendOne(request.params.code, request, response));
+  router.all(['/problems', '/problems/:code'], onlyGet);
+
+  function describe(code: ProblemCode): object {
+    return { type: `${site.url}/problems/${code}`, code, ...problemTypes[code] };
+  }
+  return router;
 }

@@ -4,7 +4,7 @@ import type { DetectedDocument } from '../../src/plan/detect-documents.ts';
 import { findTwins, type Twin } from '../../src/plan/find-twins.ts';
 import { readIgnores } from '../../src/plan/ignore-file.ts';
 import { findRelease, releasePattern } from '../../src/plan/release-tags.ts';
-import { slugCandidates } from '../../src/plan/slug-candidates.ts';
+import { slugCandidates } from '../../src/plan/assign-slugs.ts';
 import { rulesetName } from '../../src/registry/gate/ruleset-gate.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';

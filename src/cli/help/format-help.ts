@@ -1,5 +1,4 @@
 import { Help, type Command } from 'commander';
-import { examples } from './examples.ts';
 
 /** The commands by what they are for, as `stele --help` lists them. */
 const groups: Readonly<Record<string, readonly string[]>> = {
@@ -30,3 +29,69 @@ ${start}${listed.join('\n')}
 Run stele <command> --help for what a command takes. Version ${command.version()}.
 `;
 }
+
+/** A command line that works as it stands, and what it is for. */
+export type Example = readonly [line: string, purpose: string];
+
+/** The first thing that each command's help shows, by the command's name. */
+export const examples: Readonly<Record<string, readonly Example[]>> = {
+  stele: [
+    ['stele init --org acme https://github.com/acme/apis', 'write a configuration'],
+    ['stele serve', 'run the registry'],
+    ['stele publish openapi.yaml @acme/apis/pay', 'publish a file'],
+    ['stele add @acme/apis/pay', 'use a contract'],
+  ],
+  'stele init': [['stele init --org acme https://github.com/acme/apis.git', 'follow one repository']],
+  'stele doctor': [['stele doctor --json', 'for monitoring: exit code 1 means a problem']],
+  'stele serve': [['stele serve https://github.com/acme/apis.git --org acme', 'without a configuration']],
+  'stele publish': [
+    ['stele publish openapi.yaml @acme/apis/pay --dry-run', 'say what would happen'],
+    ['stele publish openapi.yaml @acme/apis/pay --version 1.4.0', 'name the version'],
+  ],
+  'stele lint': [['stele lint openapi.yaml --ruleset style.yaml', 'with rules of your own']],
+  'stele check': [['stele check --registry https://contracts.example.com', 'all documents of this repository']],
+  'stele diff': [
+    ['stele diff @acme/apis/pay openapi.yaml', 'a file against what is published'],
+    ['stele diff origin/main:openapi.yaml openapi.yaml', 'against a branch'],
+  ],
+  'stele replay': [['stele replay style.yaml @acme/rulesets/style', 'whom the new rules would stop']],
+  'stele discover': [['stele discover https://github.com/acme/apis.git --org acme', 'before you follow it']],
+  'stele add': [['stele add @acme/apis/pay@^1.4 --as api/pay.yaml', 'a range, as YAML']],
+  'stele install': [['stele install --frozen', 'in CI: fail if a file differs']],
+  'stele update': [['stele update @acme/apis/pay', 'one contract']],
+  'stele outdated': [['stele outdated --json', 'for a bot']],
+  'stele remove': [['stele remove @acme/apis/pay', 'and delete its file']],
+  'stele sync': [['stele sync @acme/apis/pay', 'only the repository of this one']],
+  'stele import': [
+    ['stele import @acme/apis/pay --tags "v*"', 'publish the tags as versions'],
+    ['stele import --from apicurio export contracts', 'make a repository of an export'],
+  ],
+  'stele sites publish': [['stele sites publish @acme/sites/guide docs --check', 'only the report']],
+  'stele deprecate': [
+    ['stele deprecate @acme/apis/pay@1.0.0 --reason "Use v2" --replacement 2.0.0', 'and say what to use'],
+  ],
+  'stele yank': [['stele yank @acme/apis/pay@1.1.0 --reason "Wrong amounts" --dry-run', 'say who uses it']],
+  'stele visibility': [['stele visibility @acme/apis/pay public', 'for readers without a key']],
+  'stele login': [['stele login --registry https://contracts.example.com --scope publish', 'in a browser, once']],
+  'stele keys create': [['stele keys create --org acme --name ci --scope publish --expires 90d', 'for a pipeline']],
+  'stele webhooks create': [
+    ['stele webhooks create https://ci.example.com/hook --org acme --event version.published', 'only new versions'],
+  ],
+  'stele organizations give': [
+    ['stele organizations give --org acme --group payments --scope publish --resource "apis/pay-*"', 'to a team'],
+  ],
+  'stele open': [['stele open @acme/apis/pay@1.4.0', 'one version']],
+  'stele mcp': [['stele mcp --registry https://contracts.example.com', 'in the configuration of an assistant']],
+  'stele completion': [
+    ['stele completion bash > ~/.local/share/bash-completion/completions/stele', 'for each new bash'],
+    ['stele completion zsh > ~/.zfunc/_stele', 'with ~/.zfunc in fpath'],
+    ['stele completion fish > ~/.config/fish/completions/stele.fish', 'for each new fish'],
+  ],
+  'stele log': [['stele log @acme/apis/pay', 'who changed what']],
+  'stele verify': [['stele verify @acme/apis/pay --all', 'every version']],
+  'stele fsck': [['stele fsck --data /var/lib/stele', 'while the server runs']],
+  'stele backup': [['stele backup /backup/stele', 'what is new since the last one']],
+  'stele restore': [['stele restore /backup/stele --data /var/lib/stele', 'into an empty store']],
+  'stele gc': [['stele gc --dry-run', 'say what would be deleted']],
+  'stele build': [['stele build --out site', 'files for any web server']],
+};

@@ -17,7 +17,6 @@ import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import type { Sent } from '../fast-path/hits.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
-import { beingMade, retryAfter } from './being-made.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import { embedPage, isTheme } from '../../site/pages/embed-page.ts';
@@ -189,3 +188,9 @@ async function sendEmbed(read: ReadRequest, site: Site, granted: GrantedVersion,
   };
   await sendPage(read, site.registry, bytesOf(html), { headers });
 }
+
+/** Seconds after which a reader should ask again for a page that is being made. */
+const retryAfter = 3;
+
+/** What readers of such a page see. */
+const beingMade = 'This page is being made for the first time. It takes up to a minute for a long document.';

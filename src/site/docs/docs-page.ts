@@ -1,8 +1,12 @@
 import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
-import { renderDoc } from './docs-html.ts';
-import { fillParts, type DocFacts } from './docs-parts.ts';
 import type { Site } from '../site.ts';
 import type { PageHeading } from '../../sites/model/source-page.ts';
+import MarkdownIt from 'markdown-it';
+import { createHeadingIds } from '../../sites/model/heading-id.ts';
+import { describeCommands, type CommandText } from './docs-commands.ts';
+import { describeConfiguration } from './docs-configuration.ts';
+import type { ProblemKind } from '../pages/message-pages.ts';
+import { table } from './docs-table.ts';
 
 /** The rendered documentation. */
 export interface Docs {
@@ -95,4 +99,99 @@ function wholeLinks(site: Site, markdown: string): string {
     const path = link === null ? href : `${docMarkdownPath(link.name)}${link.hash}`;
     return path.startsWith('/') ? `](${site.links.whole(site.links.path(path))})` : whole;
   });
+}
+
+/**
+ * Renders the documentation's Markdown as HTML. `link` maps link targets. Heading ids match
+ * GitHub's, so that links work there too.
+ */
+export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: PageHeading[] } {
+  const headings: PageHeading[] = [];
+  const ids = createHeadingIds();
+  const renderer = new MarkdownIt('default', { html: false, linkify: false });
+
+  renderer.core.ruler.push('stele', ({ tokens }) => {
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === 'heading_open') {
+        const content = tokens[at + 1]!.children ?? [];
+        const text = content.map((child) => child.content).join('');
+        const id = ids.idOf(text);
+        token.attrSet('id', id);
+        headings.push({ id, text, level: Number(token.tag.slice(1)) });
+      }
+      for (const child of token.children ?? [])
+        if (child.type === 'link_open') child.attrSet('href', link(String(child.attrGet('href'))));
+    }
+  });
+  const { rules } = renderer.renderer;
+  rules['heading_open'] = (tokens, at) =>
+    `<${tokens[at]!.tag} id="${tokens[at]!.attrGet('id')}"><a href="#${tokens[at]!.attrGet('id')}">`;
+  rules['heading_close'] = (tokens, at) => `</a></${tokens[at]!.tag}>\n`;
+  // The default is a style attribute, which the pages' Content-Security-Policy blocks.
+  for (const name of ['th_open', 'td_open'])
+    rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
+  for (const name of ['fence', 'code_block'])
+    rules[name] = (tokens, at) => `<pre><code>${renderer.utils.escapeHtml(tokens[at]!.content)}</code></pre>\n`;
+  return { html: renderer.render(markdown), headings };
+}
+
+interface Described {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation | undefined>>;
+}
+
+interface Operation {
+  summary: string;
+  tags: string[];
+  'x-scope'?: string;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** A table of operations per tag of the management API. `management`: its OpenAPI document. */
+function describeOperations(management: unknown): string {
+  const { tags, paths } = management as Described;
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => (item[method] === undefined ? [] : [{ path, method, ...item[method] }])),
+  );
+  const sections = tags.map(({ name, description }) => {
+    const rows = operations
+      .filter((operation) => operation.tags.includes(name))
+      .map(({ method, path, summary, 'x-scope': scope }) => [
+        `\`${method.toUpperCase()} ${path}\``,
+        summary,
+        scope === undefined ? '' : `\`${scope}\``,
+      ]);
+    return `### ${name}\n\n${description}\n\n${table(['operation', 'what', 'scope'], rows)}`;
+  });
+  return sections.join('\n\n');
+}
+
+/** The facts about this program that generated parts of the documentation use. */
+interface DocFacts {
+  problems: readonly ProblemKind[];
+  commands: readonly CommandText[];
+  /** The OpenAPI document of the management API. Loaded only when used, because it is long. */
+  management(): unknown;
+}
+
+const parts: Readonly<Record<string, (facts: DocFacts) => string>> = {
+  commands: ({ commands }) => describeCommands(commands),
+  configuration: () => describeConfiguration(),
+  operations: ({ management }) => describeOperations(management()),
+  problems: ({ problems }) => describeProblems(problems),
+};
+
+/** Replaces the marks in the Markdown by generated parts. Throws for an unknown mark. */
+export function fillParts(markdown: string, facts: DocFacts): string {
+  return markdown.replaceAll(/^<!-- stele: (\S+) -->$/gm, (_, name: string) => {
+    const part = Object.hasOwn(parts, name) ? parts[name]! : null;
+    if (part === null) throw new TypeError(`Unknown mark in the documentation: ${name}.`);
+    return part(facts);
+  });
+}
+
+/** A section per kind of problem, named by its code. */
+function describeProblems(kinds: readonly ProblemKind[]): string {
+  return kinds.map(({ code, status, title, meaning }) => `### ${code}\n\n${status}. ${title}. ${meaning}`).join('\n\n');
 }

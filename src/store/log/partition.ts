@@ -6,14 +6,13 @@ import { outcomeUnknown, putOwn } from '../put-own.ts';
 import { corrupt, type Decide, type Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
 import type { UpdateOptions } from '../records.ts';
-import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
-import { changesTo, generationOf, type HeldRecord } from './held.ts';
+import { decodeEntry, encodeEntry, entryKey, type Change, type Entry, isItem } from './entry.ts';
+import { changesTo, generationOf, type HeldRecord, positionOf } from './held.ts';
 import { followLog, isStored, type LogDamage } from './follow-log.ts';
 import { historyOf, type PastGeneration } from './value-history.ts';
 import { openState, prepareLists } from './open-state.ts';
-import { createPrefixLists } from './prefix-lists.ts';
 import { createProjections, type Projections } from './projections.ts';
-import { recordsAfter } from './state.ts';
+import { recordsAfter, type State } from './state.ts';
 import { createSummaries } from './summaries.ts';
 import { frameSize } from './summary.ts';
 import { changesSince, createTrail, type LoggedChange, type Noted } from './trail.ts';
@@ -310,4 +309,57 @@ function takenOver(): RegistryError {
 function tooManyRivals(partition: string): RegistryError {
   const message = 'Too many concurrent changes in one organization; nothing was changed. Try again.';
   return new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(partition) });
+}
+
+/** The records of a state under some prefixes. */
+interface PrefixLists {
+  /** Every record with the prefix, by name. Never changed: a later list is another array. */
+  all(prefix: string): readonly Generation<unknown>[];
+}
+
+interface List {
+  /** In order, and the records in the same places. */
+  names: { order: string }[];
+  records: readonly Generation<unknown>[];
+  changed: Set<string>;
+}
+
+/**
+ * Creates the lists of a state. A list is read once and then only updated. Callers use a handful of
+ * prefixes, and each list is kept.
+ */
+function createPrefixLists(state: State): PrefixLists {
+  const lists = new Map<string, List>();
+  state.listen(({ changes }) => {
+    for (const change of changes) {
+      const name = isItem(change) ? change.owner : change.name;
+      for (const [prefix, { changed }] of lists) if (name.startsWith(prefix)) changed.add(name);
+    }
+  });
+
+  function take(list: List): void {
+    const records = [...list.records];
+    for (const name of list.changed) {
+      const at = positionOf(list.names, name);
+      const isKnown = list.names[at]?.order === name;
+      if (!isKnown) list.names.splice(at, 0, { order: name });
+      records.splice(at, Number(isKnown), generationOf(state.get(name)!));
+    }
+    list.records = records;
+    list.changed.clear();
+  }
+
+  return {
+    all(prefix) {
+      let list = lists.get(prefix);
+      if (list === undefined) {
+        const names = state.names(prefix);
+        const records = names.map((name) => generationOf(state.get(name)!));
+        list = { names: names.map((order) => ({ order })), records, changed: new Set() };
+        lists.set(prefix, list);
+      }
+      if (list.changed.size > 0) take(list);
+      return list.records;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { writeYaml } from '../../../src/compile/text/yaml-out.ts';
+import { writeYaml } from '../../../src/compile/text/represent.ts';
 
 const treacherous = [
   '',

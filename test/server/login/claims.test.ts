@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isAllowed, partOf } from '../../../src/model/access.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import type { LoginConfig } from '../../../src/config/login-config.ts';
-import { readJob } from '../../../src/server/login/job-claims.ts';
+import { readJob } from '../../../src/server/login/token.ts';
 import { rightsOf } from '../../../src/registry/keys/people.ts';
 import { createTestRegistry } from '../registry.ts';
 import { readGroups } from '../../../src/server/login/provider.ts';

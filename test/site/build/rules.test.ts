@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { selectVersion, type Resource, type Version } from '../../../src/model/resource.ts';
 import { chooseCoding } from '../../../src/server/read/negotiate.ts';
-import { codingMaps } from '../../../src/site/build/rules-nginx-coding.ts';
+import { codingMaps } from '../../../src/site/build/rules-nginx.ts';
 import { rangesOf } from '../../../src/site/build/rules-table.ts';
 
 function version(label: string, state = 'active'): Version {
