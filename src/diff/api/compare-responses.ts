@@ -21,7 +21,7 @@ export function compareResponses(
     const [was, is] = [describing(status, before), describing(status, after)];
     if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
     compared.add(`${was} ${is}`);
-    compareResponse(walk, unit, is, before.get(was)!, after.get(is)!, direction);
+    compareResponse(walk, unit, { was, is }, before.get(was)!, after.get(is)!, direction);
   }
   const isOne = direction === 'response';
   /** Those that take the place of others. */
@@ -92,28 +92,35 @@ function isSuccess(status: string, responses: ReadonlyMap<string, Response>): bo
 function compareResponse(
   walk: Walk,
   parent: Unit,
-  status: string,
+  { was, is }: { was: string; is: string },
   before: Response,
   after: Response,
   direction: Direction,
 ): void {
   if (walk.same(before.place.value, after.place.value) && isSameContent(before, after)) return;
-  const subject = nameOf(after.place.pointer, status);
+  const subject = nameOf(after.place.pointer, is);
   const places = { before: before.place, after: after.place };
   setLabel(walk, places, { role: 'body', text: subject });
   // OpenAPI 2.0 lists the produced types outside of the responses, so they are part of the key.
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();
-  walk.below(parent, `response ${direction} ${before.place.pointer} | ${after.place.pointer} | ${types}`, (unit) => {
-    reportTexts(walk, unit, places, { subject, role: 'response', keys: ['description', 'summary'] });
-    const examples = membersAt(walk, places, 'examples');
-    if (!examples.isSame) reportPart(unit, 'docs', 'body-examples-changed', `${subject} has other examples.`, examples);
-    compareHeaders(walk, unit, before, after, { direction, subject });
-    compareContents(walk, unit, before, after, { direction, subject, role: 'body', isAsked: true });
-    const links = membersAt(walk, places, 'links');
-    if (links.isSame) return;
-    const verdict = links.before === null ? 'safe' : 'risky';
-    reportPart(unit, verdict, `${direction}-links-changed`, `${subject} has other links.`, { ...links, direction });
-  });
+  walk.below(
+    parent,
+    `response ${direction} ${was === is} ${before.place.pointer} | ${after.place.pointer} | ${types}`,
+    (unit) => {
+      // Texts of `default` are not those of the status that it describes, too.
+      if (was === is) {
+        reportTexts(walk, unit, places, { subject, role: 'response', keys: ['description', 'summary'] });
+        const { isSame, ...examples } = membersAt(walk, places, 'examples');
+        if (!isSame) reportPart(unit, 'docs', 'body-examples-changed', `${subject} has other examples.`, examples);
+      }
+      compareHeaders(walk, unit, before, after, { direction, subject });
+      compareContents(walk, unit, before, after, { direction, subject, role: 'body', isAsked: true });
+      const links = membersAt(walk, places, 'links');
+      if (links.isSame) return;
+      const verdict = links.before === null ? 'safe' : 'risky';
+      reportPart(unit, verdict, `${direction}-links-changed`, `${subject} has other links.`, { ...links, direction });
+    },
+  );
 }
 
 function isSameContent(before: Response, after: Response): boolean {
