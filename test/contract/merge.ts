@@ -52,6 +52,22 @@ export function testMerge(open: () => Promise<SourceWorld>): void {
     });
   });
 
+  test('is written by those of both sides since a commit', async () => {
+    const world = await open();
+    const write = (by: string, branch: string, text: string, parent?: string) => {
+      const files = branch === 'main' ? { 'a.yaml': text } : { 'b.yaml': text };
+      return world.repository.commit({ by: `${by} <${by}@acme.test>`, branch, files, ...(parent && { parent }) });
+    };
+    const base = write('Ann', 'main', '1');
+    write('Bob', 'topic', '1', base);
+    const head = write('Cid', 'topic', '2');
+    const tip = write('Dan', 'main', '2');
+    const result = await merge(world, tip, head);
+    if (result.outcome !== 'merged') throw new Error(`It is ${JSON.stringify(result)}.`);
+    const writers = await result.snapshot.writers!(base, ['a.yaml', 'b.yaml']);
+    expect([...new Set(writers!.map(({ name }) => name))].sort()).toEqual(['Bob', 'Cid', 'Dan']);
+  });
+
   test('of a head that the target has, or that has the target, is the newer of the two', async () => {
     const world = await open();
     const base = world.repository.commit({ files: { 'a.yaml': '1' } });
