@@ -2,7 +2,6 @@ import PQueue from 'p-queue';
 import { parseCoordinate } from '../../model/address.ts';
 import { digestOf, hexOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { isObject, parseJson } from '../../model/json.ts';
 import { parseProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
@@ -31,11 +30,11 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
   if (log === null) throw new RegistryError('not_found', `${registry} has no public log.`);
   const head = await log.head();
   const result: VerifiedLog = { origin: head.origin, leaves: head.size, same: 0, gone: [], wrong: [] };
-  const { versions, latest } = readFacts(await log.leaves(head), result.wrong);
+  const facts = readFacts(await log.leaves(head), result.wrong);
   const queue = new PQueue({ concurrency: 8 });
   let done = 0;
   await queue.addAll(
-    [...versions].map(([name, digest]) => async () => {
+    [...facts.versions].map(([name, digest]) => async () => {
       const fault = await compareServed(source, name, digest).catch((error: unknown) => {
         if (isRegistryError(error, 'gone')) return 'gone';
         throw error;
@@ -43,32 +42,43 @@ export async function verifyLog(registry: string, say: (text: string) => void): 
       if (fault === 'gone') result.gone.push(name);
       else if (fault === null) result.same++;
       else result.wrong.push(`${name}: ${fault}`);
-      say(`Comparing what is served: ${++done} of ${versions.size}`);
+      say(`Comparing what is served: ${++done} of ${facts.versions.size}`);
     }),
   );
-  const names = new Set([...latest.keys(), ...(await listedIn(source, new Set([...versions.keys()].map(orgOf))))]);
+  const changed: string[] = [];
+  const names = new Set([
+    ...facts.latest.keys(),
+    ...(await listedIn(source, new Set([...facts.versions.keys()].map(orgOf)))),
+  ]);
   await queue.addAll(
     [...names].map((name) => async () => {
       say(`Looking for what is not in the log: ${name}`);
-      result.wrong.push(...(await compareHistory(source, log, name, { versions, latest })));
+      const found = await compareHistory(source, log, name, facts);
+      result.wrong.push(...found.wrong);
+      changed.push(...found.changed);
     }),
   );
+  // What changed meanwhile is in the log by now.
+  if (changed.length > 0 && (await log.head()).size === head.size) result.wrong.push(...changed);
   return { ...result, gone: result.gone.toSorted(), wrong: result.wrong.toSorted() };
 }
 
-/** What a log says: the digest of each version, and what `latest` of each contract means. */
+/** What a log says: the digest and the state of each version, and what `latest` of each contract means. */
 interface Facts {
   versions: Map<string, Digest>;
+  states: Map<string, string>;
   latest: Map<string, string | null>;
 }
 
 function readFacts(leaves: readonly Buffer[], wrong: string[]): Facts {
-  const facts: Facts = { versions: new Map(), latest: new Map() };
+  const facts: Facts = { versions: new Map(), states: new Map(), latest: new Map() };
   for (const bytes of leaves) {
     const leaf = decodeLeaf(bytes);
     if (leaf?.event === 'latest') facts.latest.set(leaf.coordinate, leaf.label);
-    if (leaf === null || !isVersion(leaf)) continue;
+    if (leaf === null || leaf.event === 'latest' || leaf.event === 'key') continue;
     const name = `${leaf.coordinate}@${leaf.label}`;
+    facts.states.set(name, isVersion(leaf) || leaf.event === 'reactivated' ? 'active' : leaf.event);
+    if (!isVersion(leaf)) continue;
     const before = facts.versions.get(name);
     if (before !== undefined && before !== leaf.digest)
       wrong.push(`${name}: the log says that it is ${before}, and later that it is ${leaf.digest}`);
@@ -95,56 +105,57 @@ async function compareHistory(
   source: ContractSource,
   log: CheckedLog,
   contract: string,
-  { versions, latest }: Facts,
-): Promise<string[]> {
+  { versions, states, latest }: Facts,
+): Promise<{ wrong: string[]; changed: string[] }> {
   const { coordinate } = parseCoordinate(contract)!;
   const history = await source.history(coordinate).catch((error: unknown) => {
     if (isRegistryError(error, 'not_found') || isRegistryError(error, 'gone')) return null;
     throw error;
   });
   const wrong: string[] = [];
-  let isNewer = false;
+  /** What a change since the head was read may have caused. */
+  const changed: string[] = [];
   for (const { label: version, manifest: digest, status } of history?.versions ?? []) {
-    if (versions.has(`${contract}@${version}`) || status.state === 'withdrawn') continue;
-    if (!(await source.isPublic(coordinate, version))) return [];
+    const name = `${contract}@${version}`;
+    if (versions.has(name)) {
+      if (versions.get(name) !== digest)
+        wrong.push(`${name}: it is listed as ${digest}, and the log says ${versions.get(name)!}`);
+      else if (states.get(name) !== status.state)
+        changed.push(`${name}: it is ${status.state}, and the log says ${states.get(name)!}`);
+      continue;
+    }
+    if (status.state === 'withdrawn') continue;
+    if (!(await source.isPublic(coordinate, version))) continue;
     const proof = String((await source.file(`/${contract}@${version}?proof`)) ?? '');
     const entry = { contract, version, digest };
     if (parseProof(proof) === null) wrong.push(`${contract}@${version}: it is served, and not in the log`);
-    else {
-      await log.check(entry, proof);
-      isNewer = true;
-    }
+    else await log.check(entry, proof);
   }
+  const listed = new Set(history?.versions.map(({ label }) => `${contract}@${label}`));
+  for (const name of history === null ? [] : versions.keys())
+    if (name.startsWith(`${contract}@`) && !listed.has(name)) changed.push(`${name}: it is not listed`);
   const said = latest.get(contract) ?? null;
-  if (history !== null && wrong.length === 0 && !isNewer && history.latest !== said && latest.has(contract))
-    wrong.push(
+  if (history !== null && history.latest !== said && latest.has(contract))
+    changed.push(
       `${contract}: latest is served as ${history.latest ?? 'nothing'}, and the log says ${said ?? 'nothing'}`,
     );
-  return wrong;
+  return { wrong, changed };
 }
 
 /** What is wrong with a version as it is served; `gone`: it is not; null: nothing. */
 async function compareServed(source: ContractSource, name: string, digest: Digest): Promise<string | null> {
-  const record = parseJson((await fileOf(source, `/${name}/provenance`, '.json')) ?? '');
-  if (!isObject(record)) return 'gone';
-  if (record['manifest'] !== digest) return `it is served as ${String(record['manifest'])}, and the log says ${digest}`;
   const { coordinate, selector } = parseCoordinate(name)!;
   const version = selector.kind === 'version' ? selector.version : '';
+  const formats = ['json', 'yaml'] as const;
+  const files = await Promise.all(formats.map((format) => source.file(`/${name}.${format}`)));
+  if (files.includes(null)) return 'gone';
   const manifest = await source.manifest(coordinate, version, digest).catch((error: unknown) => {
     if (isRegistryError(error, 'refused')) return null;
     throw error;
   });
   if (manifest === null) return `its manifest is not ${digest}, or is not served`;
-  for (const format of ['json', 'yaml'] as const) {
-    const bytes = await source.file(`/${name}.${format}`);
-    if (bytes === null) return 'gone';
-    if (hexOf(digestOf(bytes)) !== layerOf(manifest, format))
-      return `its ${format} is ${digestOf(bytes)}, which its manifest does not name`;
-  }
+  for (const [at, format] of formats.entries())
+    if (hexOf(digestOf(files[at]!)) !== layerOf(manifest, format))
+      return `its ${format} is ${digestOf(files[at]!)}, which its manifest does not name`;
   return null;
-}
-
-async function fileOf(source: ContractSource, path: string, ending: string): Promise<string | null> {
-  const bytes = (await source.file(path + ending)) ?? (await source.file(path));
-  return bytes && Buffer.from(bytes).toString();
 }

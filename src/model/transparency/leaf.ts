@@ -46,7 +46,7 @@ export function decodeLeaf(bytes: Uint8Array): Leaf | null {
 }
 
 /** Whether a leaf says that there is a version. */
-export function isVersion(leaf: Leaf): leaf is VersionLeaf {
+export function isVersion(leaf: Leaf): leaf is VersionLeaf & { event: 'published' | 'listed' } {
   return leaf.event === 'published' || leaf.event === 'listed';
 }
 

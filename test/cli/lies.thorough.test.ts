@@ -1,0 +1,227 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isObject, parseJson } from '../../src/model/json.ts';
+import { serveStele, type Serving } from '../e2e/stele.ts';
+import { isEverything, sampleOf } from '../thorough.ts';
+import { runHere } from './in-process.ts';
+import { listen } from './lock-world.ts';
+
+// Lies of a registry: a proxy before an honest one changes one field, drops one answer, or replays an old one, for each
+// request of each command of a consumer. A lie is accepted if the command succeeds, and writes something else than it
+// would have (`verify --log`: says the same as if nothing were wrong). Accepted is a failure, unless it is listed here.
+
+/** What no consumer can notice, or need not, with the reason. By command, address and what is changed there. */
+const accepted: readonly [command: RegExp, what: RegExp, reason: string][] = [
+  [/^(?:add|update)$/, /^\/@acme\/schemas\/money(?:@\^1\.0\.0)?\/provenance replayed$/, 'Which version is the newest is not proved: see the documentation.'], // prettier-ignore
+  [/^verify$/, /\/versions \S*(?:publishedAt|createdAt|url|changes|commit|problems|original|next|reason|since)/, 'The log has no such facts.'], // prettier-ignore
+  [/^verify$/, /^\/@acme (?!items\.\d+\.coordinate)/, 'The log has no such facts.'],
+  [/^verify$/, /^\/@acme items\.\d+\.coordinate/, 'What is not listed is found only by its name in the log.'],
+  [/^verify$/, /^\/(?:@acme|@acme\/schemas\/\w+\/versions) (?:dropped|replayed)$/, 'What is not shown cannot be compared.'], // prettier-ignore
+];
+
+let folder: string;
+let honest: Serving;
+let front: Awaited<ReturnType<typeof listen>>;
+interface Answer {
+  status: number;
+  type: string;
+  body: Buffer;
+}
+/** What was asked for, in order, and the answers. */
+let asked = new Map<string, Answer>();
+/** Changes an answer on its way; null: none. */
+let lie: { path: string; answer: Answer } | null = null;
+/** The answers of before the newest version was there. */
+const old = new Map<string, Answer>();
+
+const schema = (version: string) =>
+  JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Money', version, type: 'string' });
+
+async function publish(coordinate: string, version: string): Promise<void> {
+  await writeFile(join(folder, 'document.json'), schema(version));
+  const common = ['--config', join(folder, 'registry.config.json'), '--data', join(folder, 'data')];
+  const ended = await runHere(['publish', join(folder, 'document.json'), coordinate, '--version', version, ...common]);
+  if (ended.code !== 0) throw new Error(ended.stderr);
+}
+
+let made = 0;
+interface Consumer {
+  path: string;
+  run(args: string): ReturnType<typeof runHere>;
+}
+
+/** A consumer, with what another has and has seen. */
+async function openConsumer(from: string | null): Promise<Consumer> {
+  const path = join(folder, `consumer-${++made}`);
+  if (from === null) await mkdir(join(path, 'repository/.git'), { recursive: true });
+  else await cp(from, path, { recursive: true });
+  const cwd = join(path, 'repository');
+  return { path, run: (args) => runHere(args.split(' '), { cwd, env: { XDG_CACHE_HOME: join(path, 'cache') } }) };
+}
+
+const commands = {
+  add: 'add @acme/schemas/money --as money.json',
+  update: 'update',
+  install: 'install',
+  verify: 'verify --log',
+} as const;
+type Name = keyof typeof commands;
+const argsOf = (name: Name): string =>
+  name === 'add' ? `${commands.add} --registry ${front.url}` : name === 'verify' ? `${commands.verify} ${front.url}` : commands[name]; // prettier-ignore
+
+/** What each command starts with. */
+const starts = new Map<Name, string>();
+
+/** What a command left and said. */
+async function outcomeOf(name: Name, { path, run }: Consumer): Promise<{ code: number | null; left: string }> {
+  const { code, stdout, stderr } = await run(argsOf(name));
+  const read = (file: string) => readFile(join(path, 'repository', file), 'utf8').catch(() => '');
+  const left = name === 'verify' ? stdout + stderr : (await read('contracts.lock')) + (await read('money.json'));
+  return { code, left };
+}
+
+async function start(name: Name): Promise<Consumer> {
+  return openConsumer(starts.get(name)!);
+}
+
+/** Runs a command without a lie. Returns what it asked for, and what it left. */
+async function honestly(name: Name) {
+  [lie, asked] = [null, new Map()];
+  const consumer = await start(name);
+  const outcome = await outcomeOf(name, consumer);
+  await rm(consumer.path, { recursive: true });
+  return { outcome, asked: new Map(asked) };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-lies-'));
+  const limits = { key: 1e6, address: 1e6, failures: 1e6 };
+  const config = { url: 'https://contracts.test', rateLimit: limits, organizations: { acme: { defaults: { visibility: 'public' } } } }; // prettier-ignore
+  await writeFile(join(folder, 'registry.config.json'), JSON.stringify(config));
+  for (const name of ['@acme/schemas/rate', '@acme/schemas/money']) await publish(name, '1.0.0');
+  honest = await serveStele(['--config', join(folder, 'registry.config.json'), '--data', join(folder, 'data')]);
+  front = await listen((request, response) => {
+    const path = request.url!;
+    void fetch(honest.url + path, { headers: { accept: request.headers.accept ?? '*/*' }, redirect: 'manual' }).then(
+      async (answer) => {
+        const told: Answer = {
+          status: answer.status,
+          type: answer.headers.get('content-type') ?? 'text/plain',
+          body: Buffer.from(await answer.arrayBuffer()),
+        };
+        asked.set(path, told);
+        const { status, type, body } = lie?.path === path ? lie.answer : told;
+        const location = answer.headers.get('location');
+        response.writeHead(status, { 'content-type': type, ...(status === answer.status && location && { location }) });
+        response.end(body);
+      },
+    );
+  });
+  // A consumer that has seen the log, and has nothing else.
+  const seen = await openConsumer(null);
+  await seen.run(`add @acme/schemas/rate --as rate.json --registry ${front.url}`);
+  starts.set('add', seen.path);
+  starts.set('verify', seen.path);
+  const locked = await openConsumer(seen.path);
+  await locked.run(argsOf('add'));
+  starts.set('update', locked.path);
+  for (const name of ['add', 'update', 'verify'] as const)
+    for (const [path, answer] of (await honestly(name)).asked) old.set(path, answer);
+  await publish('@acme/schemas/money', '1.1.0');
+  await vi.waitUntil(async () => (await fetch(`${honest.url}/@acme/schemas/money@1.1.0?proof`)).status === 200);
+  const missing = await openConsumer(locked.path);
+  await missing.run('update');
+  await rm(join(missing.path, 'repository/money.json'));
+  await rm(join(missing.path, 'cache/stele/contracts'), { recursive: true });
+  starts.set('install', missing.path);
+});
+
+afterAll(async () => {
+  await honest.stop('SIGKILL');
+  await front[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Another value of the same type. */
+function other(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'boolean') return !value;
+  if (typeof value !== 'string') return 'other';
+  if (/^\d+\.\d+\.\d+$/.test(value)) return '1.0.9';
+  return /[0-9a-f]$/.test(value) ? value.slice(0, -1) + (value.endsWith('0') ? '1' : '0') : `${value}x`;
+}
+
+/** Each field of a JSON value, and what the value is with another there. */
+function* fieldsOf(value: unknown, at = ''): Generator<[field: string, changed: unknown]> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      for (const [field, changed] of fieldsOf(item, `${at}${index}.`)) yield [field, value.with(index, changed)];
+    for (const index of value.keys()) yield [`${at}${index} removed`, value.toSpliced(index, 1)];
+  } else if (isObject(value))
+    for (const [name, item] of Object.entries(value))
+      for (const [field, changed] of fieldsOf(item, `${at}${name}.`)) yield [field, { ...value, [name]: changed }];
+  else yield [at.slice(0, -1), other(value)];
+}
+
+/** The lies about one answer. */
+function* liesAbout(path: string, { status, type, body }: Answer): Generator<[what: string, answer: Answer]> {
+  if (status !== 200)
+    return yield ['failed', { status: 503, type: 'application/problem+json', body: Buffer.from('{"status":503}') }];
+  yield ['dropped', { status: 404, type: 'application/problem+json', body: Buffer.from('{"status":404}') }];
+  yield ['failed', { status: 503, type: 'application/problem+json', body: Buffer.from('{"status":503}') }];
+  const before = old.get(path);
+  if (before && !before.body.equals(body)) yield ['replayed', before];
+  const json = type.includes('json') ? parseJson(body) : undefined;
+  if (isObject(json) && !path.endsWith('.json'))
+    for (const [field, changed] of fieldsOf(json)) yield [field, { status, type, body: Buffer.from(JSON.stringify(changed)) }]; // prettier-ignore
+  else {
+    const lines = body.toString('latin1').split('\n');
+    for (const [number, line] of lines.entries()) {
+      if (line === '') continue;
+      const middle = line.length >> 1;
+      const changed = `${line.slice(0, middle)}${line[middle] === 'A' ? 'B' : 'A'}${line.slice(middle + 1)}`;
+      yield [
+        `line ${number + 1}`,
+        { status, type, body: Buffer.from(lines.with(number, changed).join('\n'), 'latin1') },
+      ];
+    }
+  }
+}
+
+const used = new Set<number>();
+
+describe.each(Object.keys(commands) as Name[])('%s', (name) => {
+  test('accepts no lie that is not listed', async () => {
+    const { outcome, asked: requests } = await honestly(name);
+    expect(outcome.code).toBe(0);
+    const all = [...requests].flatMap(([path, answer]) => [...liesAbout(path, answer)].map(([what, told]) => ({ path, what, told }))); // prettier-ignore
+    const whole = all.filter(({ what }) => /^(?:dropped|failed|replayed)$/.test(what));
+    const wrong: string[] = [];
+    for (const { path, what, told } of [
+      ...whole,
+      ...sampleOf(
+        all.filter((each) => !whole.includes(each)),
+        5,
+        0,
+        3,
+      ),
+    ]) {
+      const consumer = await start(name);
+      lie = { path, answer: told };
+      const { code, left } = await outcomeOf(name, consumer);
+      lie = null;
+      await rm(consumer.path, { recursive: true });
+      const isAccepted = code === 0 && (left === outcome.left) === (name === 'verify');
+      const isListed = accepted.some(([command, pattern]) => command.test(name) && pattern.test(`${path} ${what}`));
+      if (isAccepted && isListed) used.add(accepted.findIndex(([command, pattern]) => command.test(name) && pattern.test(`${path} ${what}`))); // prettier-ignore
+      if (isAccepted && !isListed) wrong.push(`${path} ${what}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+test.skipIf(!isEverything)('each listed lie is one that is told', () => {
+  expect(accepted.filter((_, at) => !used.has(at)).map(([, what]) => what)).toEqual([]);
+});
