@@ -497,3 +497,35 @@ async function forward(registry: string, path: string, response: ServerResponse)
   const location = answer.headers.get('location');
   response.writeHead(answer.status, location === null ? {} : { location }).end(Buffer.from(await answer.arrayBuffer()));
 }
+
+test('outdated and update have a row for each contract, whatever one version or registry does', async () => {
+  const gone = await listen((_request, response) => void response.end());
+  const one = await consumerOfMoney();
+  await one.run(`add @acme/apis/pay@1.0.0 --as pay.json --registry ${world.registry}`);
+  await one.run(`add @acme/schemas/money@1.4.0 --as lost.json --registry ${world.registry}`);
+  await gone[Symbol.asyncDispose]();
+  const text = await one.text(lockName);
+  // The registry of pay is gone, and so are this user's cache and the file of the locked version.
+  const [, ...contracts] = text.split('- path: ');
+  const moved = contracts.map((each) =>
+    each.startsWith('pay.json') ? each.replace(world.registry, gone.url) : each.replace('range: 1.4.0', 'range: ^1'),
+  );
+  await writeFile(one.file(lockName), [text.split('- path: ')[0], ...moved].join('- path: '));
+  await rm(one.cache, { recursive: true });
+  const outdated = await one.run('outdated');
+  expect(outdated.code).toBe(3);
+  const rows = outdated.stdout.split('\n').filter((line) => line.includes('@acme/'));
+  expect(rows.map((row) => row.split(/ {2,}/).slice(0, 4))).toEqual(
+    expect.arrayContaining([
+      ['@acme/apis/pay', '1.0.0', expect.stringMatching(/^not known: .*cannot be reached/)],
+      ['@acme/schemas/money', '1.4.0', '1.5.0', 'in ^1'],
+    ]),
+  );
+  const updated = await one.run('update');
+  expect([updated.code, updated.stderr]).toEqual([
+    3,
+    expect.stringMatching(/^not updated pay\.json: .*cannot be reached/),
+  ]);
+  expect(updated.stdout).toContain('updated schemas/money.json: @acme/schemas/money 1.4.0 → 1.5.0 (^1)');
+  expect(updated.stdout).toContain('updated lost.json: @acme/schemas/money 1.4.0 → 1.5.0 (^1)');
+});

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { userCacheFolder } from '../../config/environment.ts';
 import { formatOfFile } from '../../model/address.ts';
@@ -39,11 +40,17 @@ export async function isCached({ sha256 }: LockedContract): Promise<boolean> {
 }
 
 /**
- * Returns the bytes of an entry: from the cache of this user, by their SHA-256, else from its registry.
- * `trusted`: the registry that gets the key. Rejects as `ContractSource.bytes` does.
+ * Returns the bytes of an entry: from the cache of this user, by their SHA-256, else from the file itself in this
+ * folder, else from its registry. `trusted`: the registry that gets the key. Rejects as `ContractSource.bytes` does.
  */
-export async function bytesOf(entry: LockedContract, trusted: string | undefined): Promise<Uint8Array> {
+export async function bytesOf(
+  entry: LockedContract,
+  trusted: string | undefined,
+  folder: string | null = null,
+): Promise<Uint8Array> {
   const { path, version, registry, sha256 } = entry;
+  const there = folder === null ? null : await readFile(join(folder, path)).catch(() => null);
+  if (there !== null && hexOf(digestOf(there)) === sha256) return there;
   const source = openContractSource(registry, trusted);
   const fetched = async () =>
     keep(sha256, await source.bytes(coordinateIn(entry), version, formatOfFile(path), sha256));

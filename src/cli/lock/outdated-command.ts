@@ -5,23 +5,23 @@ import { compareSemanticVersions, placeOfLabel } from '../../model/label.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { selectVersion, type Status } from '../../model/resource.ts';
 import { readerOf } from '../../model/versions/version-order.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';
 import type { CompareContracts } from './compare-contracts.ts';
 import type { SourceHistory } from './contract-source.ts';
 import { entriesNamed, openLock, withLockOption, type LockOptions } from './open-lock.ts';
 import { formatTable } from './table.ts';
 
-/** A newer version, and what changed since the locked one. */
-interface Newer extends Pick<Comparison, 'verdict' | 'counts' | 'reason'> {
-  version: string;
-  operations: number;
-  fields: number;
-}
+/** A newer version, and what changed since the locked one. `problem`: why that is not known. */
+type Newer = { version: string } & (
+  (Pick<Comparison, 'verdict' | 'counts' | 'reason'> & { operations: number; fields: number }) | { problem: string }
+);
 
 /** An entry with what is newer. Null: nothing. */
 interface Outdated extends LockedContract {
-  /** The status of the locked version, `absent` if the registry no longer lists it. */
-  status: Status | { state: 'absent' };
+  /** The status of the locked version, `absent` if the registry no longer lists it, `unknown` if it does not say. */
+  status: Status | { state: 'absent' } | { state: 'unknown'; problem: string };
   inRange: Newer | null;
   beyond: Newer | null;
 }
@@ -33,14 +33,15 @@ export function outdatedCommand(): Command {
     .argument('[name]', 'a file, or @org/type/slug (default: all)')
     .action(async (name: string | undefined, _options: unknown, self: Command) => {
       const { json = false } = self.optsWithGlobals<LockOptions>();
-      const entries = await entriesNamed(await openLock(self), name);
+      const lock = await openLock(self);
+      const entries = await entriesNamed(lock, name);
       const { withComparer } = await import('./compare-contracts.ts');
       const outdated = await withProgressUnless(json, 'Asking registries', (say) =>
         withComparer(self, async (compare) => {
           const all: Outdated[] = [];
           for (const entry of entries) {
             say(`Comparing ${entry.contract}: ${all.length + 1} of ${entries.length}`);
-            all.push(await examine(entry, compare));
+            all.push(await examine(lock.folder, entry, compare).catch(toUnknown(entry)));
           }
           return all;
         }),
@@ -56,7 +57,24 @@ export function outdatedCommand(): Command {
   return withLockOption(command);
 }
 
-async function examine(entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
+/** What one contract or registry does is told in its row, and keeps no other back. The exit code is that of the problem. */
+function toUnknown(entry: LockedContract): (error: unknown) => Outdated {
+  return (error) => ({
+    ...entry,
+    status: { state: 'unknown', problem: noteProblem(error) },
+    inRange: null,
+    beyond: null,
+  });
+}
+
+/** The message of an error that is expected, whose exit code it sets. */
+export function noteProblem(error: unknown): string {
+  if (!isRegistryError(error)) throw error;
+  process.exitCode ||= exitCodeOf(error.code, error.extra);
+  return error.message;
+}
+
+async function examine(folder: string, entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
   const [{ coordinateIn, openContractSource, trustedRegistry }, { bytesOf, sha256Of }, { extentOf }] =
     await Promise.all([
       import('./contract-source.ts'),
@@ -67,12 +85,15 @@ async function examine(entry: LockedContract, compare: CompareContracts): Promis
   const source = openContractSource(entry.registry, trusted);
   const history = await source.history(coordinateIn(entry));
   const { inRange, beyond } = newerThan(entry, history);
-  const describe = async (version: string | null): Promise<Newer | null> => {
-    if (version === null) return null;
+  const describe = async (version: string | null): Promise<Newer | null> =>
+    version === null
+      ? null
+      : compareWith(version).catch((error: unknown) => ({ version, problem: noteProblem(error) }));
+  const compareWith = async (version: string): Promise<Newer> => {
     const current = await source.find(coordinateIn(entry), { kind: 'version', version });
     const named = { ...entry, version, digest: current.digest };
     const next = { ...named, sha256: await sha256Of(named, trusted) };
-    const [before, after] = [await bytesOf(entry, trusted), await bytesOf(next, trusted)];
+    const [before, after] = [await bytesOf(entry, trusted, folder), await bytesOf(next, trusted)];
     const comparison = await compare({ entry, bytes: before }, { entry: next, bytes: after });
     const { verdict, counts, reason } = comparison;
     return { version, verdict, counts, reason, ...extentOf(comparison) };
@@ -106,19 +127,15 @@ function newerThan(
 async function rowsFor({ contract, version, range, inRange, beyond, status }: Outdated): Promise<string[][]> {
   const { summaryOf } = await import('./compare-contracts.ts');
   const row = (newer: Newer | null, where: string) =>
-    newer === null ? [] : [[contract, version, newer.version, where, summaryOf(newer, newer)]];
-  const notes: Readonly<Record<string, string>> = { absent: 'no longer in the registry' };
-  const isWell = status.state === 'active';
-  const note = isWell
-    ? []
-    : [
-        [
-          contract,
-          version,
-          '',
-          '',
-          notes[status.state] ?? `${status.state}: ${'reason' in status ? status.reason : ''}`,
-        ],
-      ];
+    newer === null
+      ? []
+      : [[contract, version, newer.version, where, 'problem' in newer ? newer.problem : summaryOf(newer, newer)]];
+  const said = {
+    active: '',
+    absent: 'no longer in the registry',
+    unknown: `not known: ${'problem' in status ? status.problem : ''}`,
+  };
+  const text = said[status.state as keyof typeof said] ?? `${status.state}: ${'reason' in status ? status.reason : ''}`;
+  const note = text === '' ? [] : [[contract, version, '', '', text]];
   return [...note, ...row(inRange, `in ${range}`), ...row(beyond, 'beyond')];
 }

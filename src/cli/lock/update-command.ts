@@ -4,6 +4,7 @@ import { parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/graph/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
+import { noteProblem } from './outdated-command.ts';
 import { entriesNamed, openLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 
 /** An entry that moves to another version. */
@@ -12,6 +13,12 @@ interface Moved {
   after: LockedContract;
   comparison: Comparison;
   bytes: Uint8Array;
+}
+
+/** Why an entry stays as it is. */
+interface Problem {
+  path: string;
+  problem: string;
 }
 
 /** `stele update [NAME]`: moves contracts to the newest version in their ranges, and says what that changes. */
@@ -23,7 +30,9 @@ export function updateCommand(): Command {
       const { json = false } = self.optsWithGlobals<LockOptions>();
       const lock = await openLock(self);
       const entries = await entriesNamed(lock, name);
-      const moved = await withProgressUnless(json, 'Asking registries', () => findMoves(self, lock, entries));
+      const { moved, problems } = await withProgressUnless(json, 'Asking registries', () =>
+        findMoves(self, lock, entries),
+      );
       const { writeTreeFile } = await import('./tree-files.ts');
       for (const { after, bytes } of moved) await writeTreeFile(lock.folder, after.path, bytes);
       const next = new Map(moved.map(({ before, after }) => [before, after]));
@@ -34,18 +43,25 @@ export function updateCommand(): Command {
       if (json)
         return printJson({
           contracts: moved.map(({ before, after, comparison }) => ({ ...after, from: before.version, comparison })),
+          ...(problems.length > 0 && { problems }),
         });
+      for (const { path, problem } of problems)
+        complain(problem.includes(path) ? problem : `not updated ${path}: ${problem}`);
       const { formatDiff } = await import('../check/diff-formats.ts');
       for (const { before, after, comparison } of moved) {
         print(`updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})`);
         print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
       }
-      if (moved.length === 0) complain('Everything is up to date.');
+      if (moved.length + problems.length === 0) complain('Everything is up to date.');
     });
   return withLockOption(command);
 }
 
-async function findMoves(command: Command, lock: OpenLock, entries: readonly LockedContract[]): Promise<Moved[]> {
+async function findMoves(
+  command: Command,
+  lock: OpenLock,
+  entries: readonly LockedContract[],
+): Promise<{ moved: Moved[]; problems: Problem[] }> {
   const [
     { coordinateIn, openContractSource, trustedRegistry },
     { bytesOf, sha256Of },
@@ -62,28 +78,37 @@ async function findMoves(command: Command, lock: OpenLock, entries: readonly Loc
   const trusted = trustedRegistry();
   return withComparer(command, async (compare) => {
     const moved: Moved[] = [];
-    for (const before of entries) {
+    const problems: Problem[] = [];
+    const moveOf = async (before: LockedContract): Promise<Moved | null> => {
       const source = openContractSource(before.registry, trusted);
       const { version, digest } = await source.find(coordinateIn(before), parseSelector(before.range)!);
       const sha256 = await sha256Of({ ...before, version, digest }, trusted);
       if (version === before.version && sha256 !== before.sha256)
         throw new RegistryError(
           'refused',
-          `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. Nothing was changed. Ask who runs that registry.`,
+          `${before.registry} has other bytes for ${before.contract}@${version} than ${before.path}: locked sha256:${before.sha256}, there sha256:${sha256}. It was left as it is. Ask who runs that registry.`,
         );
-      if (version === before.version) continue;
+      if (version === before.version) return null;
       const after = { ...before, version, digest, sha256 };
       await assertReplaceable(lock, before.path, before, sha256);
       const bytes = await bytesOf(after, trusted);
       await checkContracts(lock.folder, [after], { trusted, isFetched: () => true });
-      const old = await bytesOf(before, trusted);
-      moved.push({
+      const old = await bytesOf(before, trusted, lock.folder);
+      return {
         before,
         after,
         bytes,
         comparison: await compare({ entry: before, bytes: old }, { entry: after, bytes }),
-      });
+      };
+    };
+    for (const before of entries) {
+      try {
+        const one = await moveOf(before);
+        if (one !== null) moved.push(one);
+      } catch (error) {
+        problems.push({ path: before.path, problem: noteProblem(error) });
+      }
     }
-    return moved;
+    return { moved, problems };
   });
 }
