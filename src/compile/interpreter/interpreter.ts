@@ -48,9 +48,7 @@ const stackBytes = 256 * 1024;
  * turn of a loop, eleven. A walk through a document for all rules of its plugins is one call: with the
  * largest documents it takes 2700.
  */
-const maxSteps = 1500;
-const maxStepsOfWalk = 4000;
-const maxStepsInAll = 6000;
+const usualSteps = { call: 1500, walk: 4000, inAll: 6000 };
 const jobsInStep = 1000;
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -70,7 +68,7 @@ const inside = ['names', 'schema', 'spectral-functions'];
 type CreateWasm = (options: object) => Promise<ConstructorParameters<Awaited<ReturnType<typeof variant.importFFI>>>[0]>;
 
 /** Loads the interpreter. It needs WebAssembly, and files until the process is closed. */
-export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
+export async function loadInterpreter(erase: Erase, steps = usualSteps): Promise<Interpreter> {
   // Everything now: a closed sandbox loads nothing more.
   const QuickJSFFI = await variant.importFFI();
   const imported = await variant.importModuleLoader();
@@ -103,7 +101,7 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
       const runtime = quick.newRuntime({ memoryLimitBytes: pages * 65_536, maxStackSizeBytes: stackBytes });
       const context = runtime.newContext();
       let left = 0;
-      let inAll = maxStepsInAll;
+      let inAll = steps.inAll;
       let isInterrupted = false;
       let broken: Failure | null = null;
       /** What an import did not find. The interpreter itself would not say which. */
@@ -116,7 +114,7 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
       }
       runtime.setInterruptHandler(takeStep);
 
-      function attempt<T>(work: () => T | Failure, max = maxSteps): T | Failure {
+      function attempt<T>(work: () => T | Failure, max = steps.call): T | Failure {
         if (broken !== null) return broken;
         left = max;
         isInterrupted = false;
@@ -255,7 +253,7 @@ export async function loadInterpreter(erase: Erase): Promise<Interpreter> {
         takeRuleset: (path, taken) =>
           withModule(path, (module) => ask('ruleset', text(path), text(JSON.stringify([...taken])), module)),
         call(name, input) {
-          const max = name === 'walk' ? maxStepsOfWalk : maxSteps;
+          const max = name === 'walk' ? steps.walk : steps.call;
           const outcome = attempt(() => ask(name, text(JSON.stringify(input))), max);
           return isFailure(outcome) ? { failure: outcome } : outcome;
         },

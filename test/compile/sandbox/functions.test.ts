@@ -93,12 +93,6 @@ describe('functions of a Spectral ruleset', () => {
       /function-steps: .*functions\/f\.js.*"own"/,
     ],
     ['an endless loop after a promise', 'export default async () => { await null; for (;;); };', /function-steps/],
-    [
-      'promises without end',
-      'export default () => { (function again() { Promise.resolve().then(again); })(); };',
-      /function-steps/,
-    ],
-    ['a pattern that backtracks', 'export default () => { /^(a+)+$/.test(`${"a".repeat(40)}!`); };', /function-steps/],
     ['too much memory', 'export default () => { return new ArrayBuffer(1e9); };', /function-memory/],
     ['too deep calls', 'export default function f() { return f() + 1; }', /function-stack/],
     ['a promise that never settles', 'export default () => new Promise(() => {});', /never settles/],
