@@ -46,9 +46,9 @@ export async function judge(
   { placed, draft }: { placed: Placed; draft: Draft },
   compiled: Compiled,
 ): Promise<Compiled> {
+  if (placed.outcome !== 'published') return compiled;
   const next = nextOf(registry, request, existing, draft);
-  if (placed.outcome !== 'published' || next === null) return compiled;
-  if (isHistory(request, existing, next.resource, placed.label)) return compiled;
+  if (next === null || isHistory(request, existing, next.resource, placed.label)) return compiled;
   const report = await checkNext(registry, request, existing, placed.label, compiled);
   const judged = { ...compiled, report };
   if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
