@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { RegistryError } from '../model/errors.ts';
 
 /** Where a configuration is looked for, in the folder in which a command runs. */
@@ -59,12 +59,21 @@ async function importDefault(url: string): Promise<unknown> {
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>
       packageNames.has(specifier) ? { url: ownModule, shortCircuit: true } : next(specifier, context),
+    // Whatever `type` the package.json beside it has: npm writes "commonjs".
+    load: (loaded, context, next) => next(loaded, loaded === url ? { ...context, format: formatOf(url) } : context),
   });
   try {
     return ((await import(url)) as { default?: unknown }).default;
   } finally {
     hooks.deregister();
   }
+}
+
+/** The format of a configuration that is an ES module by its text, whatever its package says. */
+function formatOf(url: string): string | undefined {
+  const file = fileURLToPath(url);
+  if (!/^\s*(?:import|export)\b/m.test(readFileSync(file, 'utf8'))) return undefined;
+  return file.endsWith('.ts') ? 'module-typescript' : 'module';
 }
 
 /** `$schema` is for editors. */

@@ -39,6 +39,14 @@ describe('a configuration', () => {
     await expect(load(name, text)).rejects.toThrow(message);
   });
 
+  // As `npm init` of npm 11 writes it.
+  test.each(['ts', 'js'])('in registry.config.%s of a package of the type commonjs is loaded', async (ending) => {
+    await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
+    await writeFile(join(folder, `registry.config.${ending}`), "export default { urls: 'a' };\n");
+    const { code, stderr } = await runStele(['doctor'], { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has no key "urls"')]);
+  });
+
   // Vitest would look for the package itself. Nothing is installed in the folder: the program gives its own `defineConfig`.
   test.each([
     ['ts', '@stele-registry/stele'],
