@@ -10,6 +10,7 @@ import { rewrites } from './rewrites.ts';
 
 const fixture = (path: string) => load(readFileSync(new URL(`../fixtures/${path}`, import.meta.url), 'utf8')) as Json;
 const text = { type: 'string' };
+const tagged = (kind: string) => ({ type: 'object', required: [kind], properties: { [kind]: text } });
 const schemas = {
   A: {
     type: 'object',
@@ -18,7 +19,14 @@ const schemas = {
   },
   B: { allOf: [{ $ref: '#/components/schemas/A' }, { properties: { c: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }] }, // prettier-ignore
   C: { type: 'array', items: { $ref: '#/components/schemas/B' } },
-  D: { anyOf: [{ $ref: '#/components/schemas/C' }, { ...text, enum: ['a', 'b'], nullable: true }] },
+  E: { oneOf: [{ type: 'array', items: { oneOf: [tagged('a'), tagged('b')] } }, { type: 'array', items: { oneOf: [tagged('c'), tagged('d')] } }] }, // prettier-ignore
+  D: {
+    anyOf: [
+      { $ref: '#/components/schemas/C' },
+      { $ref: '#/components/schemas/E' },
+      { ...text, enum: ['a', 'b'], nullable: true },
+    ],
+  },
 };
 const binary = { ...text, format: 'binary' };
 const documents: Readonly<Record<string, Json>> = {

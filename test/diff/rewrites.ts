@@ -33,13 +33,9 @@ function mapObjects(
 
 /** Whether an object may be a schema, and no map of names, example or extension. */
 function isSchemaAt(keys: readonly string[]): boolean {
-  if (
-    keys.some(
-      (key) =>
-        key.startsWith('x-') || ['example', 'examples', 'default', 'enum', 'const', 'value', 'dataValue'].includes(key),
-    )
-  )
-    return false;
+  const isExample = (key: string) =>
+    key.startsWith('x-') || ['example', 'examples', 'default', 'enum', 'const', 'value', 'dataValue'].includes(key);
+  if (keys.some((key, at) => isExample(key) && keys[at - 1] !== 'properties')) return false;
   const last = keys.at(-1)!;
   const before = keys.at(-2);
   const list = keys.at(-2)!;

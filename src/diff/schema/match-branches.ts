@@ -49,15 +49,27 @@ export function matchBranches(before: Side, after: Side, old: readonly Branch[],
 
 const marks: ((side: Side, branch: Branch) => string | null)[] = [
   (_, { place }) => referenceName(place),
-  (side, { place }) => textOfValue(withoutTexts(deref(side, place).value)),
+  (side, { place }) => textOfValue(essenceOf(deref(side, place).value)),
   (side, { place }) => textOf(objectOf(deref(side, place).value)['title']) || null,
   (side, { schema }) => shapeOf(viewOf(side, schema), true),
   (side, { schema }) => shapeOf(viewOf(side, schema), false),
 ];
 
-function withoutTexts(value: unknown): unknown {
-  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isText(key))) : value;
+/** A schema without its texts, with the lists in order whose order says nothing. */
+function essenceOf(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => essenceOf(item));
+    if (!unordered.has(key)) return items;
+    return items.map((item) => [textOfValue(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item); // prettier-ignore
+  }
+  if (!isObject(value)) return value;
+  // Among names, such as those of properties, none is a text.
+  const isNames = key === 'properties' || key === 'patternProperties';
+  const members = Object.entries(value).filter(([name]) => isNames || !isText(name));
+  return Object.fromEntries(members.map(([name, member]) => [name, essenceOf(member, isNames ? '' : name)]));
 }
+
+const unordered = new Set(['allOf', 'anyOf', 'oneOf', 'required', 'enum', 'type']);
 
 /** What two versions of one branch usually share: types, property names, and constant values. */
 function shapeOf(view: SchemaView, isExact: boolean): string | null {
