@@ -1,6 +1,7 @@
 import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import { keyFor } from './login/registry-key.ts';
+import { refuseUnreachable } from './unreachable.ts';
 
 /** A response of a registry's management API. */
 export interface Answer {
@@ -177,9 +178,7 @@ async function sendWith(
     ...(org !== null && { [organizationHeader]: org }),
   };
   const sent = { method, headers, redirect: 'error', ...(body !== undefined && { body }) } as const;
-  const response = await fetch(url, sent).catch((cause: unknown) => {
-    throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
-  });
+  const response = await fetch(url, sent).catch(refuseUnreachable(url.origin));
   if (response.status === 204) return { status: 204, body: {} };
   const answered: unknown = await response.json().catch(() => null);
   if (answered === null || typeof answered !== 'object') {

@@ -121,7 +121,11 @@ test('install restores missing files without a network, from the cache', async (
   expect(await one.text('schemas/money.json')).toBe(before);
   await rm(one.file('schemas'), { recursive: true });
   await rm(one.cache, { recursive: true });
-  expect(await one.run('install')).toEqual({ code: 3, stdout: '', stderr: `${registry.url} cannot be reached.\n` });
+  expect(await one.run('install')).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: `${registry.url} cannot be reached: it refuses the connection.\n`,
+  });
   expect(await readdir(one.path)).toEqual(['.git', lockName]);
 });
 

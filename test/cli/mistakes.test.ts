@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runStele } from '../e2e/stele.ts';
+import { refuseUnreachable } from '../../src/cli/unreachable.ts';
 import { runHere } from './in-process.ts';
 
 /** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */
@@ -199,4 +200,15 @@ test('what could not be checked has an exit code of its own, here and where a re
   const { code, extra } = sandboxLost('It ended with SIGKILL.');
   expect(exitCodeOf(code, extra)).toBe(75);
   expect(exitCodeOf(code)).toBe(3);
+});
+
+test.each([
+  ['a name that is not there', Object.assign(new Error(), { code: 'ENOTFOUND' }), /: there is no such name\.$/],
+  ['a refused connection', Object.assign(new Error(), { code: 'ECONNREFUSED' }), /: it refuses the connection\.$/],
+  ['an unknown authority', Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), /NODE_EXTRA_CA_CERTS\.$/],
+  ['silence', new DOMException('', 'TimeoutError'), /: it does not answer in time\.$/],
+  ['something else', new Error('odd'), /cannot be reached\.$/],
+])('%s is told from the others', (_, cause, says) => {
+  const refuse = refuseUnreachable('https://a.test');
+  for (const error of [cause, new TypeError('fetch failed', { cause })]) expect(() => refuse(error)).toThrow(says);
 });

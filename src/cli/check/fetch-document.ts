@@ -3,6 +3,7 @@ import { requireCoordinate } from '../command-context.ts';
 import { keyFor } from '../login/registry-key.ts';
 import { createUpload } from '../../source/upload.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
+import { refuseUnreachable } from '../unreachable.ts';
 
 /** The most seconds that a download may take. */
 const maxSeconds = 60;
@@ -39,9 +40,7 @@ export async function fetchDocument(
     ...(key && { authorization: `Bearer ${key}` }),
   };
   const response = await fetch(url, { headers, signal: AbortSignal.timeout(maxSeconds * 1000) }).catch(
-    (cause: unknown) => {
-      throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
-    },
+    refuseUnreachable(url.origin),
   );
   if (response.status === 404 || response.status === 410)
     throw new RegistryError(

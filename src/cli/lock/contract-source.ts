@@ -10,6 +10,7 @@ import type { LockedContract } from '../../model/graph/lock.ts';
 import { readBody } from '../check/fetch-document.ts';
 import { savedKeyOf } from '../login/registry-key.ts';
 import { selectVersion, type Status, type Version } from '../../model/resource.ts';
+import { refuseUnreachable } from '../unreachable.ts';
 
 /** The most bytes of a document, of anything else, and pages of a list. */
 export const maxDocumentBytes = 128 * 2 ** 20;
@@ -75,9 +76,7 @@ export function openContractSource(url: string, trusted: string | undefined): Co
         headers: { accept, ...sent },
         redirect: 'manual',
         signal: AbortSignal.timeout(patience),
-      }).catch((cause: unknown) => {
-        throw new RegistryError('unreachable', `${origin} cannot be reached.`, { cause });
-      });
+      }).catch(refuseUnreachable(origin));
       const location = response.headers.get('location');
       if (response.status < 300 || response.status >= 400 || location === null) return response;
       await response.body?.cancel();
