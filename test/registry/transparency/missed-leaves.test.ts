@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { encodeBundle } from '../../../src/model/transparency/tiles.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
+import { keepLog } from '../../../src/registry/transparency/keep-log.ts';
+import { createLogView } from '../../../src/registry/transparency/log-view.ts';
 import { publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { assertFormat } from '../../../src/store/format.ts';
+import type { TreeLog } from '../../../src/store/tree/tree-log.ts';
 import { createLoggedWorld, leavesIn, put, shown } from './logged.ts';
 
 // Each public version is in the log, whatever happened on its way there.
@@ -76,4 +80,30 @@ describe('a public version enters the log', () => {
     await log.update(undefined, { compares: true });
     expect((await log.checkpoint()).size).toBe(size);
   });
+
+  test('after a start at which the log could not be read', async () => {
+    const { registry, bucket, pass } = createLoggedWorld();
+    await put(registry, '@acme/apis/pay@1.0.0');
+    bucket.fault('list', 'fail', { when: (key) => key.startsWith('tree/') });
+    const kept = await keepLog(registry);
+    await put(registry, '@acme/apis/pay@1.1.0');
+    pass(2000);
+    await kept!.close();
+    const log = (await publicLogOf(registry))!;
+    expect((await versionsIn(log)).length).toBe(2);
+  });
+});
+
+test('the first proof after a start reads many bundles at once', async () => {
+  let [open, most] = [0, 0];
+  const bytes = encodeBundle(Array.from({ length: 256 }, () => Buffer.from('{}')));
+  const tile = async () => {
+    most = Math.max(most, ++open);
+    await new Promise(setImmediate);
+    open--;
+    return bytes;
+  };
+  const view = createLogView({ size: () => 100 * 256, tile } as unknown as TreeLog);
+  expect(await view.find('@acme/apis/pay@1.0.0')).toBe(null);
+  expect(most).toBe(16);
 });

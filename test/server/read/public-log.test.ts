@@ -3,6 +3,7 @@ import { parseCheckpoint, parseProof } from '../../../src/model/transparency/che
 import { parseVerifierKey, signersOf } from '../../../src/model/transparency/note.ts';
 import { isIncluded, leafHash } from '../../../src/model/transparency/tree.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
+import { publicLogOf } from '../../../src/registry/transparency/public-log.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { createTestQueue, createTestRegistry, publishVersion } from '../registry.ts';
@@ -79,6 +80,24 @@ test('the log is served as tlog-tiles says', async () => {
     ])
       // prettier-ignore
       expect((await get(path)).status, path).toBe(404);
+  } finally {
+    await close();
+  }
+});
+
+test('a log that lost its newest leaves is not served, and readiness says so', async () => {
+  const { get, registry, close } = await serve();
+  try {
+    await get('/@acme/apis/shop@1.0.0?proof');
+    expect((await get('/log/checkpoint')).status).toBe(200);
+    for (const key of await registry.bucket.list('tree/batches/')) await registry.bucket.delete(key);
+    await (await publicLogOf(registry))!.update().catch(() => undefined);
+    const ready = (await (await get('/readyz')).json()) as { status: string; publicLog: string[] };
+    expect(ready).toMatchObject({
+      status: 'ready',
+      publicLog: [expect.stringMatching(/^tree\/batches\/.* is gone\.$/)],
+    });
+    expect((await get('/@acme/apis/shop@1.0.0.json')).status).toBe(200);
   } finally {
     await close();
   }
