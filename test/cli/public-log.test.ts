@@ -10,9 +10,8 @@ import { leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
-import { isThorough, unlessThorough } from '../thorough.ts';
 import { runHere } from './in-process.ts';
-import { listen, openConsumer, serveFiles } from './lock-world.ts';
+import { listen, openConsumer } from './lock-world.ts';
 
 /** A registry at one address, whose data folder is rewritten behind it: same key, same names, another 1.0.0. */
 let folder: string;
@@ -195,20 +194,6 @@ test('a public version that is not in the log is refused', async () => {
     code: 1,
     stdout: 'different @acme/schemas/extra@1.0.0: it is served, and not in the log\n',
   });
-});
-
-test.skipIf(!isThorough)(`a static build has all that a consumer needs${unlessThorough}`, async () => {
-  const one = await consumer();
-  const common = ['--config', join(folder, 'registry.config.json'), '--data', join(folder, 'honest')];
-  const built = await runHere(['build', '--precompressed', 'none', '--out', join(folder, 'site'), ...common]);
-  expect(built).toMatchObject({ code: 0 });
-  await using host = await serveFiles(join(folder, 'site'));
-  const added = await one.run(`add @acme/schemas/money --as money.json --registry ${host.url}`);
-  expect(added).toMatchObject({ code: 0, stderr: '' });
-  expect(await one.run(`verify --log ${host.url}`)).toMatchObject({ code: 0, stderr: expect.stringContaining('2 versions as the log says') }); // prettier-ignore
-  await rm(join(folder, 'site/@acme/schemas/rate@1.0.0/manifest.json'));
-  const refused = await one.run(`add @acme/schemas/rate --as rate.json --registry ${host.url}`);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('sent no manifest of @acme/schemas/rate@1.0.0') }); // prettier-ignore
 });
 
 test('another key, a log that is gone and a head that nobody signed are refused', async () => {

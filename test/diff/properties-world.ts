@@ -5,7 +5,7 @@ import { instancesFor } from './schema-instances.ts';
 import { judged, oracleOf, type Dialect } from './schema-oracle.ts';
 import { pairs, unions, type Pair } from './schema-pairs.ts';
 
-export const forms: readonly (readonly [Direction, Dialect, Dialect])[] = [
+const forms: readonly (readonly [Direction, Dialect, Dialect])[] = [
   ['request', '3.1', '3.1'],
   ['response', '3.1', '3.1'],
   ['request', '3.0', '3.0'],
@@ -22,7 +22,7 @@ export const families = {
   'deep schemas': pairs({ deep: true }),
 };
 
-export const runs = 200 * timesAsMany;
+const runs = 200 * timesAsMany;
 
 /** Runs something for pairs of a family, each as documents of two dialects. */
 export function forPairs(

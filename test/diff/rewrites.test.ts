@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { timesAsMany } from '../thorough.ts';
+import { timesAsMany } from '../sample.ts';
 import { modern, old } from './every-field.ts';
 import { compare, taking, type Json } from './given.ts';
 import { rewrites } from './rewrites.ts';

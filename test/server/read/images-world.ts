@@ -1,6 +1,6 @@
 export const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><script>alert(1)</script></svg>';
 
-export const gif = 'GIF89a\x01\0\x02\0';
+const gif = 'GIF89a\x01\0\x02\0';
 
 export const text = (more = '') => `openapi: 3.1.0
 info:
