@@ -154,6 +154,6 @@ function conflict(label: string, suggestion: string | null, detail: string): Pla
 export function malformedLabel(text: string): RegistryError {
   return new RegistryError(
     'malformed',
-    `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
+    `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest" or a word of JavaScript such as "constructor", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );
 }

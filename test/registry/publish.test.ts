@@ -187,9 +187,13 @@ describe('labels (design §7)', () => {
     },
   );
 
-  test('"constructor" is a valid label', async () => {
+  test('a name of JavaScript is no label', async () => {
     const { registry } = createWorld();
-    expect(await published(registry, upload(api('1.0.0'), { version: 'constructor' }))).toBe('published constructor');
+    await expect(published(registry, upload(api('1.0.0'), { version: 'constructor' }))).rejects.toMatchObject({
+      code: 'malformed',
+      message: expect.stringContaining('a word of JavaScript') as string,
+    });
+    await publish(registry, upload(api('1.0.0')));
     expect(selectVersion(await resourceOf(registry), { kind: 'version', version: 'toString' })).toBeNull();
   });
 });
