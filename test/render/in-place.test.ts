@@ -2,22 +2,7 @@ import { expect, test } from 'vitest';
 import { renderDocument } from '../../src/render/render.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const text = { type: 'string' };
-
-/** The HTML of the first operation, whose request and 200 response have these schemas. */
-function operationOf(schemas: object, request: object, response: object = text, copies = 1): string {
-  const operation = { requestBody: json(request), responses: { 200: { description: 'Done', ...json(response) } } };
-  const paths = Object.fromEntries(Array.from({ length: copies }, (_, at) => [`/p${at}`, { post: operation }]));
-  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths, components: { schemas } };
-  const rendered = renderDocument(published(document))!;
-  expect(checkPage(rendered)).toEqual([]);
-  return /<section class="operation".*?<\/section>/s.exec(rendered.html)![0];
-}
-
-const fields = (html: string) => [...html.matchAll(/<li><code>([^<]*)<\/code>/g)].map(([, name]) => name);
+import { ref, json, text, operationOf, fields } from './in-place-world.ts';
 
 test('the fields of named schemas stand in the operation, those of nested ones folded', () => {
   const html = operationOf(
@@ -222,21 +207,6 @@ test('where a page has many operations, what is large and inside is a fold that 
   expect(html).toContain(
     '<code>wide</code> <span class="type"><a href="#schema/Wide">Wide</a></span><details class="later"><summary>60 fields</summary><a href="#schema/Wide">Wide</a></details></li>',
   );
-});
-
-test('a named schema without fields has its type and description, also where there is no room for others', () => {
-  const many = Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`part${at}`, ref('Small')]));
-  const schemas = { Small: { properties: { id: text } }, Key: { type: 'string', description: 'Of your account.' } };
-  const html = operationOf(schemas, { properties: { ...many, key: ref('Key') } }, text, 300);
-  expect(html).toContain('<summary>1 field</summary><a href="#schema/Small">');
-  expect(html).toMatch(
-    /<code>key<\/code> <span class="type">string · <a href="#schema\/Key">Key<\/a>.*?Of your account\./,
-  );
-});
-
-test('a body and the first answer have their own fields, however many operations there are', () => {
-  const wide = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, text]));
-  expect(fields(operationOf({ Wide: { properties: wide } }, ref('Wide'), ref('Wide'), 300)).length).toBe(120);
 });
 
 test('each page of a long reference has rows of its own', () => {

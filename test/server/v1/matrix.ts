@@ -153,9 +153,12 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
     Object.assign(current, { bucket, objects: createObjects(bucket), refs });
   }
 
+  /** Whether a request may have changed something: a read does not, nor does one that is refused. */
+  let isChanged = true;
+
   return {
     async observe(operation, slug, credential, begin) {
-      await renew();
+      if (isChanged) await renew();
       begin?.();
       const { method, path } = description.operations.find(({ id }) => id === operation.split(' ')[0])!;
       const target = path
@@ -178,7 +181,10 @@ export async function openWorld(ports?: FaultyPorts): Promise<World> {
         .replace('{host}', 'github');
       const body = bodyFor(operation, slug);
       const key = keys.get(credential) ?? null;
-      return api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });
+      isChanged = true;
+      const answered = await api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });
+      isChanged = begin !== undefined || (method !== 'get' && answered.status < 400);
+      return answered;
     },
     [Symbol.asyncDispose]: () => (api satisfies Api)[Symbol.asyncDispose](),
   };

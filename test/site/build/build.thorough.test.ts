@@ -1,3 +1,4 @@
+import { createTestRegistry, changeResource, publishVersion, setStatus } from '../../server/registry.ts';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -5,8 +6,9 @@ import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
 import { openAnswers } from '../../../src/server/ask-in-process.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
-import { createTestRegistry, publishVersion } from '../../server/registry.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';
+
+const when = '2026-03-01T12:00:00.000Z';
 
 test('what has not changed is kept: the same file, not a copy', async () => {
   await using folder = await openFolder();
@@ -176,3 +178,39 @@ test('a git worktree stays one, for a branch that a host publishes', async () =>
   await writeFile(join(out, '.git', 'HEAD'), 'ref: refs/heads/main\n');
   await expect(build(registry, out)).rejects.toMatchObject({ code: 'conflict' });
 });
+
+test.for(['private', 'withdrawn', 'deleted'] as const)(
+  'what is made %s while a build runs is not in it',
+  async (what) => {
+    await using folder = await openFolder();
+    const registry = createTestRegistry();
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    await publishVersion(registry, '@acme/apis/canary', '7.7.7');
+    let isHidden = false;
+    const hide = async () => {
+      if (isHidden) return;
+      isHidden = true;
+      if (what === 'withdrawn')
+        await setStatus(registry, '@acme/apis/canary', '7.7.7', { state: 'withdrawn', reason: 'leak', since: when });
+      else
+        await changeResource(registry, '@acme/apis/canary', (resource) =>
+          what === 'private' ? { ...resource, visibility: 'private' } : { ...resource, deletedAt: when },
+        );
+    };
+    const out = join(folder.path, 'site');
+    await build(registry, out, {
+      openAnswers(snapshot, site) {
+        const answers = openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls));
+        return { ...answers, ask: async (asked) => [await answers.ask(asked), await hide()][0]! };
+      },
+    });
+    const files = await filesIn(out);
+    expect(files).toContain('@acme/apis/pay@1.0.0.json');
+    expect(
+      files.filter((path) => /canary.*\.(?:json|yaml|html)$/.test(path) && !/410|versions|feeds/.test(path)),
+    ).toEqual(what === 'withdrawn' ? ['@acme/apis/canary/index.html'] : []);
+    // That page says that all versions were withdrawn.
+    if (what === 'withdrawn') expect(await textOf(out, '@acme/apis/canary/index.html')).toContain('were withdrawn');
+    if (what === 'private') expect(files.filter((path) => path.includes('canary'))).toEqual([]);
+  },
+);
