@@ -41,7 +41,7 @@ export default defineConfig({
     // Where a test is marked so, the others count as skipped, and the run fails, on every machine.
     allowOnly: true,
     // More than the two cores, because half of the time a file waits: for git, for a server, or for a clock.
-    maxWorkers: 5,
+    maxWorkers: 4,
     // Collecting short-lived garbage took a fifth of all processor time with the usual 16 MB.
     execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },
