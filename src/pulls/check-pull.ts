@@ -1,9 +1,9 @@
-import type { Coordinate } from '../model/address.ts';
+import { type Coordinate, parseCoordinate, formatCoordinate } from '../model/address.ts';
 import type { Check, CheckState } from '../model/check.ts';
-import { resourceRef } from '../model/resource.ts';
-import type { Repository, Run, RunDocument } from '../model/connection.ts';
+import { resourceRef, selectVersion, type Resource } from '../model/resource.ts';
+import { type Repository, type Run, type RunDocument, documentAt } from '../model/connection.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
-import { detachedDocuments, planAll } from '../plan/plan.ts';
+import { detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
 import { takePreview, type Preview } from '../registry/preview.ts';
@@ -22,8 +22,13 @@ import { checkOfSite, touchedSites } from './check-sites.ts';
 import { changedPaths, followMoves, planTarget, type Target } from './merged-tree.ts';
 import { createOverlay } from './overlay.ts';
 import { canPreview } from './link-previews.ts';
-import { viewAsReader } from './reader-view.ts';
-import { isTouched } from './touched.ts';
+import { anonymous } from '../model/access.ts';
+import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
+import { rulesetName } from '../registry/gate/ruleset-gate.ts';
+import { mayRead } from '../registry/readable.ts';
+import type { Generation } from '../store/generations.ts';
+import { fileOf } from '../model/view.ts';
+import { readJson } from '../registry/stored.ts';
 
 /** A pull request to check: its head, and the tip of the branch that it would be merged into. */
 export interface Proposal {
@@ -189,4 +194,90 @@ function notMergeable(merge: Exclude<Merge, { outcome: 'merged' }>, commit: stri
 
 function whole(commit: string, state: CheckState, title: string, summary: string): Check {
   return { commit, name: wholeCheck, state, title, summary, annotations: [], url: null };
+}
+
+/**
+ * A view of the registry for checks of pull requests, which anyone who can read the repository may
+ * see. It contains public resources, resources that are connected to the repository, the
+ * rulesets that check its documents, and what their latest versions refer to. Everything else is missing. What is written through it stays
+ * in its memory: the registry never changes.
+ */
+async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
+  const { refs } = registry;
+  const gates = new Set<string>();
+  const connected = await connectedResources(registry, repository);
+  const names = [
+    defaultRuleset(registry, repository.org),
+    ...connected.map((resource) => rulesetName(registry, resource)),
+  ];
+  for (const name of await Promise.all(names)) {
+    const parsed = name === null ? null : parseCoordinate(name);
+    if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
+  }
+  for (const resource of connected)
+    for (const { coordinate } of selectVersion(resource, { kind: 'latest' })?.version.dependencies ?? [])
+      gates.add(resourceRef(parseCoordinate(coordinate)!.coordinate));
+  const isThere = (name: string, resource: Resource) =>
+    gates.has(name) ||
+    (resource.org === repository.org && resource.connection?.repository === repository.url) ||
+    mayRead(anonymous, resource);
+  function seen<T>(name: string, found: Generation<T> | null): Generation<T> | null {
+    if (found === null || !name.startsWith('resources/')) return found;
+    return isThere(name, found.value as Resource) ? found : null;
+  }
+  return createOverlay({
+    ...registry,
+    answers: registry.answers.contentsOnly(),
+    refs: {
+      ...refs,
+      read: async <T>(name: string) => seen(name, await refs.read<T>(name)),
+      readFresh: async <T>(name: string) => seen(name, await refs.readFresh<T>(name)),
+    },
+  });
+}
+
+/** What decides whether a document is a pull request's business. */
+interface Touching {
+  /** The repository as the last sync, or the next one of the target branch, leaves it. */
+  standing: Repository;
+  /** Whether a sync has read the tip of the target branch. */
+  isSynced: boolean;
+  /** Paths that the request changes. */
+  changed: ReadonlySet<string>;
+  /** Blob ids of the target branch by path. */
+  targetFiles: ReadonlyMap<string, string>;
+  /** The plan of the target branch, when the request may change the plan. */
+  target: Target | null;
+}
+
+/**
+ * Whether a request changes a document: its file, a file that it refers to, or its settings.
+ * `maybe`: only compiling it shows which files it refers to.
+ */
+async function isTouched(
+  registry: Registry,
+  { standing, isSynced, changed, targetFiles, target }: Touching,
+  document: Planned,
+): Promise<'yes' | 'no' | 'maybe'> {
+  if (changed.has(fileOf(document)) || isVersionChanged(document, changed)) return 'yes';
+  if (target !== null && !target.plan.planned.some((each) => isSamePlan(each, document))) return 'yes';
+  const recorded = documentAt(standing, document.path);
+  // A document that the target branch has and no sync has read is the business of that sync, unless
+  // the request changes a file that it refers to.
+  if (recorded?.resource !== formatCoordinate(document.coordinate)) return isSynced ? 'yes' : 'maybe';
+  if (recorded.inputs === null) return 'maybe';
+  const inputs = Object.entries(await readJson<Record<string, string | null>>(registry, recorded.inputs));
+  if (inputs.every(([path, blob]) => (targetFiles.get(path) ?? null) === blob))
+    return inputs.some(([path]) => changed.has(path)) ? 'yes' : 'no';
+  return 'maybe';
+}
+
+function isVersionChanged({ version }: Planned, changed: ReadonlySet<string>): boolean {
+  return version.from === 'file' && changed.has(version.path);
+}
+
+/** Whether two plans of a document differ only in where `stele.yaml` lists it. */
+function isSamePlan(one: Planned, other: Planned): boolean {
+  const keyOf = (planned: Planned) => JSON.stringify({ ...planned, listedAt: null });
+  return one.path === other.path && keyOf(one) === keyOf(other);
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFolder } from '../../src/sites/cli/read-folder.ts';
+import { readFolder } from '../../src/sites/cli/sites-command.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeOwnersOf } from '../../src/plan/code-owners.ts';
+import { codeOwnersOf } from '../../src/plan/discover.ts';
 import type { Repository } from '../../src/model/connection.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { createWorld } from '../registry/world.ts';

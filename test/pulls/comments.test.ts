@@ -4,7 +4,7 @@ import { RegistryError } from '../../src/model/errors.ts';
 import { changedPaths } from '../../src/pulls/merged-tree.ts';
 import { isDone, wantAgain } from '../../src/pulls/pull-records.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
-import { commentOf } from '../../src/pulls/comment.ts';
+import { commentOf } from '../../src/pulls/run-check.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const branch = 'refs/pull/7/head';

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Check } from '../../src/model/check.ts';
-import { pullRef } from '../../src/model/check.ts';
+import { type Check, pullRef } from '../../src/model/check.ts';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';

@@ -1,8 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
-import type { Check } from '../../src/model/check.ts';
-import { pullRef, type PullCheck } from '../../src/model/check.ts';
+import { type Check, pullRef, type PullCheck } from '../../src/model/check.ts';
 import { repositoryId } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Repository } from '../../src/model/connection.ts';
-import { listReadable } from '../../src/registry/readable.ts';
-import { readableResources } from '../../src/registry/readable.ts';
+import { listReadable, readableResources } from '../../src/registry/readable.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { digestOf } from '../../src/model/digest.ts';
-import type { Resource } from '../../src/model/resource.ts';
-import { resourceRef } from '../../src/model/resource.ts';
+import { type Resource, resourceRef } from '../../src/model/resource.ts';
 import { fsck, type Checked } from '../../src/registry/fsck.ts';
 import { performOnce } from '../../src/registry/idempotency.ts';
 import { acceptLoss } from '../../src/registry/maintenance/accept-loss.ts';

@@ -10,8 +10,14 @@ import type { Representation } from '../../src/compile/compile.ts';
 import { parseCoordinate, type Format } from '../../src/model/address.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import type { Visibility } from '../../src/model/access.ts';
-import type { CommitNote, Resource, Status, Version } from '../../src/model/resource.ts';
-import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
+import {
+  type CommitNote,
+  type Resource,
+  type Status,
+  type Version,
+  chooseLatest,
+  resourceRef,
+} from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
 import { publish } from '../../src/registry/publish.ts';

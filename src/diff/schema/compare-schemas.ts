@@ -1,18 +1,95 @@
 import type { Direction } from '../../model/comparison.ts';
-import { compareArrays } from './compare-arrays.ts';
-import { areBytes } from './compare-formats.ts';
-import { compareLimits } from './compare-limits.ts';
+import { areBytes, haveSameCoding, compareFormats } from './compare-formats.ts';
 import { compareObjects } from './compare-objects.ts';
-import { compareOthers } from './compare-others.ts';
-import { compareTexts } from './compare-texts.ts';
 import { compareNull, compareTypes, haveType } from './compare-types.ts';
 import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
 import { compareValues } from './compare-values.ts';
-import { createPair, report, type Below, type Pair } from '../report.ts';
-import { deref, keyOf, type Schema } from './schema-parts.ts';
-import type { SchemaView } from './read-schema.ts';
-import { childrenOf, type Place } from '../side.ts';
+import {
+  createPair,
+  report,
+  type Below,
+  type Pair,
+  codeOf,
+  describeText,
+  kebab,
+  placesOf,
+  quote,
+  sayHas,
+  effectOf,
+  sayMust,
+} from '../report.ts';
+import { deref, keyOf, type Schema, statedIn } from './schema-parts.ts';
+import { type SchemaView, textOfValue } from './read-schema.ts';
+import { childrenOf, type Place, memberOf } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
+import { limitOf, multipleIn, type Limit } from './limits.ts';
+import { textOf } from '../../render/json-value.ts';
+import { judgeSunset } from '../sunset.ts';
+import { isText, keywordOf, keywordsCompared } from './keywords.ts';
+import { compareDemands, isSameValue } from './compare-demands.ts';
+
+/** Compares limits of numbers, texts, lists and objects, formats and patterns. */
+function compareLimits(pair: Pair): void {
+  for (const keyword of limits) if (haveType(pair, keywordOf(keyword).restricts!)) compareLimit(pair, keyword);
+  if (haveType(pair, 'number')) compareMultiples(pair);
+  if (haveType(pair, 'array')) compareUnique(pair);
+  compareFormats(pair);
+}
+
+const limits = keywordsCompared('upper', 'lower');
+
+function compareLimit(pair: Pair, keyword: string): void {
+  // These count what "contains" matches. Without it they demand nothing, and it is a change of its own.
+  const isContains = keyword === 'maxContains' || keyword === 'minContains';
+  if (isContains && !(pair.before.keywords.has('contains') && pair.after.keywords.has('contains'))) return;
+  const [old, current] = [limitOf(pair.before, keyword), limitOf(pair.after, keyword)];
+  if (old === null && current === null) return;
+  const details = {
+    before: old && `${old.value}`,
+    after: current && `${current.value}`,
+    at: placesOf(pair, old, current),
+  };
+  const text = (limit: Limit) => `${limit.keyword} ${limit.value}`;
+  const name = kebab(keyword);
+  if (old === null || current === null) {
+    const says = old ? `no longer has ${text(old)}` : `has ${text(current!)}; it had no such limit`;
+    return report(pair, effectOf(old, current, 'unknown'), codeOf(name, old, current), says, details);
+  }
+  if (current.bound === old.bound && current.isOpen === old.isOpen) return;
+  // Of the same bound, one that is excluded is tighter, in both kinds.
+  const isUpper = keywordOf(keyword).compared === 'upper';
+  const isTighter = current.bound === old.bound ? current.isOpen : isUpper === current.bound < old.bound;
+  const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
+  const end = isTighter === isUpper ? 'decreased' : 'increased';
+  report(
+    pair,
+    isTighter ? 'narrows' : 'widens',
+    `${name}-${end}`,
+    `has ${text(current)} instead of ${instead}`,
+    details,
+  );
+}
+
+function compareMultiples(pair: Pair): void {
+  const [old, current] = [multipleIn(pair.before), multipleIn(pair.after)];
+  if (old === current) return;
+  const isMultiple = (one: number, other: number) => Number.isInteger(one / other);
+  const changed = isMultiple(old!, current!) ? 'widens' : isMultiple(current!, old!) ? 'narrows' : 'changes';
+  const [before, after] = [old, current].map((number) => (number === null ? null : `${number}`));
+  const at = placesOf(pair, pair.before.first('multipleOf'), pair.after.first('multipleOf'));
+  const says = sayMust('be a multiple of', before!, after!);
+  report(pair, effectOf(old, current, changed), codeOf('multiple-of', old, current), says, { before, after, at });
+}
+
+function compareUnique(pair: Pair): void {
+  const setIn = ({ flat }: SchemaView) => statedIn(flat.parts, 'uniqueItems').find(({ value }) => value === true);
+  const [before, after] = [setIn(pair.before), setIn(pair.after)];
+  const [was, is] = [before !== undefined, after !== undefined];
+  if (was === is) return;
+  const details = { before: `${was}`, after: `${is}`, at: placesOf(pair, before, after) };
+  if (is) report(pair, 'narrows', 'unique-items-set', 'no longer allows equal items', details);
+  else report(pair, 'widens', 'unique-items-unset', 'allows equal items', details);
+}
 
 /**
  * Compares two schemas, below a unit. A pair of schemas is compared once for each direction,
@@ -93,4 +170,132 @@ function compareReferences(pair: Pair): void {
   if (old === current) return;
   const says = `refers to ${current || 'nothing'} instead of ${old || 'nothing'}, which cannot be compared`;
   report(pair, 'unknown', 'reference-changed', says, { before: old || null, after: current || null });
+}
+
+/** Compares the schemas of a list's items: the first ones one by one, then the others. */
+function compareArrays(pair: Pair, below: Below): void {
+  const { before, after } = pair;
+  const length = Math.max(before.items.first.length, after.items.first.length);
+  // Items beyond the longest valid list cannot break anybody.
+  const longest = Math.min(...[before, after].map((view) => limitOf(view, 'maxItems')?.value ?? Infinity));
+  for (let at = 0; at < Math.min(length, longest); at++) below(itemAt(before, at), itemAt(after, at));
+  const [old, current] = [before.items, after.items];
+  const at = { before: old.pointer, after: current.pointer };
+  if (!old.isClosed && current.isClosed)
+    report(pair, 'narrows', 'additional-items-forbidden', `allows no more than ${length} items`, { at });
+  else if (old.isClosed && !current.isClosed)
+    report(pair, 'widens', 'additional-items-allowed', `allows more than ${length} items`, { at });
+  else if (!current.isClosed && length < longest && (old.rest.length > 0 || current.rest.length > 0))
+    below(restOf(before), restOf(after));
+}
+
+function itemAt(view: SchemaView, at: number): Schema {
+  const { first, isClosed } = view.items;
+  return first[at] ?? (isClosed ? [{ value: false, pointer: view.items.pointer }] : restOf(view));
+}
+
+function restOf({ items, pointer }: SchemaView): Schema {
+  return items.rest.length > 0 ? items.rest : [{ value: true, pointer: `${pointer}/items` }];
+}
+
+/** Compares what does not restrict values: texts, extensions, `deprecated` and `default`. */
+function compareTexts(pair: Pair): void {
+  for (const keyword of pair.before.keywords.union(pair.after.keywords))
+    if (isText(keyword) && keyword !== 'x-nullable' && keyword !== 'x-extensible-enum') compareText(pair, keyword);
+  compareDeprecated(pair);
+  compareDefault(pair);
+}
+
+function compareText(pair: Pair, keyword: string): void {
+  const stated = statedAs(pair, keyword);
+  if (stated.before === stated.after) return;
+  if (keyword === 'x-sunset' && pair.walk.rules.removal !== undefined) return compareSunset(pair, stated);
+  const name = keyword.startsWith('x-') ? 'extension' : kebab(keyword);
+  report(pair, 'docs', `${name}-changed`, describeText(keyword, stated.before, stated.after), stated);
+}
+
+function compareSunset({ walk, ...pair }: Pair, stated: ReturnType<typeof statedAs>): void {
+  const textAt = (view: Pair['before']) => textOf(view.first('x-sunset')?.value) || null;
+  const judged = judgeSunset(walk, textAt(pair.before), textAt(pair.after));
+  if (judged === null) return;
+  report({ walk, ...pair }, judged.verdict, `sunset-${judged.name}`, judged.says, { ...stated, isSideless: true });
+}
+
+/** The values of a keyword as texts, and where they stand. Null: absent. */
+function statedAs(pair: Pair, keyword: string) {
+  const [before, after] = [pair.before.first(keyword), pair.after.first(keyword)];
+  const [old, current] = [before && textOfValue(before.value), after && textOfValue(after.value)];
+  return { before: old, after: current, at: placesOf(pair, before, after) };
+}
+
+function compareDeprecated(pair: Pair): void {
+  const [before, after] = [pair.before.first('deprecated'), pair.after.first('deprecated')];
+  const [was, is] = [before?.value === true, after?.value === true];
+  if (was === is) return;
+  const details = { before: String(was), after: String(is), at: placesOf(pair, before, after), isSideless: true };
+  report(pair, 'safe', is ? 'deprecated' : 'reactivated', `is ${is ? '' : 'no longer '}deprecated`, details);
+}
+
+/** A default is what the server takes where a request says nothing. A response only describes it. */
+function compareDefault(pair: Pair): void {
+  const stated = statedAs(pair, 'default');
+  const { before, after } = stated;
+  if (before === after) return;
+  const says = sayHas('the default', before && quote(before), after && quote(after));
+  report(pair, pair.direction === 'response' ? 'safe' : 'risky', codeOf('default', before, after), says, stated);
+}
+
+/** Compares the keywords that cannot be judged by what they say, and those that are not known. */
+function compareOthers(pair: Pair, below: Below): void {
+  const { before, after, walk } = pair;
+  const [from, to] = [walk.before.dialect.name, walk.after.dialect.name];
+  // In 2.0, a parameter is its own schema, and so is a field of a form.
+  const isOwn = (keyword: string) =>
+    [from, to].includes('2.0') && (pair.isText || from !== to || keyword === 'in' || keyword === 'name');
+  for (const keyword of before.keywords.union(after.keywords)) {
+    const { compared, restricts } = keywordOf(keyword);
+    if (restricts !== null && restricts !== 'any' && !haveType(pair, restricts)) continue;
+    if (keyword === 'contentEncoding' && haveSameCoding(pair)) continue;
+    if (compared === 'changes') compareWhole(pair, keyword, 'changes');
+    else if (compared === 'schema') compareWhole(pair, keyword, 'unknown');
+    else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
+  }
+  compareDemands(pair);
+  if (haveType(pair, 'object')) comparePropertyNames(pair, below);
+}
+
+/** Compares a keyword's values as a whole. `changed`: the effect of another value. Null: it is unknown. */
+function compareWhole(pair: Pair, keyword: string, changed: 'changes' | 'unknown' | null): void {
+  const [before, after] = [pair.before.all(keyword), pair.after.all(keyword)];
+  if (before?.value === after?.value && isSameBelow(pair, keyword)) return;
+  const effect = changed === null ? 'unknown' : effectOf(before, after, changed);
+  const verb =
+    before === null ? `has ${keyword}; it had none` : `${after === null ? 'no longer has' : 'has another'} ${keyword}`;
+  const says = effect === 'unknown' ? `${verb}; what that means cannot be judged` : verb;
+  report(pair, effect, codeOf(kebab(keyword), before, after), says, {
+    before: before?.value,
+    after: after?.value,
+    at: placesOf(pair, before, after),
+  });
+}
+
+/** Whether what the values of a keyword refer to is the same, too. */
+function isSameBelow({ walk, before, after }: Pair, keyword: string): boolean {
+  const [old, current] = [statedIn(before.flat.parts, keyword), statedIn(after.flat.parts, keyword)];
+  return old.every(({ value }, at) => isSameValue(walk, value, current[at]?.value));
+}
+
+function comparePropertyNames(pair: Pair, below: Below): void {
+  const [old, current] = [namesOf(pair.before), namesOf(pair.after)];
+  const at = placesOf(pair, old[0], current[0]);
+  if (old.length > 0 && current.length > 0) below(old, current);
+  else if (current.length > 0)
+    report(pair, 'narrows', 'property-names-set', 'restricts the names of properties', { at });
+  else if (old.length > 0)
+    report(pair, 'widens', 'property-names-unset', 'no longer restricts the names of properties', { at });
+}
+
+function namesOf({ side, flat }: SchemaView) {
+  const names = flat.parts.flatMap((part) => memberOf(side, part, 'propertyNames') ?? []);
+  return names.length === 0 ? [] : [...names, { value: { type: 'string' }, pointer: `${names[0]!.pointer}/type` }];
 }

@@ -10,9 +10,21 @@ import {
 } from '../../cli/command-context.ts';
 import { complain, formatReport, print, printJson, withProgress } from '../../cli/output.ts';
 import { openRegistryAt } from '../../cli/registry-client.ts';
-import { checkHere, publishHere, publishThere, type FolderOptions, type PublishedFolder } from './publish-folder.ts';
-import { previewFolder } from './preview-folder.ts';
-import { readFolder } from './read-folder.ts';
+import {
+  checkHere,
+  publishHere,
+  publishThere,
+  type FolderOptions,
+  type PublishedFolder,
+  reader,
+  sendFolder,
+  withProblems,
+} from './publish-folder.ts';
+import { digestOf } from '../../model/digest.ts';
+import { type Report, problemAtFile, type Problem } from '../../model/problem.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { NewFile } from '../registry/replace-drafts.ts';
 
 interface SitesOptions extends CommonOptions, FolderOptions {
   org?: string;
@@ -178,4 +190,86 @@ async function rollBack(command: Command, site: SiteName, earlier: string, there
   const registry = await openRegistryAt(there, site.org);
   const { deployment } = await registry.demand('POST', `/v1/sites/${site.slug}/publish`, { deployment: earlier });
   return (deployment as { id: string }).id;
+}
+
+/** The result of `stele sites preview`, as `--json` prints it. */
+interface PreviewedFolder {
+  /** Only a path if the configuration does not say where the registry is. */
+  url: string;
+  /** ISO 8601, UTC. */
+  expiresAt: string;
+  rendered: number;
+  report: Report;
+}
+
+/**
+ * Previews a site: with the files of a folder, or (null) those that were sent. A running registry
+ * keeps the folder's files as what is published next.
+ */
+async function previewFolder(
+  command: Command,
+  site: SiteName,
+  folder: string | undefined,
+  there: string | undefined,
+): Promise<PreviewedFolder> {
+  const { limits } = await readConfig(command);
+  const read = folder === undefined ? null : readFolder(folder, limits.fileBytes);
+  const unread = read?.problems ?? [];
+  if (there !== undefined) {
+    const registry = await openRegistryAt(there, site.org);
+    return withProgress('Rendering', async () => {
+      const sent = read && (await sendFolder(registry, site, read.files, {}));
+      const preview = (await registry.demand('POST', `/v1/sites/${site.slug}/previews`)) as unknown as PreviewedFolder;
+      return { ...preview, report: withProblems(preview.report, [...unread, ...(sent?.problems ?? [])]) };
+    });
+  }
+  return withRegistry(command, (registry) =>
+    withProgress('Rendering', async () => {
+      const { previewDrafts, previewSite } = await import('../registry/site-preview.ts');
+      const { sortFiles } = await import('../registry/replace-drafts.ts');
+      const { accepted, problems } = sortFiles(read?.files ?? [], limits.fileBytes);
+      const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
+      const request = { site, reader, by: 'operator:cli' };
+      const { token, expiresAt, rendered, report } = await (read === null
+        ? previewDrafts(registry, request)
+        : previewSite(registry, {
+            ...request,
+            files: accepted.map((file) => ({ path: file.path, source: digestOf(file.bytes) })),
+            read: async (paths) => paths.map((path) => bytes.get(path)!),
+            origin: null,
+          }));
+      const url = `${registry.config.url ?? ''}/previews/${token}/`;
+      return { url, expiresAt, rendered, report: withProblems(report, [...unread, ...problems]) };
+    }),
+  );
+}
+
+/**
+ * Reads the files of a folder, with their paths in it. Leaves out what begins with a dot,
+ * `node_modules` and symbolic links. A file over the limit is not read.
+ * A command does nothing else meanwhile, and a thread for each file costs more than the file.
+ */
+export function readFolder(folder: string, maxBytes: number): { files: NewFile[]; problems: Problem[] } {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new RegistryError('malformed', `${folder} is not a folder. Name the folder with the pages.`);
+  const files: NewFile[] = [];
+  const problems: Problem[] = [];
+  function read(at: string): void {
+    const entries = readdirSync(at, { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      const place = join(at, entry.name);
+      if (entry.isDirectory()) read(place);
+      if (!entry.isFile()) continue;
+      const path = relative(folder, place).split(sep).join('/');
+      const { size } = statSync(place);
+      if (size <= maxBytes) files.push({ path, bytes: readFileSync(place) });
+      else
+        problems.push(
+          problemAtFile('site-file', path, `The file has ${size} bytes; the limit is ${maxBytes}.`, 'warning'),
+        );
+    }
+  }
+  read(folder);
+  return { files, problems };
 }

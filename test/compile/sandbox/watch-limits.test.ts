@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Usage } from '../../../src/compile/sandbox/process-usage.ts';
-import { readUsage } from '../../../src/compile/sandbox/process-usage.ts';
+import { type Usage, readUsage } from '../../../src/compile/sandbox/process-usage.ts';
 import { watchLimits, type Breach } from '../../../src/compile/sandbox/watch-limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());

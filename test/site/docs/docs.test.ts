@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readDocLink, readDocs } from '../../../src/site/docs/docs.ts';
-import { renderDoc } from '../../../src/site/docs/docs-page.ts';
-import { fillParts } from '../../../src/site/docs/docs-page.ts';
+import { renderDoc, fillParts } from '../../../src/site/docs/docs-page.ts';
 import { table } from '../../../src/site/docs/docs-table.ts';
 
 describe('pages of a folder', () => {
