@@ -4,7 +4,7 @@ import { send, type Life, type Verbs } from './life.ts';
 import { decide, waitingAt } from './model.ts';
 
 const issuer = 'https://login.test';
-export const people = ['ann', 'bob', 'cid'] as const;
+const people = ['ann', 'bob', 'cid'] as const;
 
 /** The login of all lives: whoever signs in may approve. */
 export const login = {
