@@ -6,13 +6,13 @@ const authority =
 /** Why a server cannot be reached, by the name or the code of the error. */
 const reasons = new Map([
   ['TimeoutError', 'it does not answer in time'],
-  ['ENOTFOUND', 'there is no such name'],
+  ['ENOTFOUND', 'the name does not exist'],
   ['EAI_AGAIN', 'the name server does not answer'],
   ['ECONNREFUSED', 'it refuses the connection'],
   ['ECONNRESET', 'it closed the connection'],
   ['UND_ERR_SOCKET', 'it closed the connection'],
-  ['EHOSTUNREACH', 'there is no way to it'],
-  ['ENETUNREACH', 'there is no way to it'],
+  ['EHOSTUNREACH', 'there is no route to the host'],
+  ['ENETUNREACH', 'there is no route to the host'],
   ['ETIMEDOUT', 'it does not answer in time'],
   ['UND_ERR_CONNECT_TIMEOUT', 'it does not answer in time'],
   ['UND_ERR_HEADERS_TIMEOUT', 'it does not answer in time'],

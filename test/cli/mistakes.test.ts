@@ -203,7 +203,7 @@ test('what could not be checked has an exit code of its own, here and where a re
 });
 
 test.each([
-  ['a name that is not there', Object.assign(new Error(), { code: 'ENOTFOUND' }), /: there is no such name\.$/],
+  ['a name that is not there', Object.assign(new Error(), { code: 'ENOTFOUND' }), /: the name does not exist\.$/],
   ['a refused connection', Object.assign(new Error(), { code: 'ECONNREFUSED' }), /: it refuses the connection\.$/],
   ['an unknown authority', Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), /NODE_EXTRA_CA_CERTS\.$/],
   ['silence', new DOMException('', 'TimeoutError'), /: it does not answer in time\.$/],

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,8 +10,8 @@ import { leafHash, proveInclusion } from '../../src/model/transparency/tree.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { cosign, cosigningKey } from '../registry/transparency/cosign.ts';
-import { runHere } from './in-process.ts';
 import { listen, openConsumer } from './lock-world.ts';
+import { makeData, schema } from './public-log-world.ts';
 
 /** A registry at one address, whose data folder is rewritten behind it: same key, same names, another 1.0.0. */
 let folder: string;
@@ -25,40 +25,16 @@ let change: ((path: string, body: Buffer) => Buffer) | null = null;
 /** Changes what is asked for. */
 let route = (path: string): string => path;
 
-const schema = (version: string, type: string) =>
-  JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Money', version, type });
-
-async function makeData(name: string, documents: Record<string, string>): Promise<string[]> {
-  const data = join(folder, name);
-  await mkdir(data, { recursive: true });
-  await writeFile(join(data, '.log-key'), 'the key that whoever holds the disk has, too', { mode: 0o600 });
-  const common = ['--config', join(folder, 'registry.config.json'), '--data', data];
-  for (const [coordinate, text] of Object.entries(documents)) {
-    await writeFile(join(folder, 'document.json'), text);
-    const { version } = JSON.parse(text) as { version: string };
-    const ended = await runHere([
-      'publish',
-      join(folder, 'document.json'),
-      coordinate,
-      '--version',
-      version,
-      ...common,
-    ]);
-    if (ended.code !== 0) throw new Error(ended.stdout + ended.stderr);
-  }
-  return common;
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stele-log-'));
   const config = { url: 'https://contracts.test', organizations: { acme: { defaults: { visibility: 'public' } } } };
   await writeFile(join(folder, 'registry.config.json'), JSON.stringify(config));
   const rate = schema('1.0.0', 'number');
-  const good = await makeData('honest', {
+  const good = await makeData(folder, 'honest', {
     '@acme/schemas/money': schema('1.0.0', 'string'),
     '@acme/schemas/rate': rate,
   });
-  const bad = await makeData('forged', {
+  const bad = await makeData(folder, 'forged', {
     '@acme/schemas/money': schema('1.0.0', 'object'),
     '@acme/schemas/rate': rate,
   });

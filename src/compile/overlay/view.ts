@@ -82,7 +82,7 @@ export async function compileView(
 
 /** Without names, as all that is said of what is left out. */
 const unprotected =
-  'What the audience gets needs a security scheme that it does not get, and there is no other. Leave out the one or keep the other.';
+  'An operation that this audience gets accepts only security schemes that are left out for it. Keep one of them, or leave out the operation.';
 
 function unclearMarks(count: number): string {
   const what = `${countText(count, 'mark')} of the document cannot be read, and what they mark was left out.`;
