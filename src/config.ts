@@ -79,16 +79,7 @@ export interface Config {
 
 /** Keys that are the same in a file, apart from their defaults. */
 export type AsWritten =
-  | 'webhooks'
-  | 'pulls'
-  | 'limits'
-  | 'quotas'
-  | 'sandbox'
-  | 'proxies'
-  | 'embedOrigins'
-  | 'drain'
-  | 'gc'
-  | 'log';
+  'webhooks' | 'pulls' | 'limits' | 'quotas' | 'sandbox' | 'proxies' | 'embedOrigins' | 'drain' | 'gc' | 'log';
 
 type DeepPartial<T> = T extends (infer Item)[]
   ? DeepPartial<Item>[]

@@ -54,7 +54,13 @@ async function measureTree(): Promise<void> {
   const [, filled] = await timed(async () => {
     for (let from = 0; from < leaves; from += atOnce) {
       const some = Array.from({ length: Math.min(atOnce, leaves - from) }, (_, index) => leafOf(from + index));
-      if (!(await tree.append(some, { decidedOn: tree.cursors(), cursors: new Map([['acme', { entry: from + some.length, digest: null }]]), at })))
+      if (
+        !(await tree.append(some, {
+          decidedOn: tree.cursors(),
+          cursors: new Map([['acme', { entry: from + some.length, digest: null }]]),
+          at,
+        }))
+      )
         throw new Error('Another process wrote.');
     }
   });

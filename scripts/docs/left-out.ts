@@ -6,9 +6,15 @@ export const leftOut: readonly { page?: string; pattern: RegExp; why: string }[]
   { page: 'moving-in', pattern: /^/, why: 'test/deploy/moving-in.thorough.test.ts runs the page, with its output' },
   { page: 'recovery', pattern: /^/, why: 'test/deploy/recovery.thorough.test.ts runs the page, with its output' },
 
-  { pattern: /^sudo /, why: 'changes the machine; test/e2e/deploy.thorough.test.ts checks the unit with systemd-analyze' },
+  {
+    pattern: /^sudo /,
+    why: 'changes the machine; test/e2e/deploy.thorough.test.ts checks the unit with systemd-analyze',
+  },
   { pattern: /^podman /, why: 'needs a container engine; scripts/release.ts builds the image and runs it' },
-  { pattern: /^(?:kubectl|helm) /, why: 'needs a cluster; test/deploy/kubernetes.thorough.test.ts checks what is applied' },
+  {
+    pattern: /^(?:kubectl|helm) /,
+    why: 'needs a cluster; test/deploy/kubernetes.thorough.test.ts checks what is applied',
+  },
   {
     pattern: /^(?:npm install|npm ci|git clone|alias stele)/,
     why: 'scripts/release.ts packs a clone, and installs the tarball both ways',

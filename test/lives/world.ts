@@ -112,7 +112,8 @@ function createCompiler(): Sandboxes {
     excerpt: async (document, part) => excerptOf(document, part),
     render: async (document) => renderDocument(document),
     renderPages: async (pages) => renderPages(pages, null),
-    compare: async (before, after, limits, rules) => placeChanges(compareDocuments(before, after, rules), after, limits),
+    compare: async (before, after, limits, rules) =>
+      placeChanges(compareDocuments(before, after, rules), after, limits),
     close: async () => undefined,
   });
 }
