@@ -177,132 +177,142 @@ function blindIn(what: string, before: Json, after: Json, kind: 'openapi' | 'jso
   return reason === undefined ? [`${worst} ${what}`] : [];
 }
 
-describe.each([
-  ['the root of 3.x', modern['root']!, '3.2'],
-  ['an operation of 3.x', modern['called']!, '3.2'],
-  ['a webhook of 3.x', modern['sent']!, '3.2'],
-  ['a callback of 3.x', modern['calls']!, '3.2'],
-  ['2.0', old, '2.0'],
-])('each field of %s', (_, document, version) => {
-  test('counts, or has a reason not to', () => {
-    const changed = new Set<string>();
-    const blind = [...fieldsIn(official(version), document)].flatMap(([field, pointers]) =>
-      pointers.flatMap((pointer) => {
-        if (changed.has(pointer)) return [];
-        changed.add(pointer);
-        return Object.entries(changesOf(document, pointer)).flatMap(([kind, other]) =>
-          blindIn(`${field} ${kind} ${pointer}`, document, other),
-        );
-      }),
-    );
-    expect(blind).toEqual([]);
-  });
-});
-
-describe.each(['request', 'response', 'property', 'parameter', 'header', 'json-schema'] as const)(
-  'each keyword of a %s',
-  (place) => {
-    const rows = [
-      ...Object.entries(keywords).map(([keyword, sample]) => ({ keyword, sample, version: '3.1.0' })),
-      ...(place === 'json-schema' ? [] : Object.entries(keywords30)).map(([keyword, sample]) => ({ keyword, sample, version: '3.0.3' })), // prettier-ignore
-    ];
+describe('in this order', { shuffle: false }, () => {
+  describe.each([
+    ['the root of 3.x', modern['root']!, '3.2'],
+    ['an operation of 3.x', modern['called']!, '3.2'],
+    ['a webhook of 3.x', modern['sent']!, '3.2'],
+    ['a callback of 3.x', modern['calls']!, '3.2'],
+    ['2.0', old, '2.0'],
+  ])('each field of %s', (_, document, version) => {
     test('counts, or has a reason not to', () => {
-      const blind = rows.flatMap(({ keyword, sample: { base = {}, values, schemas = {} }, version }) => {
-        const made = [base, ...values.map((value) => ({ ...base, [keyword]: value }))].map((schema) => documentOf(place, schema, schemas, version)); // prettier-ignore
-        const [none, one, other] = made as [Json, Json, Json];
-        const ways: [string, Json, Json][] = [
-          ['removed', one, none],
-          ['changed', one, other],
-          [values[1] === false ? 'false' : 'removed', other, none],
-        ];
-        return ways.flatMap(([kind, before, after]) => blindIn(`${place} ${keyword} ${kind}`, before, after, place === 'json-schema' ? place : 'openapi')); // prettier-ignore
-      });
-      expect([...new Set(blind)]).toEqual([]);
+      const changed = new Set<string>();
+      const blind = [...fieldsIn(official(version), document)].flatMap(([field, pointers]) =>
+        pointers.flatMap((pointer) => {
+          if (changed.has(pointer)) return [];
+          changed.add(pointer);
+          return Object.entries(changesOf(document, pointer)).flatMap(([kind, other]) =>
+            blindIn(`${field} ${kind} ${pointer}`, document, other),
+          );
+        }),
+      );
+      expect(blind).toEqual([]);
     });
-  },
-);
+  });
 
-function documentOf(place: string, schema: Json, schemas: Json, version: string): Json {
-  if (place === 'json-schema')
-    return JSON.parse(JSON.stringify({ ...schema, $defs: { ...(schema['$defs'] as Json), ...schemas } }).replaceAll('#/components/schemas/', '#/$defs/')) as Json; // prettier-ignore
-  const rest = { openapi: version, components: { schemas } };
-  if (place === 'parameter') return api({ parameters: [{ in: 'query', name: 'q', schema }] }, rest);
-  if (place === 'header')
-    return api({ responses: { 200: { description: 'So.', headers: { H: { required: true, schema } } } } }, rest);
-  if (place === 'property') return taking({ type: 'object', properties: { p: schema } }, rest);
-  return (place === 'request' ? taking : giving)(schema, rest);
-}
-
-test('all keywords are tried', () => {
-  const vocabularies = ['core', 'applicator', 'content', 'format-annotation', 'meta-data', 'unevaluated', 'validation'];
-  const metas = vocabularies.map((name) => load(`ajv/dist/refs/json-schema-2020-12/meta/${name}.json`) as Json);
-  const old2020 = load('ajv/dist/refs/json-schema-2020-12/schema.json') as Json;
-  const lists = [
-    ...[...metas, old2020].map(({ properties }) => properties),
-    ((official('3.0')['definitions'] as Json)['Schema'] as Json)['properties'],
-    ((official('2.0')['definitions'] as Json)['schema'] as Json)['properties'],
-  ];
-  const known = lists.flatMap((properties) => Object.keys(properties as Json));
-  const tried = { ...keywords, ...keywords30 };
-  expect(known.length).toBeGreaterThan(90);
-  expect(known.filter((name) => !Object.hasOwn(tried, name))).toEqual([]);
-});
-
-test('each reason is one', () => {
-  expect(excused.filter(([what]) => !used.has(`${what}`)).map(([what]) => `${what}`)).toEqual([]);
-});
-
-test.each(['2.0', '3.0', '3.1', '3.2'])('all fields of %s are tried', (version) => {
-  const tried = Object.values(version === '2.0' ? { old } : modern).flatMap((document) => [
-    ...fieldsIn(official(version), document).keys(),
-  ]);
-  const passed = [
-    // Keywords are tried below, and what 3.0 says of parameters it says of headers, too.
-    /^(?:[a-z]+ParameterSubSchema|header|schema|fileSchema|primitivesItems|Schema|XML|Discriminator|Header)[.]/i,
-    // Whether there may be a `querystring` beside a `query`.
-    /^parameters[.]in$/,
-  ];
-  expect(
-    [...fieldsOf(official(version))].filter(
-      (field) => !tried.includes(field) && !passed.some((pattern) => pattern.test(field)),
-    ),
-  ).toEqual([]);
-});
-
-/** Where a change of a call is not the mirror of the way back in a webhook, and why. */
-const oneSided: readonly (readonly [what: RegExp, why: string])[] = [
-  [/^operation.operationId /, 'Clients are generated with it, and receivers with the name of the webhook.'],
-  [/ [/]paths[/]~1things[/]post[/]servers\b/, 'Who is called says where.'],
-  [/[/]links:/, 'A link is for clients only.'],
-  [/^operation.responses |^responses[.]/, 'A status that is new is one of its class to clients; an API that is not told of it may refuse it.'], // prettier-ignore
-  [/^response.(?:headers|content) /, 'Clients ask for a media type and read headers; an API passes over what it does not know.'], // prettier-ignore
-  [/[.](?:schema|itemSchema) removed/, 'A property that is gone is missed by readers, and ignored by servers.'],
-  [/^operation.parameters /, 'A parameter that is gone is missed by readers, and ignored by servers.'],
-  [/^(?:operation.requestBody|request-body.content) /, 'Receivers pass over a body that is new, and miss one that is gone.'], // prettier-ignore
-];
-
-// What a client must send more is what a receiver gets less: from A to B in a call is from B to A in a webhook.
-test('each change of a call has its mirror in a webhook, or a reason', () => {
-  const asWebhook = ({ paths, ...rest }: Json) => ({ ...rest, webhooks: { done: Object.values(paths as Json)[0] } });
-  const document = modern['called']!;
-  const wrong = [...fieldsIn(official('3.2'), document)].flatMap(([field, pointers]) =>
-    pointers
-      .filter((pointer) => pointer.startsWith('/paths/~1things/post/'))
-      .flatMap((pointer) =>
-        Object.entries(changesOf(document, pointer)).flatMap(([kind, other]) =>
-          [
-            [document, other, kind],
-            [other, document, `${kind} back`],
-          ].flatMap(([before, after, way]) => {
-            const [called, sent] = [
-              compare(before as Json, after as Json).verdict,
-              compare(asWebhook(after as Json), asWebhook(before as Json)).verdict,
-            ];
-            const what = `${field} ${String(way)} ${pointer}: ${called}, ${sent}`;
-            return called === sent ? [] : [what];
-          }),
-        ),
-      ),
+  describe.each(['request', 'response', 'property', 'parameter', 'header', 'json-schema'] as const)(
+    'each keyword of a %s',
+    (place) => {
+      const rows = [
+        ...Object.entries(keywords).map(([keyword, sample]) => ({ keyword, sample, version: '3.1.0' })),
+        ...(place === 'json-schema' ? [] : Object.entries(keywords30)).map(([keyword, sample]) => ({ keyword, sample, version: '3.0.3' })), // prettier-ignore
+      ];
+      test('counts, or has a reason not to', () => {
+        const blind = rows.flatMap(({ keyword, sample: { base = {}, values, schemas = {} }, version }) => {
+          const made = [base, ...values.map((value) => ({ ...base, [keyword]: value }))].map((schema) => documentOf(place, schema, schemas, version)); // prettier-ignore
+          const [none, one, other] = made as [Json, Json, Json];
+          const ways: [string, Json, Json][] = [
+            ['removed', one, none],
+            ['changed', one, other],
+            [values[1] === false ? 'false' : 'removed', other, none],
+          ];
+          return ways.flatMap(([kind, before, after]) => blindIn(`${place} ${keyword} ${kind}`, before, after, place === 'json-schema' ? place : 'openapi')); // prettier-ignore
+        });
+        expect([...new Set(blind)]).toEqual([]);
+      });
+    },
   );
-  expect([...new Set(wrong)].filter((what) => !oneSided.some(([pattern]) => pattern.test(what)))).toEqual([]);
+
+  function documentOf(place: string, schema: Json, schemas: Json, version: string): Json {
+    if (place === 'json-schema')
+    return JSON.parse(JSON.stringify({ ...schema, $defs: { ...(schema['$defs'] as Json), ...schemas } }).replaceAll('#/components/schemas/', '#/$defs/')) as Json; // prettier-ignore
+    const rest = { openapi: version, components: { schemas } };
+    if (place === 'parameter') return api({ parameters: [{ in: 'query', name: 'q', schema }] }, rest);
+    if (place === 'header')
+      return api({ responses: { 200: { description: 'So.', headers: { H: { required: true, schema } } } } }, rest);
+    if (place === 'property') return taking({ type: 'object', properties: { p: schema } }, rest);
+    return (place === 'request' ? taking : giving)(schema, rest);
+  }
+
+  test('all keywords are tried', () => {
+    const vocabularies = [
+      'core',
+      'applicator',
+      'content',
+      'format-annotation',
+      'meta-data',
+      'unevaluated',
+      'validation',
+    ];
+    const metas = vocabularies.map((name) => load(`ajv/dist/refs/json-schema-2020-12/meta/${name}.json`) as Json);
+    const old2020 = load('ajv/dist/refs/json-schema-2020-12/schema.json') as Json;
+    const lists = [
+      ...[...metas, old2020].map(({ properties }) => properties),
+      ((official('3.0')['definitions'] as Json)['Schema'] as Json)['properties'],
+      ((official('2.0')['definitions'] as Json)['schema'] as Json)['properties'],
+    ];
+    const known = lists.flatMap((properties) => Object.keys(properties as Json));
+    const tried = { ...keywords, ...keywords30 };
+    expect(known.length).toBeGreaterThan(90);
+    expect(known.filter((name) => !Object.hasOwn(tried, name))).toEqual([]);
+  });
+
+  test('each reason is one', () => {
+    expect(excused.filter(([what]) => !used.has(`${what}`)).map(([what]) => `${what}`)).toEqual([]);
+  });
+
+  test.each(['2.0', '3.0', '3.1', '3.2'])('all fields of %s are tried', (version) => {
+    const tried = Object.values(version === '2.0' ? { old } : modern).flatMap((document) => [
+      ...fieldsIn(official(version), document).keys(),
+    ]);
+    const passed = [
+      // Keywords are tried below, and what 3.0 says of parameters it says of headers, too.
+      /^(?:[a-z]+ParameterSubSchema|header|schema|fileSchema|primitivesItems|Schema|XML|Discriminator|Header)[.]/i,
+      // Whether there may be a `querystring` beside a `query`.
+      /^parameters[.]in$/,
+    ];
+    expect(
+      [...fieldsOf(official(version))].filter(
+        (field) => !tried.includes(field) && !passed.some((pattern) => pattern.test(field)),
+      ),
+    ).toEqual([]);
+  });
+
+  /** Where a change of a call is not the mirror of the way back in a webhook, and why. */
+  const oneSided: readonly (readonly [what: RegExp, why: string])[] = [
+    [/^operation.operationId /, 'Clients are generated with it, and receivers with the name of the webhook.'],
+    [/ [/]paths[/]~1things[/]post[/]servers\b/, 'Who is called says where.'],
+    [/[/]links:/, 'A link is for clients only.'],
+    [/^operation.responses |^responses[.]/, 'A status that is new is one of its class to clients; an API that is not told of it may refuse it.'], // prettier-ignore
+    [/^response.(?:headers|content) /, 'Clients ask for a media type and read headers; an API passes over what it does not know.'], // prettier-ignore
+    [/[.](?:schema|itemSchema) removed/, 'A property that is gone is missed by readers, and ignored by servers.'],
+    [/^operation.parameters /, 'A parameter that is gone is missed by readers, and ignored by servers.'],
+    [/^(?:operation.requestBody|request-body.content) /, 'Receivers pass over a body that is new, and miss one that is gone.'], // prettier-ignore
+  ];
+
+  // What a client must send more is what a receiver gets less: from A to B in a call is from B to A in a webhook.
+  test('each change of a call has its mirror in a webhook, or a reason', () => {
+    const asWebhook = ({ paths, ...rest }: Json) => ({ ...rest, webhooks: { done: Object.values(paths as Json)[0] } });
+    const document = modern['called']!;
+    const wrong = [...fieldsIn(official('3.2'), document)].flatMap(([field, pointers]) =>
+      pointers
+        .filter((pointer) => pointer.startsWith('/paths/~1things/post/'))
+        .flatMap((pointer) =>
+          Object.entries(changesOf(document, pointer)).flatMap(([kind, other]) =>
+            [
+              [document, other, kind],
+              [other, document, `${kind} back`],
+            ].flatMap(([before, after, way]) => {
+              const [called, sent] = [
+                compare(before as Json, after as Json).verdict,
+                compare(asWebhook(after as Json), asWebhook(before as Json)).verdict,
+              ];
+              const what = `${field} ${String(way)} ${pointer}: ${called}, ${sent}`;
+              return called === sent ? [] : [what];
+            }),
+          ),
+        ),
+    );
+    expect([...new Set(wrong)].filter((what) => !oneSided.some(([pattern]) => pattern.test(what)))).toEqual([]);
+  });
 });

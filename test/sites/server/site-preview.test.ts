@@ -38,7 +38,7 @@ async function get(path: string, key?: string, method = 'GET') {
 
 const keysOf = ({ bucket }: Registry) => Array.fromAsync(listAll(bucket, 'previews/'));
 
-describe('the preview of a site', () => {
+describe('the preview of a site', { shuffle: false }, () => {
   test('shows what is not published, which nobody keeps, lists or tells of', async () => {
     const { token } = await preview();
     const at = `/previews/${token}/`;
