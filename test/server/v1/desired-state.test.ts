@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Answered, type Api } from './api.ts';
 import { createTestRepository } from './repository.ts';
@@ -205,87 +205,92 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-test.for(Object.entries(objects))('%s', async ([, kept]) => {
-  for (const desired of [kept.first, kept.second]) {
-    expect(await keep(kept, desired)).toHaveLength(1);
-    expect((await read(kept))!.json).toMatchObject(desired);
-    expect(await keep(kept, desired)).toEqual([]);
-  }
-  const at = (await addressOf(kept))!;
-  expect((await api.call('DELETE', at)).status).toBe(204);
-  expect(await read(kept)).toBeNull();
-  expect((await keep(kept, kept.second)).length).toBeGreaterThan(0);
-  expect((await read(kept))!.json).toMatchObject(kept.second);
-  expect(await keep(kept, kept.second)).toEqual([]);
-  if (kept.isMadeAgain !== true)
-    await expectNoChange((await addressOf(kept))!, kept.list === undefined ? 'PUT' : 'PATCH');
-});
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/** What was read, with those members only that the operation at an address takes. */
-async function taken(address: string, method: string, record: Members): Promise<Members> {
-  const { json } = await api.call('GET', '/v1/openapi.json');
-  const { paths } = json as { paths: Record<string, Record<string, Schema>> };
-  const pattern = (template: string) => new RegExp(`^${template.replaceAll(/[{][^}]*[}]/g, '[^/]+')}$`);
-  const template = Object.keys(paths).find((each) => pattern(each).test(address))!;
-  const resolve = (schema: Schema): Schema => {
-    const reference = schema['$ref'] as string | undefined;
-    if (reference === undefined) return schema;
-    return resolve(
-      reference
-        .slice(2)
-        .split('/')
-        .reduce((node, key) => node[key] as Schema, json as Schema),
-    );
-  };
-  const { content } = paths[template]![method.toLowerCase()]!['requestBody'] as {
-    content: Record<string, { schema: Schema }>;
-  };
-  const known = Object.keys(resolve(content['application/json']!.schema)['properties'] as object);
-  return Object.fromEntries(Object.entries(record).filter(([name]) => known.includes(name)));
-}
-
-const audit = async () => (await api.call('GET', '/v1/audit?limit=1')).json['items'];
-
-/** Sends an object as it was read, and expects that nothing happens. */
-async function expectNoChange(address: string, method: string): Promise<void> {
-  const before = await api.call('GET', address);
-  const log = await audit();
-  const body = await taken(address, method, before.json);
-  const headers = { 'If-Match': before.headers.get('etag')! };
-  const sent = await api.call(method, address, { body, headers });
-  const after = await api.call('GET', address);
-  expect([address, sent.status]).toEqual([address, 200]);
-  expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')]);
-  expect(await audit()).toEqual(log);
-}
-
-test('an object that is sent as it was read does not change, and nothing is logged', async () => {
-  const publish = (version: string) =>
-    api.call('POST', '/v1/apis/back/spec', {
-      body: { document: JSON.stringify({ openapi: '3.1.0', info: { title: 'Back', version }, paths: {} }) },
-    });
-  await api.call('POST', '/v1/apis', { body: { name: 'Back', slug: 'back' } });
-  for (const version of ['1.0.0', '1.1.0']) await publish(version);
-  const status = { state: 'deprecated', reason: 'Old.', replacement: '1.1.0', sunset: '2100-01-01T00:00:00Z' };
-  await api.call('PATCH', '/v1/apis/back/versions/1.0.0', { body: { status } });
-  for (const address of ['back', 'back/versions/1.0.0', 'back/versions/1.1.0'])
-    await expectNoChange(`/v1/apis/${address}`, 'PATCH');
-  await expectNoChange('/v1/organization', 'PATCH');
-  expect((await api.call('GET', '/v1/apis/back')).json).toMatchObject({ latest: '1.1.0', latestPinned: false });
-});
-
-test('the latest version is pinned where it is, and what says that it is not pinned pins nothing', async () => {
-  const change = async (body: Members) => (await api.call('PATCH', '/v1/apis/back', { body })).json;
-  expect(await change({ latestPinned: true })).toMatchObject({ latest: '1.1.0', latestPinned: true });
-  expect(await change({ latest: '1.0.0' })).toMatchObject({ latest: '1.0.0', latestPinned: true });
-  expect(await change({ latest: '1.0.0', latestPinned: true })).toMatchObject({ latest: '1.0.0', latestPinned: true });
-  // Read before 1.1.0 was published, and sent after it.
-  expect(await change({ latest: '1.0.0', latestPinned: false })).toMatchObject({
-    latest: '1.1.0',
-    latestPinned: false,
+describe('in this order', { shuffle: false }, () => {
+  test.for(Object.entries(objects))('%s', async ([, kept]) => {
+    for (const desired of [kept.first, kept.second]) {
+      expect(await keep(kept, desired)).toHaveLength(1);
+      expect((await read(kept))!.json).toMatchObject(desired);
+      expect(await keep(kept, desired)).toEqual([]);
+    }
+    const at = (await addressOf(kept))!;
+    expect((await api.call('DELETE', at)).status).toBe(204);
+    expect(await read(kept)).toBeNull();
+    expect((await keep(kept, kept.second)).length).toBeGreaterThan(0);
+    expect((await read(kept))!.json).toMatchObject(kept.second);
+    expect(await keep(kept, kept.second)).toEqual([]);
+    if (kept.isMadeAgain !== true)
+      await expectNoChange((await addressOf(kept))!, kept.list === undefined ? 'PUT' : 'PATCH');
   });
-  expect(await change({ latest: '1.1.0' })).toMatchObject({ latest: '1.1.0', latestPinned: true });
-  expect(await change({ latest: null })).toMatchObject({ latest: '1.1.0', latestPinned: false });
+
+  type Schema = Readonly<Record<string, unknown>>;
+
+  /** What was read, with those members only that the operation at an address takes. */
+  async function taken(address: string, method: string, record: Members): Promise<Members> {
+    const { json } = await api.call('GET', '/v1/openapi.json');
+    const { paths } = json as { paths: Record<string, Record<string, Schema>> };
+    const pattern = (template: string) => new RegExp(`^${template.replaceAll(/[{][^}]*[}]/g, '[^/]+')}$`);
+    const template = Object.keys(paths).find((each) => pattern(each).test(address))!;
+    const resolve = (schema: Schema): Schema => {
+      const reference = schema['$ref'] as string | undefined;
+      if (reference === undefined) return schema;
+      return resolve(
+        reference
+          .slice(2)
+          .split('/')
+          .reduce((node, key) => node[key] as Schema, json as Schema),
+      );
+    };
+    const { content } = paths[template]![method.toLowerCase()]!['requestBody'] as {
+      content: Record<string, { schema: Schema }>;
+    };
+    const known = Object.keys(resolve(content['application/json']!.schema)['properties'] as object);
+    return Object.fromEntries(Object.entries(record).filter(([name]) => known.includes(name)));
+  }
+
+  const audit = async () => (await api.call('GET', '/v1/audit?limit=1')).json['items'];
+
+  /** Sends an object as it was read, and expects that nothing happens. */
+  async function expectNoChange(address: string, method: string): Promise<void> {
+    const before = await api.call('GET', address);
+    const log = await audit();
+    const body = await taken(address, method, before.json);
+    const headers = { 'If-Match': before.headers.get('etag')! };
+    const sent = await api.call(method, address, { body, headers });
+    const after = await api.call('GET', address);
+    expect([address, sent.status]).toEqual([address, 200]);
+    expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')]);
+    expect(await audit()).toEqual(log);
+  }
+
+  test('an object that is sent as it was read does not change, and nothing is logged', async () => {
+    const publish = (version: string) =>
+      api.call('POST', '/v1/apis/back/spec', {
+        body: { document: JSON.stringify({ openapi: '3.1.0', info: { title: 'Back', version }, paths: {} }) },
+      });
+    await api.call('POST', '/v1/apis', { body: { name: 'Back', slug: 'back' } });
+    for (const version of ['1.0.0', '1.1.0']) await publish(version);
+    const status = { state: 'deprecated', reason: 'Old.', replacement: '1.1.0', sunset: '2100-01-01T00:00:00Z' };
+    await api.call('PATCH', '/v1/apis/back/versions/1.0.0', { body: { status } });
+    for (const address of ['back', 'back/versions/1.0.0', 'back/versions/1.1.0'])
+      await expectNoChange(`/v1/apis/${address}`, 'PATCH');
+    await expectNoChange('/v1/organization', 'PATCH');
+    expect((await api.call('GET', '/v1/apis/back')).json).toMatchObject({ latest: '1.1.0', latestPinned: false });
+  });
+
+  test('the latest version is pinned where it is, and what says that it is not pinned pins nothing', async () => {
+    const change = async (body: Members) => (await api.call('PATCH', '/v1/apis/back', { body })).json;
+    expect(await change({ latestPinned: true })).toMatchObject({ latest: '1.1.0', latestPinned: true });
+    expect(await change({ latest: '1.0.0' })).toMatchObject({ latest: '1.0.0', latestPinned: true });
+    expect(await change({ latest: '1.0.0', latestPinned: true })).toMatchObject({
+      latest: '1.0.0',
+      latestPinned: true,
+    });
+    // Read before 1.1.0 was published, and sent after it.
+    expect(await change({ latest: '1.0.0', latestPinned: false })).toMatchObject({
+      latest: '1.1.0',
+      latestPinned: false,
+    });
+    expect(await change({ latest: '1.1.0' })).toMatchObject({ latest: '1.1.0', latestPinned: true });
+    expect(await change({ latest: null })).toMatchObject({ latest: '1.1.0', latestPinned: false });
+  });
 });
