@@ -57,7 +57,7 @@ export function outdatedCommand(): Command {
   return withLockOption(command);
 }
 
-/** What one contract or registry does is told in its row, and keeps no other back. The exit code is that of the problem. */
+/** Each contract has its own row: a problem with one does not stop the others. The exit code is that of the problem. */
 function toUnknown(entry: LockedContract): (error: unknown) => Outdated {
   return (error) => ({
     ...entry,
