@@ -1,17 +1,49 @@
+import { isUtf8 } from 'node:buffer';
 import { RegistryError } from '../../model/errors.ts';
 
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const space = /[ \t\n\r]*/y;
 
-/** Limits for a JSON text. */
-export interface JsonOptions {
-  /** Largest nesting depth. */
+/** Limits for a JSON text: nesting depth, and number of values and names. Default of `nodes`: no limit. */
+export interface JsonLimits {
   depth: number;
-  /** Largest number of values and names. Default: no limit. */
   nodes?: number;
-  /** If the text is only a part of the body: what the client sent before this offset. */
-  before?: (offset: number) => string;
+}
+
+/** Limits for a body. */
+export interface BodyLimits extends JsonLimits {
+  /** Bytes, as sent and after decompression. */
+  bytes: number;
+  /** Limits of the document in the body; absent: it contains none. All else is then at most `rest` bytes. */
+  document?: { depth: number; nodes: number; rest: number };
+}
+
+/** A body that was parsed. */
+export interface ParsedBody {
+  /** The parsed JSON. The document in it is replaced by a placeholder of the same type. */
+  value: unknown;
+  /** The document: the bytes of its object, or its text. Null if the body has none. */
+  document: Uint8Array | null;
+}
+
+/**
+ * Parses a body of JSON in UTF-8. The member `document` of its outermost object, if that is an object or
+ * a string, is checked, and not parsed: only the sandbox reads documents. Throws as `parseJson`.
+ */
+export function parseBody(bytes: Uint8Array, limits: BodyLimits): ParsedBody {
+  if (!isUtf8(bytes)) throw new RegistryError('malformed', 'The body is not UTF-8.');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const span = checkJson(text, limits);
+  if (span === null) return { value: JSON.parse(text), document: null };
+  const written = text.slice(span.from, span.to);
+  const { rest } = limits.document!;
+  if (bytes.length - Buffer.byteLength(written) > rest)
+    throw new RegistryError('too_large', `The body has more than ${rest} bytes outside the document.`);
+  const document = written.startsWith('"') ? (JSON.parse(written) as string) : null;
+  const standIn = document === null ? '{}' : document === '' ? '""' : '"-"';
+  const value: unknown = JSON.parse(text.slice(0, span.from) + standIn + text.slice(span.to));
+  return { value, document: Buffer.from(document ?? written) };
 }
 
 /**
@@ -19,15 +51,21 @@ export interface JsonOptions {
  * error, a duplicate name, a lone surrogate or nesting deeper than `depth`, and `too_large` for
  * more than `nodes`.
  */
-export function parseJson(
-  text: string,
-  { depth, nodes = Infinity, before = (offset) => text.slice(0, offset) }: JsonOptions,
-): unknown {
+export function parseJson(text: string, limits: JsonLimits): unknown {
+  checkJson(text, limits);
+  return JSON.parse(text);
+}
+
+/** Checks JSON text, and returns where its document is: null if it has none, or none is looked for. */
+function checkJson(text: string, limits: Pick<BodyLimits, 'depth' | 'nodes' | 'document'>): Span | null {
+  let span: Span | null = null;
+  /** The document's limits while it is read. */
+  let own: BodyLimits['document'] | null = null;
   let at = 0;
   let count = 0;
 
   function fail(message: string, where = at): never {
-    const lines = before(where).split('\n');
+    const lines = text.slice(0, where).split('\n');
     const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
     throw new RegistryError('malformed', `The body is not valid JSON: ${place}: ${message}`);
   }
@@ -82,7 +120,7 @@ export function parseJson(
     }
   }
 
-  function readObject(left: number): void {
+  function readObject(left: number, isRoot = false): void {
     const names = new Set<string>();
     at++;
     if (next() === '}') return void at++;
@@ -91,11 +129,13 @@ export function parseJson(
       const start = at;
       countOne();
       const name = readString();
-      if (names.has(name)) fail('duplicate name in an object.', start);
+      // A document's are for its report.
+      if (names.has(name) && own === null) fail('duplicate name in an object.', start);
       names.add(name);
       if (next() !== ':') fail('expected ":".');
       at++;
-      readValue(left);
+      if (isRoot && name === 'document' && limits.document && /["{]/.test(next())) readDocument(limits.document);
+      else readValue(left);
       const mark = next();
       at++;
       if (mark === '}') return;
@@ -115,22 +155,37 @@ export function parseJson(
     }
   }
 
+  function readDocument(given: NonNullable<BodyLimits['document']>): void {
+    const [from, others] = [at, count];
+    [own, count] = [given, 0];
+    readValue(given.depth);
+    [own, count] = [null, others];
+    span = { from, to: at };
+  }
+
   function countOne(): void {
+    const { nodes = Infinity } = own ?? limits;
     if (++count > nodes) throw new RegistryError('too_large', `The body has more than ${nodes} values and names.`);
   }
 
-  function readValue(left: number): void {
+  function readValue(left: number, isRoot = false): void {
     countOne();
     const mark = next();
-    if ((mark === '{' || mark === '[') && left === 0) fail(`it is nested deeper than ${depth}.`);
-    if (mark === '{') readObject(left - 1);
+    if ((mark === '{' || mark === '[') && left === 0) fail(`it is nested deeper than ${(own ?? limits).depth}.`);
+    if (mark === '{') readObject(left - 1, isRoot);
     else if (mark === '[') readArray(left - 1);
     else if (mark === '"') readString();
     else if (take(literal) === null) fail('expected a value.');
   }
 
-  readValue(depth);
+  readValue(limits.depth, true);
   take(space);
   if (at < text.length) fail('unexpected text after the value.');
-  return JSON.parse(text);
+  return span;
+}
+
+/** A part of a text, by offsets. */
+interface Span {
+  from: number;
+  to: number;
 }

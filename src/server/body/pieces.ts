@@ -3,17 +3,6 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 /** Bytes to copy at once. It takes less than a millisecond. */
 const atOnce = 1024 * 1024;
 
-/** Returns a function that yields to the event loop after every so many bytes of work. */
-export function createPacer(): (bytes: number) => Promise<void> {
-  let done = 0;
-  return async (bytes) => {
-    done += bytes;
-    if (done < atOnce) return;
-    done = 0;
-    await turn();
-  };
-}
-
 /** Milliseconds between two pieces while several bodies are read. A piece takes less than half of them. */
 const betweenPieces = 2;
 
@@ -38,24 +27,11 @@ export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer<Arra
   const [only, ...more] = pieces;
   if (only !== undefined && more.length === 0) return only as Buffer<ArrayBuffer>;
   const whole = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
-  const pause = createPacer();
   let at = 0;
   for (const piece of pieces) {
+    if (Math.floor(at / atOnce) < Math.floor((at + piece.length) / atOnce)) await turn();
     whole.set(piece, at);
     at += piece.length;
-    await pause(piece.length);
   }
   return whole;
-}
-
-/** The pieces of the bytes from one offset up to another. */
-export function slicePieces(pieces: readonly Buffer[], from: number, to: number): Buffer[] {
-  const slices: Buffer[] = [];
-  let at = 0;
-  for (const piece of pieces) {
-    const slice = piece.subarray(Math.max(0, from - at), Math.max(0, to - at));
-    if (slice.length > 0) slices.push(slice);
-    at += piece.length;
-  }
-  return slices;
 }

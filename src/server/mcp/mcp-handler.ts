@@ -8,7 +8,7 @@ import { readBody } from '../body/read-body.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 
 /** A question is short. */
-const bodyLimits = { bytes: 64 * 1024, rest: 64 * 1024, depth: 20, nodes: 2000 };
+const bodyLimits = { bytes: 64 * 1024, depth: 20, nodes: 2000 };
 
 /**
  * `/mcp`: answers language models over streamable HTTP, without sessions: each request is one

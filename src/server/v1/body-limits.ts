@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { BodyLimits } from '../body/read-body.ts';
+import type { BodyLimits } from '../body/json-body.ts';
 import type { Operation } from './api-description.ts';
 
 /** Largest body without a document, in bytes. */
@@ -29,14 +29,13 @@ export function takesDocument({ id }: Operation): boolean {
  * object around it.
  */
 export function bodyLimits(config: Config, operation: Operation): BodyLimits {
-  const plain = { rest: plainBodyBytes, depth: 20, nodes: plainBodyNodes };
+  const plain = { depth: 20, nodes: plainBodyNodes };
   if (!takesDocument(operation)) return { ...plain, bytes: plainBodyBytes };
   const { depth, nodes } = config.limits;
   // A node of a document is a value and perhaps its name.
   return {
     ...plain,
-    rest: besideDocumentBytes,
     bytes: documentBodyBytes(config),
-    document: { depth: depth + 1, nodes: 2 * nodes + 100 },
+    document: { depth: depth + 1, nodes: 2 * nodes + 100, rest: besideDocumentBytes },
   };
 }

@@ -9,7 +9,7 @@ import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { createAllowance } from '../rate/allowance.ts';
 import { limitedName } from '../rate/client-address.ts';
-import { outlineJson } from '../body/outline-json.ts';
+import { outlineJson } from '../body/body-thread.ts';
 import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
 import { joinPieces } from '../body/pieces.ts';

@@ -79,8 +79,3 @@ test('a text of more values and names than the wall is refused before it is take
   expect(() => parseJson(text, { depth: 20, nodes: 105 })).toThrow('The body has more than 105 values and names.');
   expect(parseJson(text, { depth: 20, nodes: 106 })).toEqual(JSON.parse(text));
 });
-
-test('a fault in a part of a text is placed in the whole', () => {
-  const before = (offset: number) => `{"a":\n"b",${'x,'.slice(0, offset)}`;
-  expect(() => parseJson('x,', { depth: 2, before })).toThrow('line 2, column 5: expected a value');
-});

@@ -116,8 +116,8 @@ const documents: [string, Ask, number, string][] = [
   [
     'an array of millions, packed',
     { raw: new Uint8Array(gzipSync(`{"document":[${'"",'.repeat(4_000_000)}""]}`)), headers: gzipped },
-    400,
-    '/document',
+    413,
+    'bytes',
   ],
   [
     'an array, packed',
@@ -125,8 +125,8 @@ const documents: [string, Ask, number, string][] = [
     400,
     '/document',
   ],
-  ['there twice', { raw: '{"document":"x","document":"y"}' }, 400, 'twice'],
-  ['not JSON within', { raw: '{"document":{"a":tru}}' }, 422, 'error'],
+  ['there twice', { raw: '{"document":"x","document":"y"}' }, 400, 'duplicate name'],
+  ['not JSON within', { raw: '{"document":{"a":tru}}' }, 400, 'line 1, column 18: expected a value'],
   ['a text that is not one', { raw: '{"document":"\\x"}' }, 400, 'line 1, column 14: invalid escape'],
   ['fine, and followed by a fault', { raw: '{"document":\n{"a":1\n},"version":}' }, 400, 'line 3, column 13'],
   ['a label that is none', { body: { document: documentOf('1.0.0'), version: '../1' } }, 400, '/version'],
