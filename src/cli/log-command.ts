@@ -19,7 +19,7 @@ type Change = Pick<Generation<unknown>, 'generation' | 'at' | 'actor' | 'origin'
 export function logCommand(): Command {
   return new Command('log')
     .description('Print the history of a resource: who changed what, and when.')
-    .argument('<coordinate>')
+    .argument('<coordinate>', '@org/type/slug')
     .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);

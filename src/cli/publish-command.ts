@@ -15,7 +15,7 @@ import { publishRemotely, type PublishOptions } from './remote-registry.ts';
 export function publishCommand(): Command {
   return new Command('publish')
     .description('Compile a file and publish it as a version.')
-    .argument('<file>')
+    .argument('<file>', 'the document, in JSON or YAML')
     .argument('<coordinate>', '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug')
     .option('--version <label>', 'label of the version (default: the version in the document)')
     .option('--created-at <date>', 'when another registry published it, such as 2025-01-31 (needs the scope admin)')

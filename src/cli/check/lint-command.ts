@@ -28,7 +28,7 @@ export interface LintOptions extends CommonOptions {
 export function lintCommand(): Command {
   return new Command('lint')
     .description('Check files and print the report, without publishing them.')
-    .argument('<files...>')
+    .argument('<files...>', 'documents, in JSON or YAML')
     .option('--ruleset <ruleset>', 'coordinate, file or URL of the ruleset to check against')
     .option('--registry <url>', 'read coordinates of rulesets from this registry, with the key in STELE_KEY')
     .option('--lenient', 'report violations of the specification as warnings')
