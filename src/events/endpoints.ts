@@ -2,7 +2,7 @@ import { isAllowed, type Principal } from '../model/access.ts';
 import type { Subject } from './events.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { EventType } from '../model/event.ts';
-import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
+import { shortenUrl, shownUrl, webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
 import type { Generation } from '../store/generations.ts';
 import { updateLive, type Guard } from '../registry/change-resource.ts';
 import { auditId, auditSecret } from './audit-endpoint.ts';
@@ -49,7 +49,7 @@ export async function createWebhook(
   const at = registry.now().toISOString();
   const { description = '', events = null, resources = null, format = 'cloudevents' } = given;
   const id = newId(registry);
-  const value: Webhook = {
+  const value = sealUrl(registry, {
     id,
     org,
     url,
@@ -63,7 +63,7 @@ export async function createWebhook(
     begins: at,
     createdAt: at,
     deletedAt: null,
-  };
+  });
   const change = { ...author, action: 'create webhook' };
   const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
     if (current !== null) throw new RegistryError('conflict', 'The random id is already used. Try again.');
@@ -88,18 +88,23 @@ export async function findWebhook(registry: Registry, org: string, id: string): 
   return webhook === null || webhook.value.deletedAt !== null ? null : webhook;
 }
 
-/** Changes an endpoint. When it is enabled, it receives events from then on. */
+/**
+ * Changes an endpoint. When it is enabled, it receives events from then on. The URL that is shown changes nothing, so
+ * that clients can send back what they read.
+ */
 export async function changeWebhook(
   registry: Registry,
   org: string,
   id: string,
-  change: WebhookChange,
+  { url, ...change }: WebhookChange,
   author: Author,
   guard: Guard = () => undefined,
 ): Promise<Generation<Webhook>> {
-  const given = change.url === undefined ? change : { ...change, url: checkedUrl(registry, change.url) };
   return updateLive<Webhook>(registry, recordOf(org, id), author, guard, (current) => {
-    const next: Webhook = { ...current, ...given };
+    const { sealedUrl: _former, ...whole } = current;
+    const isKept = url === undefined || url === shownUrl(current);
+    const addressed = isKept ? current : { ...whole, url: checkedUrl(registry, url) };
+    const next = sealUrl(registry, { ...addressed, ...change });
     if (next.state !== current.state) {
       next.reason = null;
       if (next.state === 'enabled') next.begins = registry.now().toISOString();
@@ -133,8 +138,8 @@ export async function deleteWebhook(
   author: Author,
   guard: Guard = () => undefined,
 ): Promise<void> {
-  await updateLive<Webhook>(registry, recordOf(org, id), author, guard, (current) => ({
-    next: { ...current, secrets: [], deletedAt: registry.now().toISOString() },
+  await updateLive<Webhook>(registry, recordOf(org, id), author, guard, ({ sealedUrl: _secret, ...current }) => ({
+    next: { ...current, url: shownUrl(current), secrets: [], deletedAt: registry.now().toISOString() },
     action: 'delete webhook',
   }));
 }
@@ -154,6 +159,18 @@ export async function rotateSecret(registry: Registry, org: string, id: string, 
     return { value: { ...current.value, secrets }, change: { ...author, action: 'rotate webhook secret' } };
   });
   return withSecret(registry, webhook!);
+}
+
+/** The URL to send to. */
+export function wholeUrl(registry: Pick<Registry, 'config' | 'ownKey'>, { url, sealedUrl }: Webhook): string {
+  return sealedUrl === undefined ? url : openSecret(registry, sealedUrl);
+}
+
+/** Encrypts the address of a chat. What was encrypted once stays so, whatever its format becomes. */
+function sealUrl(registry: Registry, webhook: Webhook): Webhook {
+  const { format = 'cloudevents', url, sealedUrl } = webhook;
+  if (format === 'cloudevents' || sealedUrl !== undefined) return webhook;
+  return { ...webhook, url: shortenUrl(url), sealedUrl: sealSecret(registry, url) };
 }
 
 /** The secrets that sign at this time, newest first. */
@@ -200,7 +217,10 @@ function withSecret(registry: Registry, webhook: Generation<Webhook>): WithSecre
 }
 
 function checkedUrl(registry: Registry, text: string): string {
-  const read = readEndpointUrl(registry, text);
+  const isShortened = text.includes('…');
+  const read = isShortened
+    ? { fault: 'must be the whole address, not as it is shown' }
+    : readEndpointUrl(registry, text);
   if ('url' in read) return read.url.href;
   throw new RegistryError('malformed', `The body is not valid: /url ${read.fault}.`, {
     extra: { errors: [{ pointer: '/url', detail: read.fault }] },

@@ -13,7 +13,7 @@ import { hostOf, readEndpointUrl } from './endpoint-url.ts';
 import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
 import { payloadOf } from './chat-messages.ts';
-import { secretsAt } from './endpoints.ts';
+import { secretsAt, wholeUrl } from './endpoints.ts';
 
 export interface SendOptions {
   /** Resolves host names. Defaults to the system's resolver. */
@@ -62,8 +62,9 @@ export async function sendEvent(
       'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
       'webhook-signature': signatures.join(' '),
     };
-    const proxy = proxyFor(webhook.url, proxies);
-    const target = await resolveEndpoint(registry, webhook.url, { find, proxy }, stop.signal);
+    const url = wholeUrl(registry, webhook);
+    const proxy = proxyFor(url, proxies);
+    const target = await resolveEndpoint(registry, url, { find, proxy }, stop.signal);
     const status = await post(target, headers, body, stop.signal);
     return attempt(status, status >= 200 && status < 300 ? null : refusalOf(status));
   } catch (error) {

@@ -15,7 +15,10 @@ export type WebhookFormat = 'cloudevents' | 'slack' | 'teams' | 'discord';
 export interface Webhook {
   id: string;
   org: string;
+  /** Shortened (`shortenUrl`) where there is `sealedUrl`. */
   url: string;
+  /** The whole address of a chat, which is a secret, sealed by `registry/seal.ts`. */
+  sealedUrl?: string;
   /** For people. */
   description: string;
   /** Null: all types. */
@@ -72,6 +75,17 @@ export interface Delivery {
   nextAt: string | null;
   /** The process that is trying now, and when its claim expires. */
   claim: { by: string; until: string } | null;
+}
+
+/** An address that is a secret as people may see it: its host and its last four characters. */
+export function shortenUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}/…${(pathname + search).slice(1).slice(-4)}`;
+}
+
+/** The URL of an endpoint as people and programs may see it. An earlier version stored the address of a chat as it is. */
+export function shownUrl({ url, sealedUrl, format = 'cloudevents' }: Webhook): string {
+  return format === 'cloudevents' || sealedUrl !== undefined ? url : shortenUrl(url);
 }
 
 /** The name of the record that holds an endpoint. */

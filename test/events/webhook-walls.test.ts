@@ -6,7 +6,9 @@ import { describe, expect, test, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import { openDeliveries } from '../../src/events/deliveries.ts';
 import { publish } from '../../src/registry/publish.ts';
-import { createWebhook, rotateSecret } from '../../src/events/endpoints.ts';
+import { changeWebhook, createWebhook, deleteWebhook, findWebhook, rotateSecret } from '../../src/events/endpoints.ts';
+import { shownUrl, webhookRef, type Webhook } from '../../src/model/webhook.ts';
+import type { Bucket } from '../../src/store/bucket.ts';
 import { certificate } from '../servers/localhost-certificate.ts';
 import { isSigned } from '../servers/receiver.ts';
 import {
@@ -23,6 +25,12 @@ import {
   receive,
 } from './webhook-scene.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
+
+/** All that the store holds. */
+async function textOf(bucket: Bucket): Promise<string> {
+  const keys = await bucket.list('', { limit: 10_000 });
+  return (await Promise.all(keys.map(async (key) => Buffer.from((await bucket.get(key))!).toString()))).join();
+}
 
 describe('secrets', () => {
   test('for a day after a rotation both secrets sign, then the new one alone', async () => {
@@ -50,9 +58,7 @@ describe('secrets', () => {
     await publishVersion(registry, '1.0.0');
     await deliveries.poke();
     expect(isSigned(receiver.received[0]!, made.secret)).toBe(true);
-    const keys = await bucket.list('', { limit: 10_000 });
-    const texts = await Promise.all(keys.map(async (key) => Buffer.from((await bucket.get(key))!).toString()));
-    expect(texts.join()).not.toContain(made.secret.slice('whsec_'.length));
+    expect(await textOf(bucket)).not.toContain(made.secret.slice('whsec_'.length));
   });
 
   test('a secret that no key opens any more is logged, and nothing is sent', async () => {
@@ -65,6 +71,53 @@ describe('secrets', () => {
     expect(receiver.received).toEqual([]);
     const error = expect.stringContaining('cannot be decrypted');
     expect((await log(registry, id))[0]!).toMatchObject({ state: 'pending', attempts: [{ status: null, error }] });
+  });
+
+  test('the address of a chat is in no part of the store, and only its host and end are shown', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
+    const { registry, bucket } = createWorld({ ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } });
+    const receiver = await receive();
+    const url = new URL('/services/T0001/B0001/s3cr3t-of-slack?key=s3cr3t-end1', receiver.url).href;
+    const short = `${new URL(url).origin}/…end1`;
+    const { webhook } = await createWebhook(registry, 'acme', { url, format: 'slack' }, author);
+    const { id } = webhook.value;
+    const deliveries = deliver(registry);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received.map(({ path }) => path)[0]).toBe('/services/T0001/B0001/s3cr3t-of-slack?key=s3cr3t-end1');
+    // The console and programs send back what they read.
+    const renamed = await changeWebhook(registry, 'acme', id, { url: short, description: 'chat' }, author);
+    expect(shownUrl(renamed.value)).toBe(short);
+    receiver.received.splice(0);
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    expect(receiver.received.length).toBeGreaterThan(0);
+    await expect(changeWebhook(registry, 'acme', id, { url: short.replace('1', '2') }, author)).rejects.toMatchObject({
+      code: 'malformed',
+    });
+    await changeWebhook(registry, 'acme', id, { url: url.replace('end1', 's3cr3t-end2') }, author);
+    await deleteWebhook(registry, 'acme', id, author);
+    expect(await textOf(bucket)).not.toContain('s3cr3t');
+  });
+
+  test('an address that an earlier version stored as it is still works, is not shown, and is encrypted by a change', async () => {
+    const { registry, receiver, deliveries, id } = await begin({ format: 'teams' });
+    const url = new URL('/workflows/s3cr3t-of-teams', receiver.url).href;
+    await registry.refs.update<Webhook>(webhookRef('acme', id), (current) => {
+      const { sealedUrl: _none, ...value } = current!.value;
+      return { value: { ...value, url }, change: { ...author, action: 'change webhook' } };
+    });
+    expect(shownUrl((await findWebhook(registry, 'acme', id))!.value)).toBe(`${new URL(url).origin}/…eams`);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    const { value } = await changeWebhook(registry, 'acme', id, { description: 'chat' }, author);
+    expect(value.url).not.toContain('s3cr3t');
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    expect(receiver.received.map(({ path }) => path)).toEqual([
+      '/workflows/s3cr3t-of-teams',
+      '/workflows/s3cr3t-of-teams',
+    ]);
   });
 
   test('a secretKey that is too short is reported at the start', () => {

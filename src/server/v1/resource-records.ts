@@ -5,7 +5,7 @@ import { typeOf } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
 import type { Key } from '../../model/keys/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
-import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
+import { shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 
 /** A resource as described in the API. */
@@ -96,8 +96,9 @@ export function keyRecord(key: Key, lastUsedAt: string | null): object {
 
 /** A webhook endpoint as described in the API, without its secrets. */
 export function webhookRecord({ value, at }: Generation<Webhook>, health: WebhookHealth | null): object {
-  const { id, url, description, events, resources, format = 'cloudevents', state, reason, createdAt } = value;
+  const { id, description, events, resources, format = 'cloudevents', state, reason, createdAt } = value;
   const failingSince = health?.failingSince ?? null;
+  const url = shownUrl(value);
   return { id, url, description, events, resources, format, state, reason, failingSince, createdAt, updatedAt: at };
 }
 

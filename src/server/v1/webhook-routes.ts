@@ -1,6 +1,6 @@
 import { partOf } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { deliveryRef, type Delivery, type Webhook } from '../../model/webhook.ts';
+import { deliveryRef, shownUrl, type Delivery, type Webhook } from '../../model/webhook.ts';
 import { redeliver } from '../../events/delivery.ts';
 import { readAmong } from '../../registry/read-among.ts';
 import { testWebhook } from '../../events/test-endpoint.ts';
@@ -29,7 +29,9 @@ export const listAll: Handler = async (call) => {
   const all = (await listWebhooks(registry, org)).filter(({ value }) => isCovered(call, value));
   return sendPage(
     call,
-    all.filter(({ value }) => (after === null || value.id > after) && matchesQuery(call, value.url, value.description)),
+    all.filter(
+      ({ value }) => (after === null || value.id > after) && matchesQuery(call, shownUrl(value), value.description),
+    ),
     async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
     ({ value }) => value.id,
   );

@@ -69,6 +69,16 @@ test('a URL that may not be one is pointed at', async () => {
   expect(changed.status).toBe(400);
 });
 
+test('no answer has the address of a chat', async () => {
+  await using api = await openApi();
+  const chat = 'https://hooks.slack.com/services/T0/B0/s3cr3t-abcd';
+  const made = await api.call('POST', '/v1/webhooks', { body: { url: chat, format: 'slack' } });
+  expect(made.json['url']).toBe('https://hooks.slack.com/…abcd');
+  const read = await api.call('GET', `/v1/webhooks/${String(made.json['id'])}`);
+  const found = await api.call('GET', '/v1/webhooks?q=s3cr3t');
+  expect([read.json['url'], found.json['items']]).toEqual([made.json['url'], []]);
+});
+
 test('making and rotating, sent twice with one key, are done once and answered the same', async () => {
   await using api = await openApi();
   const send = (path: string, key: string, body?: object) =>
