@@ -40,7 +40,7 @@ const smallestPart = 0.002;
 const firstLook = 1;
 /**
  * Seconds of CPU time that a job may spend inside long calls of rules, as far as looks can tell. What is
- * counted there ends in a tenth of it (docs/rulesets.md#limits).
+ * counted there ends in a tenth of it (docs/development.md#limits).
  */
 export const ruleSeconds = 60;
 
