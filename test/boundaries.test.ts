@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { checkBoundaries, readMap } from './boundaries.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -35,9 +36,11 @@ describe('the house', () => {
     expect(asking).toEqual(['src/registry/readable.ts']);
   });
 
-  test('remembers between calls only what docs/development.md lists', () => {
-    const table = readFileSync(`${root}docs/development.md`, 'utf8');
-    const listed = [...table.matchAll(/^\| `(\S+)` `(\w+)` /gm)].map(([, file, name]) => `${file} ${name}`);
+  test('remembers between calls only what test/module-memories.yaml lists', () => {
+    const memories = parse(readFileSync(`${root}test/module-memories.yaml`, 'utf8')) as Record<string, object>;
+    const listed = Object.entries(memories).flatMap(([file, names]) =>
+      Object.keys(names).map((name) => `${file} ${name}`),
+    );
     const found = sources.flatMap(({ path, text }) => memoriesIn(text).map((name) => `${path} ${name}`));
     expect(found.toSorted()).toEqual(listed.toSorted());
   });
