@@ -68,7 +68,7 @@ async function printRejected(command: Command, coordinate: Coordinate, registry:
 
 /** Returns the state of the resource's connection; null without a connection. */
 async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<Standing | null> {
-  const { findResource } = await import('../registry/find-resource.ts');
+  const { findResource } = await import('../registry/lives.ts');
   const resource = await findResource(registry, coordinate);
   if (!resource?.connection) return null;
   const { connection } = resource;

@@ -40,7 +40,7 @@ export function publishCommand(): Command {
           import('../registry/publish.ts'),
           import('../registry/dated-upload.ts'),
         ]);
-        const { findResource } = await import('../registry/find-resource.ts');
+        const { findResource } = await import('../registry/lives.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);
         const { snapshot, entry } = await openFolder(file, registry.config.limits);

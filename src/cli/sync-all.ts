@@ -8,7 +8,7 @@ import {
 } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createPulls } from '../pulls/pulls.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
 import { listRepositories } from '../sync/followed.ts';
 import { createSyncQueue, type RunNews } from '../sync/queue.ts';

@@ -76,7 +76,7 @@ type Outcome = Verified | { outcome: 'refused' | 'unchecked'; coordinate: string
 type Version = Extract<Selector, { kind: 'version' }>;
 
 async function everyVersion(registry: Registry, coordinate: Coordinate): Promise<Version[]> {
-  const { findResource } = await import('../registry/find-resource.ts');
+  const { findResource } = await import('../registry/lives.ts');
   const resource = await findResource(registry, coordinate);
   if (resource === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
   return resource.versions

@@ -1,6 +1,6 @@
 import { resourceTypes } from '../model/address.ts';
 import { resourceSection } from './resource-list.ts';
-import { graceDays } from '../registry/change-resource.ts';
+import { graceDays } from '../registry/lives.ts';
 import { isAdmin } from './keys/key-forms.ts';
 import { timeCell, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { EventType } from '../model/event.ts';
 import { shortenUrl, shownUrl, webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
 import type { Generation } from '../store/generations.ts';
-import { updateLive, type Guard } from '../registry/change-resource.ts';
+import { updateLive, type Guard } from '../registry/lives.ts';
 import { auditId, auditSecret } from './audit-endpoint.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { newId, type Author, type Registry } from '../registry/registry.ts';

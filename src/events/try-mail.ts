@@ -3,10 +3,10 @@ import { parseCoordinate } from '../model/address.ts';
 import type { Event } from '../model/event.ts';
 import { deliveryRef, type Attempt, type Delivery } from '../model/webhook.ts';
 import { dueFor } from '../model/watch.ts';
-import { parseSite } from '../sites/model/documentation-site.ts';
+import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/key-owner.ts';
 import { addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
-import { findReadable, findReadableSite } from '../registry/readable.ts';
+import { findReadable } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
 import { claimDelivery, finishDelivery } from './delivery.ts';
 import { unsubscribePath } from './unsubscribe.ts';
@@ -81,7 +81,7 @@ async function dueDeliveries({ refs }: Registry, watch: PersonsWatch, now: numbe
 async function mayRead(registry: Registry, reader: Principal, { data }: Event): Promise<boolean> {
   const named = String(data['coordinate']);
   const site = parseSite(named);
-  if (site !== null) return (await findReadableSite(registry, reader, site)) !== null;
+  if (site !== null) return (await findReadable(registry, reader, siteCoordinate(site))) !== null;
   const parsed = parseCoordinate(named);
   return parsed !== null && (await findReadable(registry, reader, parsed.coordinate)) !== null;
 }

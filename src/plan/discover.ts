@@ -15,7 +15,7 @@ import { findTwins } from './find-twins.ts';
 import { readIgnores } from './ignore-file.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { patternWithDocument } from './release-tags.ts';
 import { readSettingsOf, type AddProblem } from './settings-of.ts';

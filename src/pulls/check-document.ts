@@ -12,7 +12,7 @@ import { effectOnLatest } from '../model/versions/why-latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, compareWith } from '../registry/changes/compare-versions.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { usersReader } from '../registry/gate/impact-gate.ts';
 import { gateOf } from '../registry/gate/ruleset-gate.ts';
 import { impactOf } from '../registry/graph/impact.ts';

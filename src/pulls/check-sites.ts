@@ -16,7 +16,7 @@ import type { Registry } from '../registry/registry.ts';
 import { readContents } from '../sites/registry/deployment-contents.ts';
 import { makeDeployment, type MadeDeployment } from '../sites/registry/make-deployment.ts';
 import { partsOf, type SitePreview } from '../sites/registry/site-preview.ts';
-import { findSite } from '../sites/registry/site-record.ts';
+import { findSite } from '../registry/lives.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { annotationsOf, checkName, code, plain, titleOf } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';

@@ -4,7 +4,7 @@ import { closest } from '../model/text/closest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
-import { updateResource, type ResourceGuard } from './change-resource.ts';
+import { updateRecord, type GuardOf } from './lives.ts';
 import { purgeVersion } from './purge.ts';
 import { grantRead, grantVersion } from './read.ts';
 import type { Author, Registry } from './registry.ts';
@@ -26,10 +26,10 @@ export async function changeStatus(
   label: string,
   status: NewStatus,
   author: Author,
-  guard: ResourceGuard = () => undefined,
+  guard: GuardOf<Resource> = () => undefined,
 ): Promise<{ generation: Generation<Resource>; version: Version }> {
   const since = registry.now().toISOString();
-  const generation = await updateResource(registry, coordinate, author, guard, (current) => {
+  const generation = await updateRecord(registry, coordinate, author, guard, (current) => {
     const decided = decide(current, coordinate, label, status, since);
     return (
       decided && { next: decided, action: `${verbs[status.state]} ${versionOf(current, coordinate, label).label}` }

@@ -5,7 +5,7 @@ import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { ownershipOf, type Ownership } from '../model/catalogue/ownership.ts';
 import { resourceRef, type Resource, type Version } from '../model/resource.ts';
-import { isRestorable } from './change-resource.ts';
+import { isRestorable } from './lives.ts';
 import { defaultVisibility } from './gate/organization-defaults.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';

@@ -2,12 +2,12 @@ import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
 import { organizationRef } from '../model/gate.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
-import { siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
+import { siteCoordinate, siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import { itemName, listIn } from '../model/record-places.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Projection } from '../store/log/projections.ts';
 import type { Refs } from '../store/refs.ts';
-import { findReadableSite, listReadableSites, mayRead } from './readable.ts';
+import { findReadable, listReadableSites, mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
 
 /** Everything that is public, as it was at one moment. */
@@ -53,7 +53,8 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
         return value !== undefined && isPublic(value) && !hasLost(resource, value);
       });
       if (!areResourcesPublic) return false;
-      for (const { value } of sites) if ((await findReadableSite(registry, anonymous, value)) === null) return false;
+      for (const { value } of sites)
+        if ((await findReadable(registry, anonymous, siteCoordinate(value))) === null) return false;
       return true;
     },
   };

@@ -1,28 +1,22 @@
-import { isAllowed, type Principal } from '../model/access.ts';
-import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
+import { isAllowed, type Principal, type Visibility } from '../model/access.ts';
+import { resourceTypes, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import { inTurns } from '../scheduling/in-turns.ts';
-import { siteRef, type DocumentationSite, type SiteName } from '../sites/model/documentation-site.ts';
+import { siteCoordinate, siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import { logsOf } from './answer-cache.ts';
+import { recordRef, type Name, type RecordOf } from './lives.ts';
 import type { Registry } from './registry.ts';
 
 // Every read of a resource on behalf of a principal goes through this file. No other file asks the
 // policy whether a resource may be read; `test/boundaries.test.ts` checks it.
 
-type Subject = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
-
-/** Whether the principal may read the resource. */
-export function mayRead(principal: Principal, resource: Subject): boolean {
-  return isAllowed(principal, 'read', { org: resource.org, resource });
-}
-
-/** Whether the principal may read a site with this name and visibility. */
-export function mayReadSite(
+/** Whether the principal may read the resource or site. */
+export function mayRead(
   principal: Principal,
-  { org, slug, visibility }: Pick<DocumentationSite, 'org' | 'slug' | 'visibility'>,
+  { org, type, slug, visibility }: Name & { visibility: Visibility },
 ): boolean {
-  return isAllowed(principal, 'read', { org, resource: { type: 'sites', slug, visibility } });
+  return isAllowed(principal, 'read', { org, resource: { type, slug, visibility } });
 }
 
 /** Whether the principal may read an organization's private resources. */
@@ -31,27 +25,27 @@ export function mayReadOrganization(principal: Principal, org: string): boolean 
 }
 
 /**
- * A resource's newest generation, even if it was deleted, if the principal may read it. Null if the
- * resource does not exist or is hidden.
+ * The newest generation of a resource or site, even if it was deleted, if the principal may read it.
+ * Null if it does not exist or is hidden.
  */
-export async function readReadable(
-  registry: Pick<Registry, 'refs' | 'log'>,
+export async function readReadable<N extends Name>(
+  registry: Pick<Registry, 'refs'>,
   principal: Principal,
-  coordinate: Coordinate,
-): Promise<Generation<Resource> | null> {
-  const generation = await registry.refs.read<Resource>(resourceRef(coordinate));
-  // The policy is asked for an absent resource too, so that time does not tell it from a private one.
-  const isReadable = mayRead(principal, generation?.value ?? { ...coordinate, visibility: 'private' });
+  of: N,
+): Promise<Generation<RecordOf<N>> | null> {
+  const generation = await registry.refs.read<RecordOf<N>>(recordRef(of));
+  // The policy is asked for what is absent too, so that time does not tell it from what is private.
+  const isReadable = mayRead(principal, { ...(of as Name), visibility: generation?.value.visibility ?? 'private' });
   return isReadable ? generation : null;
 }
 
-/** As `readReadable`, but null for a deleted resource. */
-export async function findReadable(
-  registry: Pick<Registry, 'refs' | 'log'>,
+/** As `readReadable`, but null for what was deleted. */
+export async function findReadable<N extends Name>(
+  registry: Pick<Registry, 'refs'>,
   principal: Principal,
-  coordinate: Coordinate,
-): Promise<Generation<Resource> | null> {
-  const generation = await readReadable(registry, principal, coordinate);
+  of: N,
+): Promise<Generation<RecordOf<N>> | null> {
+  const generation = await readReadable(registry, principal, of);
   return generation?.value.deletedAt === null ? generation : null;
 }
 
@@ -131,28 +125,6 @@ function inOrder(a: Resource, b: Resource): number {
   return resourceTypes.indexOf(a.type) - resourceTypes.indexOf(b.type) || (a.slug < b.slug ? -1 : 1);
 }
 
-/** A documentation site that the principal may read. Null if it does not exist, was deleted or is hidden. */
-export async function findReadableSite(
-  registry: Pick<Registry, 'refs'>,
-  principal: Principal,
-  site: SiteName,
-): Promise<Generation<DocumentationSite> | null> {
-  const readable = await readReadableSite(registry, principal, site);
-  return readable?.value.deletedAt === null ? readable : null;
-}
-
-/** As `findReadableSite`, also one that was deleted. */
-export async function readReadableSite(
-  registry: Pick<Registry, 'refs'>,
-  principal: Principal,
-  site: SiteName,
-): Promise<Generation<DocumentationSite> | null> {
-  const stored = await registry.refs.read<DocumentationSite>(siteRef(site));
-  // The policy is asked for an absent site too, as for resources.
-  const isReadable = mayReadSite(principal, stored?.value ?? { ...site, visibility: 'private' });
-  return isReadable ? stored : null;
-}
-
 /** The documentation sites that the principal may read (of one organization), by name: those that are deleted, or those that are not. */
 export async function listReadableSites(
   registry: Pick<Registry, 'refs'>,
@@ -161,6 +133,10 @@ export async function listReadableSites(
   isDeleted = false,
 ): Promise<Generation<DocumentationSite>[]> {
   const all = await registry.refs.all<DocumentationSite>(org === undefined ? 'sites/' : `sites/${org}/`);
-  const readable = all.filter(({ value }) => (value.deletedAt !== null) === isDeleted && mayReadSite(principal, value));
+  const readable = all.filter(
+    ({ value }) =>
+      (value.deletedAt !== null) === isDeleted &&
+      mayRead(principal, { ...siteCoordinate(value), visibility: value.visibility }),
+  );
   return readable.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
 }

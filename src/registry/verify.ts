@@ -14,7 +14,7 @@ import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
 import { withLockDependencies } from './gate/lock-dependencies.ts';
 import { knownFindings } from './gate/relint.ts';
-import { findResource } from './find-resource.ts';
+import { findResource } from './lives.ts';
 import { pinnedReferences } from './graph/references.ts';
 import { codeFor } from './gate/ruleset-code.ts';
 import { readRecorded } from './gate/extended.ts';

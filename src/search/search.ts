@@ -2,7 +2,7 @@ import type { Principal } from '../model/access.ts';
 import { formatCoordinate, type Coordinate, type ResourceType } from '../model/address.ts';
 import { nameOf, selectVersion, type Version } from '../model/resource.ts';
 import { listDependants } from '../registry/graph/dependants.ts';
-import { findReadable, findReadableSite, mayRead, mayReadSite } from '../registry/readable.ts';
+import { findReadable, mayRead } from '../registry/readable.ts';
 import { atAnyTime } from '../registry/answer-cache.ts';
 import type { Registry } from '../registry/registry.ts';
 import { within } from '../scheduling/waiting.ts';
@@ -92,9 +92,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   const answers = registry.answers.scope();
 
   function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
-    return coordinate.type === 'sites'
-      ? mayReadSite(principal, { ...coordinate, visibility })
-      : mayRead(principal, { ...coordinate, visibility });
+    return mayRead(principal, { ...coordinate, visibility });
   }
 
   /**
@@ -108,9 +106,7 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
   /** Returns the entry if what matched may still be read. Reads the record again. */
   async function confirm(principal: Principal, match: Match): Promise<Match[]> {
     const { coordinate, manifest } = match.indexed;
-    const found = await (coordinate.type === 'sites'
-      ? findReadableSite(registry, principal, coordinate)
-      : findReadable(registry, principal, coordinate));
+    const found = await findReadable(registry, principal, coordinate);
     if (found === null) return [];
     return manifest === null || isServed(found.value, manifest) ? [match] : [];
   }

@@ -3,7 +3,7 @@ import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
 import { countText, holdIn, type Report } from '../model/problem.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
 

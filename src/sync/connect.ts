@@ -12,68 +12,77 @@ import {
 } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
+import type { SiteConnection, SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import { isBranchName } from '../source/branch.ts';
 import { parseLocation, type Location } from '../source/location.ts';
 import { isPlainPath } from '../source/path.ts';
-import { updateResource, type Guard } from '../registry/change-resource.ts';
+import { findResource, updateRecord, type GuardOf, type Name, type RecordOf } from '../registry/lives.ts';
 import type { Author, Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
 import { sealSecret } from '../registry/seal.ts';
 
+/** Where something comes from: a file of a repository, or a folder for a site. */
+export type ConnectionOf<N extends Name> = N extends SiteCoordinate ? SiteConnection : Connection;
+
 /**
- * Connects a resource to a file in a repository. New content becomes a version at the next sync.
+ * Connects a resource to a file in a repository, or a site to a folder: new content becomes a version or a
+ * deployment at the next sync, and what is published stays until then.
  * Does not contact the remote. Callers are not trusted: the configuration must allow the host or
  * local folder, and the organization must be allowed to use the credential. Rejects with
  * `forbidden` or `malformed` otherwise. Connecting to the same file again accepts a repository that
  * rewrote its history or was missing. `hookSecret` verifies the repository's hooks from now on,
  * together with the previous secret; null removes both.
  */
-export async function connectResource(
+export async function connectRecord<N extends Name>(
   registry: Registry,
-  coordinate: Coordinate,
-  given: Connection,
+  of: N,
+  given: ConnectionOf<N>,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: GuardOf<RecordOf<N>> = () => undefined,
   hookSecret?: string | null,
-): Promise<Generation<Resource>> {
+): Promise<Generation<RecordOf<N>>> {
   const { config } = registry;
-  const location = parseLocation(given.repository, {
+  const { repository, branch, credential = null } = given;
+  const location = parseLocation(repository, {
     allowLocalRepositories: config.sync.allowLocalRepositories,
     hosts: allowedHosts(config),
   });
-  if (!isPlainPath(given.path)) {
-    const message = `${JSON.stringify(given.path)} is not a valid path. Use one relative to the repository, such as apis/pay.yaml.`;
+  const place = 'path' in given ? { path: given.path } : { folder: plainFolder(given.folder) };
+  const [path, example] = 'path' in given ? [given.path, 'apis/pay.yaml'] : [place.folder!, 'docs'];
+  if (!isPlainPath(path) && !(path === '' && of.type === 'sites')) {
+    const message = `${JSON.stringify(path)} is not a valid path. Use one relative to the repository, such as ${example}.`;
     throw new RegistryError('malformed', message);
   }
-  if (given.branch !== null && !isBranchName(given.branch)) {
-    throw new RegistryError('malformed', `${JSON.stringify(given.branch)} is not a valid branch name.`);
+  if (branch !== null && !isBranchName(branch)) {
+    throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
   }
-  if (given.credential !== null) assertCredential(config, coordinate.org, given.credential, location);
-  const connection: Connection = { ...given, repository: location.url };
-  await updateResource(registry, coordinate, author, guard, () => null);
-  await followFor(registry, coordinate, connection, author, hookSecret);
-  return updateResource(registry, coordinate, author, guard, (current) =>
+  if (credential !== null) assertCredential(config, of.org, credential, location);
+  const connection = { ...given, ...place, repository: location.url };
+  await updateRecord(registry, of, author, guard, () => null);
+  await followFor(registry, of, connection, author, hookSecret);
+  return updateRecord(registry, of, author, guard, (current) =>
     JSON.stringify(current.connection) === JSON.stringify(connection)
       ? null
       : { next: { ...current, connection }, action: 'connect' },
   );
 }
 
+function plainFolder(folder: string): string {
+  return folder.replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+}
+
 /**
- * Disconnects a resource. Published versions stay. Rejects with `not_found` when it is not
+ * Disconnects a resource or site. What is published stays. Rejects with `not_found` when it is not
  * connected.
  */
-export async function disconnectResource(
+export async function disconnectRecord<N extends Name>(
   registry: Registry,
-  coordinate: Coordinate,
+  of: N,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: GuardOf<RecordOf<N>> = () => undefined,
 ): Promise<void> {
-  await updateResource(registry, coordinate, author, guard, (current) => {
-    if (current.connection === null) {
-      throw new RegistryError('not_found', `${formatCoordinate(coordinate)} has no connection.`);
-    }
+  await updateRecord(registry, of, author, guard, (current) => {
+    if (current.connection === null) throw new RegistryError('not_found', `${formatCoordinate(of)} has no connection.`);
     return { next: { ...current, connection: null }, action: 'disconnect' };
   });
 }
@@ -108,56 +117,24 @@ export async function readConnection(
   return { repository, document: repository?.value.left?.[coordinate] ?? null };
 }
 
-/** Follows the repository of a file, and makes the next sync read it even when the commit has not changed. */
-function followFor(
+/**
+ * Follows the repository of what somebody connects to it, and accepts it as it is now. The next sync
+ * reads it even when the commit has not changed, and all of it unless its last sync published the file.
+ */
+async function followFor(
   registry: Registry,
-  coordinate: Coordinate,
-  connection: Connection,
+  of: Name,
+  connection: Connection | SiteConnection,
   author: Author,
   hookSecret?: string | null,
 ): Promise<void> {
-  const name = formatCoordinate(coordinate);
-  return followByHand(registry, coordinate.org, connection, author, {
-    reason: name,
-    hookSecret,
-    isKnown(repository) {
-      const recorded = documentAt(repository, connection.path);
-      return recorded?.resource === name && recorded.label !== null;
-    },
-    isDetached: (repository) => documentAt(repository, connection.path)?.outcome === 'detached',
-  });
-}
-
-/** What somebody connects to a repository. */
-export interface FollowedFor {
-  /** Recorded as why it is followed. */
-  reason: string;
-  hookSecret?: string | null | undefined;
-  /** Whether the last sync published it. Otherwise the next one reads everything again. */
-  isKnown(repository: Repository): boolean;
-  /** Whether the last sync missed it. */
-  isDetached?(repository: Repository): boolean;
-}
-
-/**
- * Follows a repository for what somebody connects to it, and accepts it as it is now. The next sync
- * reads it even when the commit has not changed.
- */
-export async function followByHand(
-  registry: Registry,
-  org: string,
-  {
-    repository: url,
-    branch,
-    credential = null,
-  }: { repository: string; branch: string | null; credential?: string | null },
-  author: Author,
-  { reason, hookSecret, isKnown, isDetached = () => false }: FollowedFor,
-): Promise<void> {
+  const [name, { org }] = [formatCoordinate(of), of];
+  const { repository: url, branch, credential = null } = connection;
+  const recorded = (repository: Repository) => ('path' in connection ? documentAt(repository, connection.path) : null);
   const sealed = hookSecret && sealSecret(registry, hookSecret);
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (newest) => {
     const current = newest?.value.renamed === undefined ? newest : null;
-    const change = { ...author, action: `follow for ${reason}` };
+    const change = { ...author, action: `follow for ${name}` };
     if (current === null) {
       const fresh = {
         discover: null,
@@ -179,9 +156,10 @@ export async function followByHand(
     delete value.movedTo;
     // The configuration decides about the repositories that it lists.
     if (value.discover === null) value.credential = credential;
-    if (!isKnown(value)) value.commit = null;
+    const document = recorded(value);
+    if (document?.resource !== name || document.label === null) value.commit = null;
     const isStopped = value.state === 'detached' || Boolean(value.diverged) || Boolean(value.held);
-    if (isStopped || isDetached(value)) {
+    if (isStopped || recorded(value)?.outcome === 'detached') {
       const since = registry.now().toISOString();
       Object.assign(value, { state: 'new', detail: null, since, commit: null } satisfies Partial<Repository>);
     }

@@ -4,7 +4,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Planned } from '../plan/planned.ts';
 import { decisionsText } from '../registry/approval/hold.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
 import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';

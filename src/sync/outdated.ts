@@ -2,7 +2,7 @@ import { parseCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { hasReferenceMoved } from './inputs.ts';
 import { gateText, rulesetDigest } from './gate-now.ts';
 

@@ -4,7 +4,7 @@ import type { Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Planned } from '../plan/planned.ts';
 import { findRelease, releasePattern } from '../plan/release-tags.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';

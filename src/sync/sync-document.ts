@@ -17,7 +17,7 @@ import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { changeResource, type ResourceChange } from '../registry/change-resource.ts';
 import { newResource } from '../registry/create-resource.ts';
-import { findResource } from '../registry/find-resource.ts';
+import { findResource } from '../registry/lives.ts';
 import { anonymous } from '../model/access.ts';
 import { adviceIn, describeBlocking, holdIn, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';

@@ -1,5 +1,6 @@
+import { deleteRecord, restoreRecord } from '../../src/registry/lives.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeResource, deleteResource, restoreResource } from '../../src/registry/change-resource.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
 import { revokeKey } from '../../src/registry/keys/keys.ts';
 import { createWorld } from '../registry/world.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
@@ -428,10 +429,10 @@ describe('in this order', { shuffle: false }, () => {
       await publishVersion(late, '@acme/apis/old', '1.0.0');
       const coordinate = { org: 'acme', type: 'apis', slug: 'old' } as const;
       const author = { actor: 'operator:test', origin: null };
-      await deleteResource(late, coordinate, author);
+      await deleteRecord(late, coordinate, author);
       const inDays = (days: number) => ({ ...late, now: () => new Date(Date.now() + days * 86_400_000) });
-      await expect(restoreResource(inDays(31), coordinate, author)).rejects.toThrow('more than 30 days ago');
-      await restoreResource(inDays(29), coordinate, author);
+      await expect(restoreRecord(inDays(31), coordinate, author)).rejects.toThrow('more than 30 days ago');
+      await restoreRecord(inDays(29), coordinate, author);
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { reportConsumer } from '../../src/registry/graph/consumers.ts';
 import { publish } from '../../src/registry/publish.ts';

@@ -8,7 +8,7 @@ import { listRepositories } from '../../src/sync/followed.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { labelFromTag } from '../../src/plan/tag-label.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';

@@ -7,7 +7,7 @@ import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { decide, listHeld } from '../../src/registry/approval/decide.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';

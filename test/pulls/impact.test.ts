@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shareCompiler } from '../compile/shared-compiler.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { open, seven, url, waitFor } from './pulls-scene.ts';
 
 /** What the check of a pull request says of those who use its documents, under each `impact`. */

@@ -8,7 +8,7 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { listRepositories } from '../../src/sync/followed.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
+import { findSite } from '../../src/registry/lives.ts';
 import { expect, test } from 'vitest';
 import { anonymous } from '../../src/model/access.ts';
-import { findSite } from '../../src/sites/registry/site-record.ts';
 import { openPage, findPage } from '../../src/sites/registry/read-site.ts';
 import { openSitePreview } from '../../src/sites/registry/site-preview.ts';
 import { api, open, seven, url, waitFor } from './pulls-scene.ts';

@@ -5,7 +5,7 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createSearch } from '../../src/search/search.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';

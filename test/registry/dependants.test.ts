@@ -4,8 +4,7 @@ import { anonymous, type Principal } from '../../src/model/access.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
-import { deleteResource } from '../../src/registry/change-resource.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource, deleteRecord } from '../../src/registry/lives.ts';
 import { listDependants } from '../../src/registry/graph/dependants.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';
@@ -90,7 +89,7 @@ describe('dependants', () => {
       expect(await seen(stranger, '@a/schemas/money')).toEqual([open1]);
     for (const reader of [key('b'), key('b', ['schemas/s*']), operator])
       expect(await seen(reader, '@a/schemas/money')).toEqual(both);
-    await deleteResource(registry, parseCoordinate('@b/schemas/open')!.coordinate, author);
+    await deleteRecord(registry, parseCoordinate('@b/schemas/open')!.coordinate, author);
     expect(await seen(anonymous, '@a/schemas/money')).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { parseCoordinate } from '../../src/model/address.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { impactText, impactTitle, type Impact } from '../../src/model/graph/impact.ts';
 import { formatLock } from '../../src/model/graph/lock.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { impactOf } from '../../src/registry/graph/impact.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';

@@ -1,8 +1,9 @@
+import { siteCoordinate } from '../../src/sites/model/documentation-site.ts';
+import { deleteRecord, restoreRecord } from '../../src/registry/lives.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quotaNames, type Quotas } from '../../src/config/quotas.ts';
 import type { UserConfig } from '../../src/config.ts';
-import { deleteResource, restoreResource } from '../../src/registry/change-resource.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { rotateKey } from '../../src/registry/keys/change-key.ts';
@@ -10,7 +11,7 @@ import { usageOf, type Usage } from '../../src/registry/maintenance/quotas.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
-import { createSiteRecord, deleteSite, restoreSite } from '../../src/sites/registry/site-record.ts';
+import { createSiteRecord } from '../../src/sites/registry/site-record.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion, setStatus } from '../server/registry.ts';
 import { author, deploy, handbook, writeSite } from '../sites/server/site-world.ts';
@@ -49,9 +50,9 @@ describe('what an organization may have at most', () => {
     await expect(createResource(registry, resource('a'), { name: 'A' }, author)).rejects.toMatchObject({
       code: 'conflict',
     });
-    await deleteResource(registry, resource('a'), author);
+    await deleteRecord(registry, resource('a'), author);
     await createResource(registry, resource('c'), { name: 'C' }, author);
-    await refused(() => restoreResource(registry, resource('a'), author), 'resources');
+    await refused(() => restoreRecord(registry, resource('a'), author), 'resources');
     await publishVersion(registry, '@other/apis/x', '1.0.0');
   });
 
@@ -85,9 +86,9 @@ describe('what an organization may have at most', () => {
     await writeSite(registry, { 'd.md': 'D' });
     const other = { org: 'acme', slug: 'other' };
     await refused(() => createSiteRecord(registry, other, { title: 'Other' }, author), 'sites');
-    await deleteSite(registry, handbook, author);
+    await deleteRecord(registry, siteCoordinate(handbook), author);
     await createSiteRecord(registry, other, { title: 'Other' }, author);
-    await refused(() => restoreSite(registry, handbook, author), 'sites');
+    await refused(() => restoreRecord(registry, siteCoordinate(handbook), author), 'sites');
 
     const tight = limited({ bytes: 300 });
     await writeSite(tight, { 'index.md': '# Home' });
@@ -129,7 +130,7 @@ describe('what an organization may have at most', () => {
     expect(keys.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
     expect(await usageOf(registry, 'acme')).toMatchObject({ resources: 5, keys: 5 });
     // Nothing is held back for those that were refused.
-    await deleteResource(registry, resource('r0'), author);
+    await deleteRecord(registry, resource('r0'), author);
     await createResource(registry, resource('again'), { name: 'Again' }, author);
   });
 });
@@ -169,11 +170,11 @@ describe('how much an organization has', () => {
             () => publishVersion(registry, `@acme/apis/${slug}`, `1.0.${steps.length}`),
             () => publishVersion(registry, `@acme/apis/${slug}`, '1.0.0'),
             () => setStatus(registry, `@acme/apis/${slug}`, '1.0.0', { state: 'withdrawn', reason: 'x', since: when }),
-            () => deleteResource(registry, resource(slug), author),
-            () => restoreResource(registry, resource(slug), author),
+            () => deleteRecord(registry, resource(slug), author),
+            () => restoreRecord(registry, resource(slug), author),
             () => writeSite(registry, { 'index.md': `# ${steps.length}`, 'a.md': slug }, {}, site),
             () => deploy(registry, site),
-            () => deleteSite(registry, site, author),
+            () => deleteRecord(registry, siteCoordinate(site), author),
             () => replaceDrafts(registry, site, [{ path: 'only.md', bytes: Buffer.from(slug) }], author),
           ];
           await acts[what]!().catch(() => undefined);

@@ -1,3 +1,4 @@
+import { deleteRecord } from '../../src/registry/lives.ts';
 import { describe, expect, test } from 'vitest';
 import { createUpload } from '../../src/source/upload.ts';
 import type { Principal } from '../../src/model/access.ts';
@@ -7,7 +8,7 @@ import { formatProblem } from '../../src/model/problem.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import type { PublishRequest } from '../../src/registry/append-version.ts';
-import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { readPublished } from '../../src/registry/derived.ts';
 import { publish } from '../../src/registry/publish.ts';
@@ -256,7 +257,7 @@ describe('rights', () => {
   });
 
   test.each([
-    ['deleted', async (registry: Registry, secret: Coordinate) => deleteResource(registry, secret, author)],
+    ['deleted', async (registry: Registry, secret: Coordinate) => deleteRecord(registry, secret, author)],
     [
       'withdrawn, and its resource public now',
       async (registry: Registry, secret: Coordinate) => {

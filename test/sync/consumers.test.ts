@@ -4,7 +4,7 @@ import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { formatLock, type LockedContract } from '../../src/model/graph/lock.ts';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { reportConsumer } from '../../src/registry/graph/consumers.ts';
 import { listUsers, userName } from '../../src/registry/graph/users.ts';
 import { publish } from '../../src/registry/publish.ts';

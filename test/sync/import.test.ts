@@ -3,13 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
 import { findVersion, type Resource } from '../../src/model/resource.ts';
 import { comparedWith } from '../../src/model/versions/compared-with.ts';
-import { updateResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow, unfollow } from '../../src/sync/follow.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource, updateRecord } from '../../src/registry/lives.ts';
 import { createWorld } from '../registry/world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -301,7 +300,7 @@ describe('importing the past', () => {
       ref.replace('resources/', '@'),
     );
     const gate = (ruleset: string | null) =>
-      updateResource(
+      updateRecord(
         registry,
         pay,
         { actor: 'operator:test', origin: null },
@@ -424,7 +423,7 @@ describe('importing tags', () => {
       ref.replace('resources/', '@'),
     );
     const change = (current: Resource) => ({ next: { ...current, ruleset: ruleset! }, action: 'change' });
-    await updateResource(registry, pay, author, () => undefined, change);
+    await updateRecord(registry, pay, author, () => undefined, change);
     expect((await importIt({ tags: 'v*' })).documents).toMatchObject([{ outcome: 'rejected' }]);
     expect(compiler.compiled).not.toEqual([]);
   });

@@ -4,7 +4,7 @@ import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { formatLock, type LockedContract } from '../../src/model/graph/lock.ts';
 import type { Report } from '../../src/model/problem.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { follow } from '../../src/sync/follow.ts';

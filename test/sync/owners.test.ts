@@ -6,7 +6,7 @@ import { repositoryId, repositoryRef, type Repository } from '../../src/model/co
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { describeOwners, describeRepositories } from '../../src/sync/owners/describe-followed.ts';
-import { connectResource } from '../../src/sync/connect.ts';
+import { connectRecord } from '../../src/sync/connect.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
@@ -188,7 +188,7 @@ test('a repository of the configuration, or connected by hand, is not taken over
   world.source.push(urlOf('acme/hand'), { 'a.yaml': api('acme hand'), 'b.yaml': api('By hand') });
   const coordinate = { org: 'acme', type: 'apis', slug: 'by-hand' } as const;
   await createResource(world.registry, coordinate, { name: 'By hand', visibility: 'private' }, author);
-  await connectResource(world.registry, coordinate, { ...given, onConflict: 'revise' }, author);
+  await connectRecord(world.registry, coordinate, { ...given, onConflict: 'revise' }, author);
   world.repositories.length = 0;
   await world.look();
   expect(await world.stands()).toEqual({ [urlOf('acme/hand')]: 'synced' });
@@ -302,13 +302,8 @@ test('the credential of an owner is for its host and for no other', async () => 
   const given = { branch: null, path: 'a.yaml', tags: null, credential: 'acme', onConflict: 'revise' } as const;
   const coordinate = { org: 'acme', type: 'apis', slug: 'mine' } as const;
   await createResource(world.registry, coordinate, { name: 'Mine', visibility: 'private' }, author);
-  await connectResource(world.registry, coordinate, { ...given, repository: urlOf('acme/one') }, author);
+  await connectRecord(world.registry, coordinate, { ...given, repository: urlOf('acme/one') }, author);
   world.registry.config.sync.hosts.push('evil.test');
-  const elsewhere = connectResource(
-    world.registry,
-    coordinate,
-    { ...given, repository: 'https://evil.test/x' },
-    author,
-  );
+  const elsewhere = connectRecord(world.registry, coordinate, { ...given, repository: 'https://evil.test/x' }, author);
   await expect(elsewhere).rejects.toMatchObject({ code: 'malformed' });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Repository, Trigger } from '../../src/model/connection.ts';
 import { releasePattern } from '../../src/plan/release-tags.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { createWorld } from '../registry/world.ts';

@@ -6,7 +6,7 @@ import { repositoryId, repositoryRef, type Repository } from '../../src/model/co
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
-import { connectResource } from '../../src/sync/connect.ts';
+import { connectRecord } from '../../src/sync/connect.ts';
 import { describeRepositories } from '../../src/sync/owners/describe-followed.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
@@ -270,7 +270,7 @@ test('what somebody connected by hand moves, and a rename causes no events', asy
   world.add('acme/old', 1);
   const given = { branch: null, path: 'a.yaml', tags: null, credential: 'acme', onConflict: 'revise' } as const;
   await createResource(world.registry, pay, { name: 'Pay', visibility: 'private' }, author);
-  await connectResource(world.registry, pay, { ...given, repository: urlOf('acme/old') }, author);
+  await connectRecord(world.registry, pay, { ...given, repository: urlOf('acme/old') }, author);
   await world.look();
   world.rename('acme/old', 'acme/new');
   await world.look();

@@ -10,10 +10,10 @@ import { follow } from '../../src/sync/follow.ts';
 import { syncRepository } from '../../src/sync/sync.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { connectionState } from '../../src/model/connection-state.ts';
-import { connectResource, disconnectResource, readConnection, relinkResource } from '../../src/sync/connect.ts';
+import { connectRecord, disconnectRecord, readConnection, relinkResource } from '../../src/sync/connect.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -241,7 +241,7 @@ describe('following a repository', () => {
     const coordinate = { org: 'acme', type: 'apis', slug: 'b' } as const;
     await createResource(registry, coordinate, { name: 'B' }, author);
     const rest = { branch: null, path: 'b.yaml', tags: null, onConflict: 'revise', credential: null } as const;
-    await connectResource(registry, coordinate, { repository: url, ...rest }, author);
+    await connectRecord(registry, coordinate, { repository: url, ...rest }, author);
     const { org, visibility, validation } = await repository();
     await follow(registry, org, { url, branch: null, credential: null, discover: 'apis', visibility, validation });
     expect(await repository()).toMatchObject({ commit: null, trusted: first });
@@ -449,7 +449,7 @@ describe('following a repository', () => {
     const others = { org: 'acme', type: 'apis', slug: 'others' } as const;
     for (const coordinate of [uploaded, others]) await createResource(registry, coordinate, { name: 'Ours' }, author);
     const connection = { branch: null, tags: null, onConflict: 'revise', credential: null, path: 'o.yaml' } as const;
-    await connectResource(registry, others, { ...connection, repository: 'https://github.com/acme/other.git' }, author);
+    await connectRecord(registry, others, { ...connection, repository: 'https://github.com/acme/other.git' }, author);
     source.push(url, {
       'stele.yaml':
         'resources: [{path: u.yaml, slug: uploaded}, {path: o.yaml, slug: others}, {path: t.yaml, slug: uploaded2, tags: "v*"}]',
@@ -474,7 +474,7 @@ describe('following a repository', () => {
     // Whoever may connect it says otherwise.
     const { url: repositoryUrl } = await repository();
     registry.config.sync.hosts.push('git.test');
-    await connectResource(registry, uploaded, { ...connection, path: 'u.yaml', repository: repositoryUrl }, author);
+    await connectRecord(registry, uploaded, { ...connection, path: 'u.yaml', repository: repositoryUrl }, author);
     expect((await sync()).documents).toMatchObject([
       { path: 'o.yaml', outcome: 'conflict' },
       { path: 't.yaml', outcome: 'conflict' },
@@ -488,7 +488,7 @@ describe('following a repository', () => {
     const author = { actor: 'operator:test', origin: null };
     source.push(url, { 'pay.yaml': api('Pay', '1.0.0') });
     await sync();
-    await disconnectResource(registry, pay, author);
+    await disconnectRecord(registry, pay, author);
     source.push(url, { 'pay.yaml': api('Pay', '1.1.0') });
     expect((await sync()).documents).toMatchObject([{ path: 'pay.yaml', outcome: 'conflict' }]);
     expect(await findResource(registry, pay)).toMatchObject({ latest: '1.0.0', connection: null });
@@ -703,7 +703,7 @@ describe('following a repository', () => {
       credential: null,
       path: 'c.yaml',
     } as const;
-    await connectResource(registry, { org: 'acme', type: 'apis', slug: 'c' }, byHand, {
+    await connectRecord(registry, { org: 'acme', type: 'apis', slug: 'c' }, byHand, {
       actor: 'operator:test',
       origin: null,
     });

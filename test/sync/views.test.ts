@@ -4,7 +4,7 @@ import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { imageLayers, sourceLayers, type ArtifactConfig } from '../../src/model/artifact.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { findResource } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/lives.ts';
 import { keptComparison } from '../../src/registry/changes/compare-versions.ts';
 import { relint } from '../../src/registry/gate/relint.ts';
 import { readPublished } from '../../src/registry/derived.ts';

@@ -154,7 +154,7 @@ function withVersion(name: string, label: string): string {
 
 async function publishedDocument(registry: Registry, name: string): Promise<NamedDocument> {
   const { coordinate, selector } = requireCoordinate(name);
-  const { findResource } = await import('../../registry/find-resource.ts');
+  const { findResource } = await import('../../registry/lives.ts');
   const { readPublished } = await import('../../registry/derived.ts');
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;

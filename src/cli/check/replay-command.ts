@@ -76,7 +76,7 @@ async function replayHere(command: Command, candidate: string, coordinate: Coord
   const { replay } = await import('../../registry/gate/replay.ts');
   const { readCandidate } = await import('../../registry/gate/candidate.ts');
   const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
-  const { findResource } = await import('../../registry/find-resource.ts');
+  const { findResource } = await import('../../registry/lives.ts');
   const same = <T>(config: T) => config;
   return withRegistryToRead(command, same, async (registry) => {
     const resource = await findResource(registry, coordinate);

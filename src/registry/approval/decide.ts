@@ -15,7 +15,7 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/keys/person.ts';
 import type { Resource } from '../../model/resource.ts';
-import { findResource } from '../find-resource.ts';
+import { findResource } from '../lives.ts';
 import { listMembers } from '../keys/people.ts';
 import type { Author, Registry } from '../registry.ts';
 

@@ -32,7 +32,7 @@ import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
 import { isHistory, type PublishRequest } from '../append-version.ts';
 import { publishedAs, compareWith } from '../changes/compare-versions.ts';
-import { findResource } from '../find-resource.ts';
+import { findResource } from '../lives.ts';
 import { unyanked } from '../gate/latest-gate.ts';
 import { gateOf } from '../gate/ruleset-gate.ts';
 import { storePreview, type Preview } from '../preview.ts';

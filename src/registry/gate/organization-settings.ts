@@ -8,7 +8,7 @@ import {
 } from '../../model/gate.ts';
 import type { Visibility } from '../../model/access.ts';
 import type { Validation } from '../../model/problem.ts';
-import type { Guard } from '../change-resource.ts';
+import type { Guard } from '../lives.ts';
 import { resolveRuleset } from './ruleset-gate.ts';
 import { configuredDefaults, defaultsOf } from './organization-defaults.ts';
 import type { Author, Registry } from '../registry.ts';

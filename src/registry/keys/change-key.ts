@@ -3,7 +3,7 @@ import { isWithin, type Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/keys/key.ts';
 import type { Generation } from '../../store/generations.ts';
-import type { Guard } from '../change-resource.ts';
+import type { Guard } from '../lives.ts';
 import { assertAdministered } from './administrators.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';

@@ -1,7 +1,8 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate, ResourceType } from '../../model/address.ts';
-import type { Resource } from '../../model/resource.ts';
+import type { Name, RecordOf } from '../../registry/lives.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
+import type { SiteCoordinate } from '../../sites/model/documentation-site.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
@@ -47,12 +48,14 @@ export interface Call {
   type: ResourceType | null;
 }
 
-/** A call about one resource that the asker may read. */
-export interface ResourceCall extends Call {
-  type: ResourceType;
-  coordinate: Coordinate;
-  found: Generation<Resource>;
+/** A call about one resource or site that the asker may read. */
+export interface CallAbout<N extends Name> extends Call {
+  coordinate: N;
+  found: Generation<RecordOf<N>>;
 }
+
+export type ResourceCall = CallAbout<Coordinate>;
+export type SiteCall = CallAbout<SiteCoordinate>;
 
 /** A call that publishes to a resource, or null: it may make it. */
 export type PublishCall = Omit<ResourceCall, 'found'> & { found: ResourceCall['found'] | null };
@@ -71,6 +74,7 @@ export interface Answer {
 /** Answers one operation: parse, one verb, send. */
 export type Handler = (call: Call) => Promise<Answer>;
 export type ResourceHandler = (call: ResourceCall) => Promise<Answer>;
+export type SiteHandler = (call: SiteCall) => Promise<Answer>;
 export type PublishHandler = (call: PublishCall) => Promise<Answer>;
 
 /** The request body. It was validated before. */

@@ -1,5 +1,5 @@
 import { RegistryError } from '../../model/errors.ts';
-import type { Guard } from '../../registry/change-resource.ts';
+import type { Guard } from '../../registry/lives.ts';
 import type { Call } from './call.ts';
 
 /**

@@ -10,11 +10,12 @@ import {
 import { connectionState } from '../../model/connection-state.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
-import { connectResource, disconnectResource, readConnection } from '../../sync/connect.ts';
+import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';
 import { offerTags, type ReleaseTags } from '../../sync/release-tag.ts';
 import { hostOf } from '../../registry/host-of.ts';
 import type { Generation } from '../../store/generations.ts';
-import { bodyOf, type Answer, type Call, type ResourceHandler } from './call.ts';
+import { bodyOf, type Answer, type Call, type CallAbout, type ResourceHandler } from './call.ts';
+import type { Name } from '../../registry/lives.ts';
 import { etagOf, guardOf } from './conditional.ts';
 
 interface NewConnection {
@@ -34,15 +35,16 @@ export const connect: ResourceHandler = async (call) => {
   assertMaySetSecret(call, webhookSecret);
   const { registry, coordinate, author } = call;
   const wanted = { ...given, branch, tags, credential };
-  const connected = await connectResource(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
+  const connected = await connectRecord(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
   const releases = await offerTags(registry, connected.value);
   return describe(call, connected, releases);
 };
 
-export const disconnect: ResourceHandler = async (call) => {
-  await disconnectResource(call.registry, call.coordinate, call.author, guardOf(call));
+/** Disconnects a resource or a site. */
+export async function disconnect({ registry, coordinate, author, asker }: CallAbout<Name>): Promise<Answer> {
+  await disconnectRecord(registry, coordinate, author, guardOf({ asker }));
   return { status: 204 };
-};
+}
 
 async function describe(
   { registry, context }: Call,

@@ -16,7 +16,6 @@ import {
   requireScopeForPart,
 } from './require-scope.ts';
 import { routes } from './routes.ts';
-import { findSiteForCall, requireSiteScope } from '../../sites/v1/site-routes.ts';
 import { validatorOf } from './validate.ts';
 import { digestOf } from '../../model/digest.ts';
 import { watchingCommits } from '../../store/after-commit.ts';
@@ -91,11 +90,6 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
       requireScope(found, operation.scope!);
       const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, entry.answer);
       return takesDocument(operation) ? turns.take(org, answerFound) : answerFound();
-    }
-    if (entry.about === 'site') {
-      const found = await findSiteForCall(call);
-      requireSiteScope(found, operation.scope!, found.found.value);
-      return answerOnce({ ...found, body: await readBody() }, key, entry.answer);
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope!);
     if (entry.about === 'part') requireScopeForPart(call, operation.scope!);

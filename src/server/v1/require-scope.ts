@@ -1,49 +1,62 @@
-import { grantsIn, isAllowed, partOf, type Scope } from '../../model/access.ts';
-import { parseCoordinate, type Coordinate, type ResourceType } from '../../model/address.ts';
+import { grantsIn, isAllowed, partOf, type Scope, type Visibility } from '../../model/access.ts';
+import { parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
-import type { ResourceGuard } from '../../registry/change-resource.ts';
+import type { GuardOf, Name } from '../../registry/lives.ts';
+import { siteCoordinate } from '../../sites/model/documentation-site.ts';
 import { whyNotMoveLatest } from '../../registry/gate/latest-gate.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { guardOf } from './conditional.ts';
 import { nothingHere } from '../nothing-here.ts';
-import type { Call, PublishCall, ResourceCall } from './call.ts';
+import type { Call, CallAbout, PublishCall, ResourceCall } from './call.ts';
 
-/** The slug in the path; undefined if the path has none. */
-function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
-  return path['api'] ?? path['schema'] ?? path['ruleset'];
+/** The name of the resource or site in the path. */
+function nameIn({ org, type, path }: Call): Name {
+  return type === null
+    ? siteCoordinate({ org, slug: path['site']! })
+    : { org, type, slug: path['api'] ?? path['schema'] ?? path['ruleset']! };
 }
 
 /**
- * The call about the resource in its path. Throws `not_found` if the resource does not exist or the
+ * The call about the resource or site in its path. Throws `not_found` if it does not exist or the
  * key may not read it.
  */
-export async function findForCall(call: Call): Promise<ResourceCall> {
-  const coordinate: Coordinate = { org: call.org, type: call.type!, slug: slugOf(call)! };
-  const resource = await findReadable(call.registry, call.principal, coordinate);
-  if (resource === null) throw new RegistryError('not_found', nothingHere);
-  return { ...call, type: coordinate.type, coordinate, found: resource };
+export async function findForCall(call: Call, find = findReadable<Name>): Promise<CallAbout<Name>> {
+  const coordinate = nameIn(call);
+  const found = await find(call.registry, call.principal, coordinate);
+  if (found === null) throw new RegistryError('not_found', nothingHere);
+  return { ...call, coordinate, found };
 }
 
 /** As `findForCall` and `requireScope`, but for a resource that is not there, if the asker may make it. */
 export async function findToPublish(call: Call): Promise<PublishCall> {
-  const { principal, org, type } = call;
-  const coordinate: Coordinate = { org, type: type!, slug: slugOf(call)! };
-  const resource = await findReadable(call.registry, principal, coordinate);
-  const isAllowedTo = isAllowed(principal, 'publish', { org, resource: resource?.value ?? coordinate });
-  if (!isAllowedTo && resource === null) throw new RegistryError('not_found', nothingHere);
-  if (!isAllowedTo) throw lacksScopeFor('publish', coordinate);
-  return { ...call, type: coordinate.type, coordinate, found: resource };
+  const coordinate = nameIn(call) as Coordinate;
+  const found = await findReadable(call.registry, call.principal, coordinate);
+  const { visibility } = found?.value ?? {};
+  if (!may(call, 'publish', { ...coordinate, ...(visibility && { visibility }) })) {
+    if (found === null) throw new RegistryError('not_found', nothingHere);
+    throw lacksScopeFor('publish', coordinate);
+  }
+  return { ...call, coordinate, found };
 }
 
-/** Throws `forbidden` unless the asker has the scope for the resource. */
-export function requireScope({ principal, org, found }: ResourceCall, scope: Scope): void {
-  if (!isAllowed(principal, scope, { org, resource: found.value })) throw lacksScopeFor(scope, found.value);
+function may(
+  { principal, org }: Call,
+  scope: Scope,
+  { type, slug, visibility }: Name & { visibility?: Visibility },
+): boolean {
+  return isAllowed(principal, scope, { org, resource: { type, slug, ...(visibility && { visibility }) } });
 }
 
-/** Throws `forbidden` unless the asker may create this resource. */
-export function requireScopeToMake({ principal, org }: Call, scope: Scope, { type, slug }: Coordinate): void {
-  if (!isAllowed(principal, scope, { org, resource: { type, slug } })) throw lacksScopeFor(scope, { type });
+/** Throws `forbidden` unless the asker has the scope for the resource or site. */
+export function requireScope(call: CallAbout<Name>, scope: Scope): void {
+  const { coordinate, found } = call;
+  if (!may(call, scope, { ...coordinate, visibility: found.value.visibility })) throw lacksScopeFor(scope, coordinate);
+}
+
+/** Throws `forbidden` unless the asker may create this resource or site. */
+export function requireScopeToMake(call: Call, scope: Scope, name: Name): void {
+  if (!may(call, scope, name)) throw lacksScopeFor(scope, name);
 }
 
 /**
@@ -54,7 +67,7 @@ export function requireScopeToMake({ principal, org }: Call, scope: Scope, { typ
 export async function requireToMove(
   call: ResourceCall,
   foresee: (current: Resource) => Resource,
-): Promise<ResourceGuard> {
+): Promise<GuardOf<Resource>> {
   const { registry, principal, org, found } = call;
   const guard = guardOf(call);
   if (isAllowed(principal, 'admin', { org, resource: found.value })) return guard;
@@ -99,7 +112,7 @@ export function requireScopeForPart({ principal, org }: Call, scope: Scope): voi
   if (partOf(principal, org, scope)?.length === 0) throw lacksScope(scope, '');
 }
 
-function lacksScopeFor(scope: Scope, { type }: { type: ResourceType }): RegistryError {
+function lacksScopeFor(scope: Scope, { type }: Pick<Name, 'type'>): RegistryError {
   if (scope !== 'publish' || type !== 'rulesets') return lacksScope(scope);
   const needed = 'the scope admin, or with publish and this ruleset in its resources';
   const message = `A ruleset controls what others can publish. To change it, use a key with ${needed}.`;

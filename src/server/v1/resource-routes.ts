@@ -1,13 +1,7 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { Coordinate } from '../../model/address.ts';
-import {
-  changeResource,
-  deleteResource,
-  isRestorable,
-  restoreResource,
-  withPin,
-  type ResourceChange,
-} from '../../registry/change-resource.ts';
+import { changeResource, withPin, type ResourceChange } from '../../registry/change-resource.ts';
+import { deleteRecord, isRestorable, restoreRecord } from '../../registry/lives.ts';
 import { findReadable, readableResources, readReadable } from '../../registry/readable.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { readJson } from '../../registry/stored.ts';
@@ -19,12 +13,13 @@ import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
-import { requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
+import { findForCall, requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
 import { dependantsFor, firstRecords } from './graph/dependant-routes.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './resource-records.ts';
+import { siteRecord } from '../../sites/v1/site-records.ts';
 
 /** Settings that decide which documents pass. They need the scope `admin`. */
 const gates = ['ruleset', 'validation', ...gateKeys] as const;
@@ -92,14 +87,18 @@ export const updateOne: ResourceHandler = async (call) => {
   return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
 };
 
-/** Brings a resource back. What the asker may not read looks as if it had never been. */
+/** Brings a resource or a site back. What the asker may not read looks as if it had never been. */
 export const undeleteOne: Handler = async (call) => {
-  const { registry, principal, org, type, path, author, context } = call;
-  const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
-  if ((await readReadable(registry, principal, coordinate)) === null) throw new RegistryError('not_found', nothingHere);
+  const { coordinate } = await findForCall(call, readReadable);
   requireScopeToMake(call, 'admin', coordinate);
-  const restored = await restoreResource(registry, coordinate, author);
-  return { status: 200, headers: { ETag: etagOf(restored.generation) }, body: resourceRecord(context.url, restored) };
+  const restored = await restoreRecord(call.registry, coordinate, call.author);
+  const { value, ...rest } = restored;
+  const { url } = call.context;
+  const body =
+    'versions' in value && 'latest' in value
+      ? resourceRecord(url, { ...rest, value })
+      : siteRecord(url, { ...rest, value });
+  return { status: 200, headers: { ETag: etagOf(restored.generation) }, body };
 };
 
 export const deleteOne: ResourceHandler = async (call) => {
@@ -109,6 +108,6 @@ export const deleteOne: ResourceHandler = async (call) => {
     guardOf(call)(call.found);
     return { status: 200, body: { dryRun: true, dependants: firstRecords(await dependantsFor(call)) } };
   }
-  await deleteResource(registry, coordinate, author, guardOf(call));
+  await deleteRecord(registry, coordinate, author, guardOf(call));
   return { status: 204 };
 };

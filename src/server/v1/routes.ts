@@ -1,6 +1,7 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
-import type { Handler, PublishHandler, ResourceHandler } from './call.ts';
+import type { Answer, CallAbout, Handler, PublishHandler, ResourceHandler, SiteHandler } from './call.ts';
+import type { Name } from '../../registry/lives.ts';
 import * as approvals from './approval-routes.ts';
 import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
@@ -16,7 +17,6 @@ import * as resources from './resource-routes.ts';
 import * as files from '../../sites/v1/file-routes.ts';
 import * as siteConnection from '../../sites/v1/site-connection.ts';
 import * as sites from '../../sites/v1/site-routes.ts';
-import type { SiteHandler } from '../../sites/v1/site-routes.ts';
 import { resourceSyncs } from './sync-routes.ts';
 import { compareOne } from './documents/compare-route.ts';
 import { replayRuleset } from './documents/replay-route.ts';
@@ -29,39 +29,38 @@ import * as webhooks from './webhook-routes.ts';
  * the part of it in the key's `resources`, or none.
  */
 export type Route =
-  | { about: 'resource'; answer: ResourceHandler }
+  | { about: 'resource'; answer: (call: CallAbout<Name>) => Promise<Answer> }
   | { about: 'publish'; answer: PublishHandler }
-  | { about: 'site'; answer: SiteHandler }
   | { about: 'organization' | 'part' | 'itself'; answer: Handler };
 
 /** Every operation that needs a key, by id, with its handler. The scopes are in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ...resourceTypes.flatMap((type) => resourceRoutes(types[type].operations)),
-  ['replayRuleset', { about: 'resource', answer: replayRuleset }],
+  about('replayRuleset', replayRuleset),
   ['listSites', { about: 'itself', answer: sites.listSites }],
   ['createSite', { about: 'itself', answer: sites.createSite }],
-  ['getSite', { about: 'site', answer: sites.getSite }],
-  ['updateSite', { about: 'site', answer: sites.updateSite }],
-  ['deleteSite', { about: 'site', answer: sites.removeSite }],
-  ['undeleteSite', { about: 'itself', answer: sites.undeleteSite }],
-  ['deploySite', { about: 'site', answer: sites.deploySite }],
-  ['previewSite', { about: 'site', answer: sites.previewDraft }],
-  ['getDeployment', { about: 'site', answer: sites.getDeployment }],
-  ['listDeployments', { about: 'site', answer: sites.listDeployments }],
-  ['getSiteConnection', { about: 'site', answer: siteConnection.getOne }],
-  ['connectSite', { about: 'site', answer: siteConnection.connectOne }],
-  ['disconnectSite', { about: 'site', answer: siteConnection.disconnectOne }],
-  ['syncSite', { about: 'site', answer: siteConnection.siteSyncs.request }],
-  ['listSiteSyncs', { about: 'site', answer: siteConnection.siteSyncs.list }],
-  ['getSiteSync', { about: 'site', answer: siteConnection.siteSyncs.get }],
-  ['listSitePages', { about: 'site', answer: files.listPages }],
-  ['getSitePage', { about: 'site', answer: files.getPage }],
-  ['putSitePage', { about: 'site', answer: files.putPage }],
-  ['deleteSitePage', { about: 'site', answer: files.deletePage }],
-  ['listSiteFiles', { about: 'site', answer: files.listFiles }],
-  ['getSiteFile', { about: 'site', answer: files.getFile }],
-  ['putSiteFile', { about: 'site', answer: files.putFile }],
-  ['deleteSiteFile', { about: 'site', answer: files.deleteFile }],
+  about('getSite', sites.getSite),
+  about('updateSite', sites.updateSite),
+  about('deleteSite', sites.deleteSite),
+  ['undeleteSite', { about: 'itself', answer: resources.undeleteOne }],
+  about('deploySite', sites.deploySite),
+  about('previewSite', sites.previewDraft),
+  about('getDeployment', sites.getDeployment),
+  about('listDeployments', sites.listDeployments),
+  about('getSiteConnection', siteConnection.getOne),
+  about('connectSite', siteConnection.connectOne),
+  about('disconnectSite', connections.disconnect),
+  about('syncSite', siteConnection.siteSyncs.request),
+  about('listSiteSyncs', siteConnection.siteSyncs.list),
+  about('getSiteSync', siteConnection.siteSyncs.get),
+  about('listSitePages', files.listPages),
+  about('getSitePage', files.getPage),
+  about('putSitePage', files.putPage),
+  about('deleteSitePage', files.deletePage),
+  about('listSiteFiles', files.listFiles),
+  about('getSiteFile', files.getFile),
+  about('putSiteFile', files.putFile),
+  about('deleteSiteFile', files.deleteFile),
   ['listOrganizations', { about: 'itself', answer: organization.listMine }],
   ['createOrganization', { about: 'itself', answer: organization.createOne }],
   ['listRights', { about: 'organization', answer: organization.listRights }],
@@ -114,6 +113,11 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['getMe', { about: 'itself', answer: organization.getMe }],
 ]);
 
+/** An operation about one resource or site: its path says which, so its handler gets what it takes. */
+function about(id: string, answer: ResourceHandler | SiteHandler): [string, Route] {
+  return [id, { about: 'resource', answer: answer as (call: CallAbout<Name>) => Promise<Answer> }];
+}
+
 function resourceRoutes({ one, many }: { one: string; many: string }): [string, Route][] {
   const collection: [string, Handler][] = [
     [`list${many}`, resources.listResources],
@@ -138,7 +142,7 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
   ];
   return [
     ...collection.map(([id, answer]): [string, Route] => [id, { about: 'itself', answer }]),
-    ...members.map(([id, answer]): [string, Route] => [id, { about: 'resource', answer }]),
+    ...members.map(([id, answer]) => about(id, answer)),
     [`publish${one}`, { about: 'publish', answer: publish.publishOne }],
   ];
 }

@@ -36,7 +36,8 @@ export async function publishHere(
   unread: readonly Problem[],
   { title, public: isPublic }: FolderOptions,
 ): Promise<PublishedFolder> {
-  const { createSiteRecord, findSite, changeSite } = await import('../registry/site-record.ts');
+  const { createSiteRecord, changeSite } = await import('../registry/site-record.ts');
+  const { findSite } = await import('../../registry/lives.ts');
   const { replaceDrafts } = await import('../registry/replace-drafts.ts');
   const { publishSite } = await import('../registry/publish-site.ts');
   const author = operator;
@@ -76,7 +77,7 @@ export async function checkHere(
 ): Promise<PublishedFolder> {
   const { makeDeployment } = await import('../registry/make-deployment.ts');
   const { sortFiles } = await import('../registry/replace-drafts.ts');
-  const { findSite } = await import('../registry/site-record.ts');
+  const { findSite } = await import('../../registry/lives.ts');
   const { settingsOf } = await import('../model/documentation-site.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };

@@ -98,8 +98,12 @@ export interface SiteName {
   slug: string;
 }
 
-/** A site beside resources, whose coordinates have another type. */
+/** The same beside resources, whose coordinates have another type. */
 export type SiteCoordinate = SiteName & { type: 'sites' };
+
+export function siteCoordinate({ org, slug }: SiteName): SiteCoordinate {
+  return { org, type: 'sites', slug };
+}
 
 /** The name of the record that holds a site. */
 export function siteRef({ org, slug }: SiteName): string {

@@ -1,3 +1,4 @@
+import { siteCoordinate } from '../model/documentation-site.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
 import { commitLinks } from '../../site/pages/commit-links.ts';
@@ -6,7 +7,7 @@ import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
 import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import { routeOf } from '../model/page-path.ts';
-import { findReadableSite } from '../../registry/readable.ts';
+import { findReadable } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../registry/read-site.ts';
 import type { Site } from '../../site/site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
@@ -247,7 +248,7 @@ async function versionsOf(
   const readable = new Set<string>();
   for (const { site: slug } of versions) {
     if (slug === undefined) continue;
-    const documentation = await findReadableSite(registrySite.registry, seenBy, { org: site.org, slug });
+    const documentation = await findReadable(registrySite.registry, seenBy, siteCoordinate({ org: site.org, slug }));
     if (documentation !== null && documentation.value.current !== null) readable.add(slug);
   }
   const current = versions.find(({ folder }) => folder !== undefined && path.startsWith(folder));

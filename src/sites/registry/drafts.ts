@@ -11,13 +11,12 @@ import {
 } from '../model/documentation-site.ts';
 import { isFilePath, isPagePath } from '../model/page-path.ts';
 import type { Generation } from '../../store/generations.ts';
-import type { Guard } from '../../registry/change-resource.ts';
+import { findSite, type Guard } from '../../registry/lives.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { watchPurges } from '../../registry/purge.ts';
 import { bundle, readPlace } from './bundles.ts';
 import { kindOfFile } from './file-kind.ts';
-import { findSite } from './site-record.ts';
 
 /** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
 export interface PageParts {

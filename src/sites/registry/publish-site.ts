@@ -2,6 +2,7 @@ import type { Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isBlocking, type Report } from '../../model/problem.ts';
 import {
+  siteCoordinate,
   currentOf,
   deploymentsOf,
   formatSite,
@@ -21,7 +22,7 @@ import { readPlace } from './bundles.ts';
 import { buildDeployment, readContents } from './deployment-contents.ts';
 import { findEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
-import { findSite, updateSite } from './site-record.ts';
+import { findSite, updateRecord } from '../../registry/lives.ts';
 
 export interface PublishSite extends SiteFiles {
   site: SiteName;
@@ -129,9 +130,9 @@ async function append(
 ): Promise<Appended | null> {
   let deployment: Deployment | null = null;
   const publishedAt = registry.now().toISOString();
-  const updated = await updateSite(
+  const updated = await updateRecord(
     registry,
-    site,
+    siteCoordinate(site),
     author,
     () => undefined,
     (current) => {

@@ -3,6 +3,7 @@ import type { Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
 import type { DeployedFile, DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import {
+  siteCoordinate,
   currentOf,
   isMadeFor,
   type Deployment,
@@ -10,7 +11,7 @@ import {
   type SiteName,
 } from '../model/documentation-site.ts';
 import type { Embed, PageContent } from '../model/source-page.ts';
-import { findReadableSite } from '../../registry/readable.ts';
+import { findReadable } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readPlace } from './bundles.ts';
 import { factsIn } from './check-site.ts';
@@ -34,7 +35,7 @@ export interface GrantedSite {
  * tell which.
  */
 export async function grantSite(registry: Registry, principal: Principal, name: SiteName): Promise<GrantedSite | null> {
-  const site = (await findReadableSite(registry, principal, name))?.value;
+  const site = (await findReadable(registry, principal, siteCoordinate(name)))?.value;
   const deployment = site ? currentOf(site) : null;
   return deployment === null ? null : grantDeployment(registry, site!, deployment);
 }
@@ -50,7 +51,7 @@ export async function grantPreview(
   name: SiteName,
   deployment: Deployment,
 ): Promise<GrantedSite | null> {
-  const site = (await findReadableSite(registry, principal, name))?.value;
+  const site = (await findReadable(registry, principal, siteCoordinate(name)))?.value;
   const isOwn = site !== undefined && isMadeFor(site, { ...deployment, at: deployment.publishedAt });
   return isOwn ? grantDeployment(registry, site, deployment) : null;
 }

@@ -22,7 +22,7 @@ import { findEditable } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { draftFiles, type PublishSite } from './publish-site.ts';
 import { grantPreview, type GrantedSite } from './read-site.ts';
-import { findSite } from './site-record.ts';
+import { findSite } from '../../registry/lives.ts';
 
 /** A state of a site to show to whoever has its address. */
 export interface PreviewSite extends SiteFiles, Pick<PublishSite, 'site' | 'settings' | 'origin' | 'reader'> {

@@ -3,6 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Visibility } from '../../model/access.ts';
 import type { BlockOn } from '../../model/problem.ts';
 import {
+  siteCoordinate,
   draftRef,
   formatSite,
   siteRef,
@@ -16,7 +17,7 @@ import {
 import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Generation } from '../../store/generations.ts';
-import { assertRestorable, updateLive, type Guard } from '../../registry/change-resource.ts';
+import { findSite, updateRecord, type GuardOf } from '../../registry/lives.ts';
 import { defaultVisibility } from '../../registry/gate/organization-defaults.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
@@ -96,20 +97,6 @@ function isRoute(path: string): boolean {
 }
 
 /**
- * A site, as others may have changed it half a second ago; null if there is none or it was deleted.
- * `isFresh`: as it is now, for what decides about a change. Does not check access.
- */
-export async function findSite(
-  { refs }: Pick<Registry, 'refs'>,
-  site: SiteName,
-  { isFresh = false } = {},
-): Promise<Generation<DocumentationSite> | null> {
-  const name = siteRef(site);
-  const stored = await (isFresh ? refs.readFresh<DocumentationSite>(name) : refs.read<DocumentationSite>(name));
-  return stored?.value.deletedAt === null ? stored : null;
-}
-
-/**
  * Creates a site. Throws `conflict` if there is one with this name. That of a deleted site may be
  * used again; then nothing brings the deleted one back.
  */
@@ -166,18 +153,6 @@ async function forgetDrafts(registry: Registry, site: SiteName, author: Author):
     );
 }
 
-/** Appends one generation to a site's record. Throws `not_found` if there is no such site. */
-export async function updateSite(
-  registry: Registry,
-  site: SiteName,
-  author: Author,
-  guard: Guard,
-  decide: (current: DocumentationSite) => { next: DocumentationSite; action: string } | null,
-): Promise<Generation<DocumentationSite>> {
-  const record = { name: siteRef(site), absent: `${formatSite(site)} does not exist.` };
-  return updateLive(registry, record, author, guard, decide);
-}
-
 /**
  * Changes a site's settings. All but its visibility show with the next deployment. A new visibility
  * takes effect in every process within 1 s.
@@ -187,10 +162,10 @@ export async function changeSite(
   site: SiteName,
   change: SiteChange,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: GuardOf<DocumentationSite> = () => undefined,
 ): Promise<Generation<DocumentationSite>> {
   assertSettings(change);
-  return updateSite(registry, site, author, guard, (current) => {
+  return updateRecord(registry, siteCoordinate(site), author, guard, (current) => {
     const next = { ...current, ...change };
     const names = (Object.keys(change) as (keyof SiteChange)[]).filter(
       (name) => JSON.stringify(next[name]) !== JSON.stringify(current[name]),
@@ -215,9 +190,9 @@ export async function connectSite(
   const stored = await findSite(registry, site);
   if (stored === null) await createSiteRecord(registry, site, change, author);
   const { blockOn = 'error' } = change;
-  await updateSite(
+  await updateRecord(
     registry,
-    site,
+    siteCoordinate(site),
     author,
     () => undefined,
     (current) => {
@@ -233,46 +208,4 @@ export async function connectSite(
       return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };
     },
   );
-}
-
-/**
- * Deletes a site. Its deployments are kept; within 30 days, `restoreSite` brings it back, unless its
- * name was used again.
- */
-export async function deleteSite(
-  registry: Registry,
-  site: SiteName,
-  author: Author,
-  guard: Guard = () => undefined,
-): Promise<void> {
-  const deletedAt = registry.now().toISOString();
-  await updateSite(registry, site, author, guard, (current) => ({
-    next: { ...current, deletedAt },
-    action: 'delete',
-  }));
-}
-
-/**
- * Brings a deleted site back as it was served, without a connection. Throws `not_found` if it never
- * existed, and `conflict` if it is not deleted or was deleted more than 30 days ago.
- */
-export async function restoreSite(
-  registry: Registry,
-  site: SiteName,
-  author: Author,
-): Promise<Generation<DocumentationSite>> {
-  const restored = await withRoom(registry, site.org, (take) =>
-    registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
-      if (current === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
-      // The same request again.
-      if (author.operation !== undefined && current.operation === author.operation) return null;
-      assertRestorable(formatSite(site), current.value, registry.now());
-      take({ sites: 1 });
-      return {
-        value: { ...current.value, connection: null, deletedAt: null },
-        change: { ...author, action: 'undelete' },
-      };
-    }),
-  );
-  return restored!;
 }

@@ -12,15 +12,14 @@ import {
 } from '../registry/drafts.ts';
 import { readPlace } from '../registry/bundles.ts';
 import { nothingHere } from '../../server/nothing-here.ts';
-import { bodyOf, type Answer } from '../../server/v1/call.ts';
+import { bodyOf, type Answer, type SiteCall, type SiteHandler } from '../../server/v1/call.ts';
 import { etagOf, guardOf } from '../../server/v1/conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from '../../server/v1/list-pages.ts';
-import type { SiteCall, SiteHandler } from './site-routes.ts';
 import { fileRecord } from './site-records.ts';
 
 async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
   const after = positionOf(call, isText);
-  const all = await listDrafts(call.registry, call.site);
+  const all = await listDrafts(call.registry, call.coordinate);
   const shown = all.filter(({ path }) => isShown(path) && (after === null || path > after) && matchesQuery(call, path));
   return sendPage(call, shown, fileRecord, ({ path }) => path);
 }
@@ -35,7 +34,7 @@ export const putPage: SiteHandler = async (call) => {
   const parts = { title, markdown, api };
   return answerPage(
     call,
-    await putDraftPage(call.registry, call.site, pathOf(call, 'page'), parts, call.author, guardOf(call)),
+    await putDraftPage(call.registry, call.coordinate, pathOf(call, 'page'), parts, call.author, guardOf(call)),
   );
 };
 
@@ -44,7 +43,7 @@ export const deletePage: SiteHandler = (call) => removeOf(call, 'page');
 export const putFile: SiteHandler = async (call) => {
   const bytes = call.body?.document;
   if (!bytes) throw new RegistryError('malformed', 'The request needs a body: the bytes of the file.');
-  const saved = await putDraft(call.registry, call.site, call.path['file']!, bytes, call.author, {
+  const saved = await putDraft(call.registry, call.coordinate, call.path['file']!, bytes, call.author, {
     guard: guardOf(call),
   });
   return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
@@ -60,7 +59,7 @@ export const deleteFile: SiteHandler = (call) => removeOf(call, 'file');
 
 async function removeOf(call: SiteCall, name: 'page' | 'file'): Promise<Answer> {
   const { path } = await findOf(call, name);
-  await deleteDraft(call.registry, call.site, path, call.author, guardOf(call));
+  await deleteDraft(call.registry, call.coordinate, path, call.author, guardOf(call));
   return { status: 204 };
 }
 
@@ -71,7 +70,7 @@ function pathOf({ path }: SiteCall, name: 'page' | 'file'): string {
 }
 
 async function findOf(call: SiteCall, name: 'page' | 'file'): Promise<FoundDraft> {
-  const draft = await findDraft(call.registry, call.site, pathOf(call, name));
+  const draft = await findDraft(call.registry, call.coordinate, pathOf(call, name));
   if (draft === null) throw new RegistryError('not_found', nothingHere);
   return draft;
 }

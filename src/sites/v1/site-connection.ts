@@ -1,36 +1,29 @@
 import { own } from '../../model/own.ts';
 import { repositoryName, type Run } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { formatSite, type DocumentationSite } from '../model/documentation-site.ts';
+import { formatSite, type DocumentationSite, type SiteConnection } from '../model/documentation-site.ts';
 import type { Generation } from '../../store/generations.ts';
-import { connectSiteByHand, disconnectSite, repositoryOfSite, type GivenFolder } from '../sync/connect-site.ts';
-import { bodyOf, type Answer } from '../../server/v1/call.ts';
+import { repositoryOfSite } from '../sync/connect-site.ts';
+import { connectRecord } from '../../sync/connect.ts';
+import { bodyOf, type Answer, type SiteCall, type SiteHandler } from '../../server/v1/call.ts';
 import { etagOf, guardOf } from '../../server/v1/conditional.ts';
 import { assertMaySetSecret, describeFollowed } from '../../server/v1/connection-routes.ts';
 import { createSyncRoutes } from '../../server/v1/sync-routes.ts';
-import type { SiteCall, SiteHandler } from './site-routes.ts';
 
-type NewSiteConnection = Partial<GivenFolder> &
-  Pick<GivenFolder, 'repository' | 'folder'> & { webhookSecret?: string | null };
+type NewSiteConnection = Omit<SiteConnection, 'branch'> & { branch?: string | null; webhookSecret?: string | null };
 
 export const getOne: SiteHandler = (call) => describe(call, call.found);
 
 export const connectOne: SiteHandler = async (call) => {
-  const body = bodyOf<NewSiteConnection>(call);
-  const { repository, branch = null, folder, credential = null, webhookSecret } = body;
+  const { repository, branch = null, folder, credential = null, webhookSecret } = bodyOf<NewSiteConnection>(call);
   assertMaySetSecret(call, webhookSecret);
-  const given = { repository, branch, folder, credential };
-  const { registry, site, author } = call;
-  return describe(call, await connectSiteByHand(registry, site, given, author, guardOf(call), webhookSecret));
-};
-
-export const disconnectOne: SiteHandler = async (call) => {
-  await disconnectSite(call.registry, call.site, call.author, guardOf(call));
-  return { status: 204 };
+  const given = { repository, branch, folder, byHand: true, credential } as const;
+  const { registry, coordinate, author } = call;
+  return describe(call, await connectRecord(registry, coordinate, given, author, guardOf(call), webhookSecret));
 };
 
 /** Its sync runs. */
-export const siteSyncs = createSyncRoutes<SiteCall>(({ site, found }) => {
+export const siteSyncs = createSyncRoutes<SiteCall>(({ coordinate: site, found }) => {
   const name = formatSite(site);
   const { connection, createdAt } = found.value;
   // Runs before are those of a deleted site that had the name.

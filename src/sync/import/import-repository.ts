@@ -24,7 +24,7 @@ import { importTags } from './import-tags.ts';
 import { withLease } from '../lease.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { remoteOf } from '../../registry/remote.ts';
-import { findResource } from '../../registry/find-resource.ts';
+import { findResource } from '../../registry/lives.ts';
 import { newRun, recordRun } from '../runs.ts';
 import { fileOf } from '../../model/view.ts';
 import type { HistoryCommit } from '../../source/source.ts';

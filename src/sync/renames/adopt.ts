@@ -1,12 +1,11 @@
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import { siteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
-import { updateResource } from '../../registry/change-resource.ts';
+import { siteCoordinate, siteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
+import { updateRecord } from '../../registry/lives.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { remoteOf } from '../../registry/remote.ts';
-import { updateSite } from '../../sites/registry/site-record.ts';
 import { judge } from '../guard.ts';
 import { withLease } from '../lease.ts';
 
@@ -110,7 +109,7 @@ async function moveResources(
     const isFrom = ({ connection }: typeof resource) =>
       connection?.repository === former.url && connection.branch === former.branch;
     if (!isFrom(resource)) continue;
-    await updateResource(
+    await updateRecord(
       registry,
       coordinateOf(resource),
       author,
@@ -132,9 +131,9 @@ async function moveSites(registry: Registry, former: Repository, { url }: Reposi
     const isFrom = ({ connection }: DocumentationSite) =>
       connection?.repository === former.url && connection.branch === former.branch;
     if (site === undefined || site.deletedAt !== null || !isFrom(site)) continue;
-    await updateSite(
+    await updateRecord(
       registry,
-      site,
+      siteCoordinate(site),
       author,
       () => undefined,
       (current) => {

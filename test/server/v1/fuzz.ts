@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { resourceTypes } from '../../../src/model/address.ts';
-import { connectResource } from '../../../src/sync/connect.ts';
+import { connectRecord } from '../../../src/sync/connect.ts';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
 import type { Operation, Schema } from '../../../src/server/v1/api-description.ts';
@@ -272,7 +272,7 @@ export async function fuzz(count: number, seed: number, compiler: Sandboxes | nu
         onConflict: 'revise',
         credential: null,
       } as const;
-      if (slug < 's2') await connectResource(registry, { org: 'acme', type, slug }, connection, author);
+      if (slug < 's2') await connectRecord(registry, { org: 'acme', type, slug }, connection, author);
     }
   }
   registry.compiler = compiler ?? registry.compiler;

@@ -1,5 +1,5 @@
 import { repositoryId, type Run } from '../../../src/model/connection.ts';
-import { connectResource } from '../../../src/sync/connect.ts';
+import { connectRecord } from '../../../src/sync/connect.ts';
 import { createDelivery } from '../../../src/events/delivery.ts';
 import { testEvent } from '../../../src/events/events.ts';
 import { noteSignIn } from '../../../src/registry/keys/people.ts';
@@ -211,7 +211,7 @@ async function makeResources(registry: TestRegistry): Promise<void> {
       onConflict: 'revise',
       credential: null,
     } as const;
-    await connectResource(registry, { org: 'acme', type, slug }, connection, author);
+    await connectRecord(registry, { org: 'acme', type, slug }, connection, author);
     documents.push({
       path: connection.path,
       resource: coordinate,

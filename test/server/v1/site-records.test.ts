@@ -1,5 +1,6 @@
+import { findSite } from '../../../src/registry/lives.ts';
 import { expect, test } from 'vitest';
-import { connectSite, findSite } from '../../../src/sites/registry/site-record.ts';
+import { connectSite } from '../../../src/sites/registry/site-record.ts';
 import { deploymentRecord, siteRecord } from '../../../src/sites/v1/site-records.ts';
 import { createTestRegistry } from '../registry.ts';
 import { author, handbook } from '../../sites/server/site-world.ts';

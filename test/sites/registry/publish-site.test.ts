@@ -1,3 +1,5 @@
+import { siteCoordinate } from '../../../src/sites/model/documentation-site.ts';
+import { deleteRecord, findSite, restoreRecord } from '../../../src/registry/lives.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
@@ -8,13 +10,7 @@ import type { Outline } from '../../../src/model/outline.ts';
 import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/sites/registry/drafts.ts';
 import { publishAgain } from '../../../src/sites/registry/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/sites/registry/read-site.ts';
-import {
-  changeSite,
-  createSiteRecord,
-  deleteSite,
-  findSite,
-  restoreSite,
-} from '../../../src/sites/registry/site-record.ts';
+import { changeSite, createSiteRecord } from '../../../src/sites/registry/site-record.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { neighboursOf, readingOrder, shownNavigation } from '../../../src/sites/pages/site-navigation.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
@@ -60,12 +56,12 @@ describe('publishing a site', () => {
   test('a site that is not made takes no file from the deleted one whose name it wants', async () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': 'one' });
-    await deleteSite(registry, handbook, author);
+    await deleteRecord(registry, siteCoordinate(handbook), author);
     const asked = { title: 'Again', redirects: { a: 'https://elsewhere.test/' } };
     await expect(createSiteRecord(registry, handbook, asked, author)).rejects.toMatchObject({ code: 'malformed' });
-    await restoreSite(registry, handbook, author);
+    await restoreRecord(registry, siteCoordinate(handbook), author);
     expect(await listDrafts(registry, handbook)).toHaveLength(1);
-    await deleteSite(registry, handbook, author);
+    await deleteRecord(registry, siteCoordinate(handbook), author);
     await createSiteRecord(registry, handbook, { title: 'Again' }, author);
     expect(await listDrafts(registry, handbook)).toEqual([]);
   });
@@ -118,7 +114,7 @@ describe('publishing a site', () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': 'one' });
     await deploy(registry);
-    await deleteSite(registry, handbook, author);
+    await deleteRecord(registry, siteCoordinate(handbook), author);
     expect(await grantSite(registry, anonymous, handbook)).toBeNull();
     await createSiteRecord(registry, handbook, { title: 'Again', visibility: 'public' }, author);
     expect(await grantSite(registry, anonymous, handbook)).toBeNull();

@@ -1,15 +1,10 @@
+import { deleteRecord, restoreRecord } from '../../../src/registry/lives.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { siteRef, type DocumentationSite } from '../../../src/sites/model/documentation-site.ts';
+import { siteRef, type DocumentationSite, siteCoordinate } from '../../../src/sites/model/documentation-site.ts';
 import { eventsOfSite } from '../../../src/events/events.ts';
 import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
-import {
-  changeSite,
-  connectSite,
-  createSiteRecord,
-  deleteSite,
-  restoreSite,
-} from '../../../src/sites/registry/site-record.ts';
+import { changeSite, connectSite, createSiteRecord } from '../../../src/sites/registry/site-record.ts';
 import { findDraft, listDrafts } from '../../../src/sites/registry/drafts.ts';
 import { publishAgain } from '../../../src/sites/registry/publish-site.ts';
 import { previewDrafts, storeSitePreview } from '../../../src/sites/registry/site-preview.ts';
@@ -52,7 +47,7 @@ async function get(path: string, key?: string) {
 }
 
 async function recreate(of = site): Promise<void> {
-  await deleteSite(registry, of, author);
+  await deleteRecord(registry, siteCoordinate(of), author);
   await createSiteRecord(registry, of, { title: 'Open plans', visibility: 'public' }, author);
 }
 
@@ -87,7 +82,7 @@ describe('a site with the name of a deleted one', () => {
 
   test.each(['by hand', 'by a sync'])('made %s has none of its files, and their bytes are garbage', async (how) => {
     const bundle = (await findDraft(registry, site, 'index.md'))!.file.bundle;
-    await deleteSite(registry, site, author);
+    await deleteRecord(registry, siteCoordinate(site), author);
     const connection = { repository: 'https://git.test/acme/plans', branch: null, folder: '' };
     if (how === 'by hand') await createSiteRecord(registry, site, { title: 'Open plans' }, author);
     else await connectSite(registry, site, { title: 'Open plans', connection }, author);
@@ -176,13 +171,13 @@ test("a pull request's preview of a site that it would make is as hidden as the 
   expect(await seen()).toEqual([true, false]);
   await changeSite(registry, fresh, { visibility: 'private' }, author);
   expect(await seen()).toEqual([false, false]);
-  await deleteSite(registry, fresh, author);
+  await deleteRecord(registry, siteCoordinate(fresh), author);
   expect(await seen()).toEqual([false, false]);
 });
 
 test('a site that comes back has its previews, deployments and files', async () => {
-  await deleteSite(registry, site, author);
-  await restoreSite(registry, site, author);
+  await deleteRecord(registry, siteCoordinate(site), author);
+  await restoreRecord(registry, siteCoordinate(site), author);
   expect((await get(`/previews/${token}/`, reader)).text).toContain(secret);
   expect((await publishAgain(registry, site, '1', author)).deployment.label).toBe('3');
   expect(await listDrafts(registry, site)).toHaveLength(2);

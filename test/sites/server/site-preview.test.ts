@@ -1,9 +1,11 @@
+import { siteCoordinate } from '../../../src/sites/model/documentation-site.ts';
+import { deleteRecord } from '../../../src/registry/lives.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { deleteDraft } from '../../../src/sites/registry/drafts.ts';
 import { previewDrafts } from '../../../src/sites/registry/site-preview.ts';
-import { changeSite, deleteSite } from '../../../src/sites/registry/site-record.ts';
+import { changeSite } from '../../../src/sites/registry/site-record.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
@@ -120,7 +122,7 @@ describe('the preview of a site', { shuffle: false }, () => {
     expect((await get(`/previews/${token}/`)).status).toBe(200);
     await changeSite(registry, strict, { visibility: 'private' }, author);
     expect((await get(`/previews/${token}/`)).status).toBe(404);
-    await deleteSite(registry, strict, author);
+    await deleteRecord(registry, siteCoordinate(strict), author);
     expect((await get(`/previews/${token}/`, served.values['acme'])).status).toBe(404);
   });
 

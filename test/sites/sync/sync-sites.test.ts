@@ -1,3 +1,4 @@
+import { findSite } from '../../../src/registry/lives.ts';
 import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
@@ -7,7 +8,6 @@ import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
-import { findSite } from '../../../src/sites/registry/site-record.ts';
 import { followSites } from '../../../src/sites/registry/open-follower.ts';
 import { putDraft } from '../../../src/sites/registry/drafts.ts';
 import { syncSites } from '../../../src/sites/sync/sync-sites.ts';
