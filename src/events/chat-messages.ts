@@ -124,6 +124,11 @@ const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
     detail: shown(detail),
     isBad: true,
   }),
+  'source.private': (subject, { detail }) => ({
+    title: `${subject} was made private on its host`,
+    detail: shown(detail),
+    isBad: true,
+  }),
   'site.published': (subject, { deployment }) => ({
     title: `${subject} was published`,
     detail: `Deployment ${shown(deployment)}.`,

@@ -1,6 +1,13 @@
 import { toldChanges } from '../model/versions/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { isInStep, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
+import {
+  isInStep,
+  publicDetail,
+  repositoryName,
+  staysVisible,
+  type DocumentState,
+  type Repository,
+} from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
 import {
@@ -106,6 +113,8 @@ export function eventsOfRepository(
   if (repository.state === 'detached' && old?.state !== 'detached') {
     add('source.detached', name, all, { state: 'detached', detail });
   }
+  if (repository.onHost === 'made private' && old?.onHost === 'public')
+    add('source.private', name, all, { detail: staysVisible });
   const rewritten = repository.diverged?.detail ?? null;
   if (rewritten !== null && rewritten !== (old?.diverged?.detail ?? null)) {
     add('source.diverged', name, all, { state: 'diverged', detail: publicDetail(repository.url, rewritten) });

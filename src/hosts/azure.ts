@@ -103,7 +103,14 @@ function foundIn(base: string, path: string, item: unknown): FoundRepository | n
   const parts = [organization, textAt(item, 'project', 'name') ?? '', '_git', textAt(item, 'name') ?? ''];
   if (!parts.every((part) => part.isWellFormed())) return null;
   const url = `${base}/${parts.map(encodeURIComponent).join('/')}`;
-  const about = { id: valueAt(item, 'id'), isArchived: valueAt(item, 'isDisabled'), isFork: valueAt(item, 'isFork') };
+  const visibility = textAt(item, 'project', 'visibility');
+  const isPrivate = visibility === null ? undefined : visibility !== 'public';
+  const about = {
+    id: valueAt(item, 'id'),
+    isArchived: valueAt(item, 'isDisabled'),
+    isFork: valueAt(item, 'isFork'),
+    isPrivate,
+  };
   return asFound(url, azureNameOn(base, url), about);
 }
 

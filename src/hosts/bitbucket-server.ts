@@ -90,7 +90,10 @@ function foundIn(base: string, item: unknown): FoundRepository | null {
   if (project === null || slug === null) return null;
   const url = `${base}/scm/${project}/${slug}.git`;
   const isFork = (valueAt(item, 'origin') ?? null) !== null;
-  return asFound(url, nameOn(base, url), { id: valueAt(item, 'id'), isArchived: valueAt(item, 'archived'), isFork });
+  const isPublic = valueAt(item, 'public');
+  const isPrivate = typeof isPublic === 'boolean' ? !isPublic : undefined;
+  const about = { id: valueAt(item, 'id'), isArchived: valueAt(item, 'archived'), isFork, isPrivate };
+  return asFound(url, nameOn(base, url), about);
 }
 
 function pathOf({ name }: HostRepository): string {

@@ -85,7 +85,8 @@ export function createBitbucket(settings: HostSettings): Host {
 function foundIn(url: string, item: unknown): FoundRepository | null {
   const clone = `${url}/${textAt(item, 'full_name')}.git`;
   const isFork = (valueAt(item, 'parent') ?? null) !== null;
-  return asFound(clone, nameOn(url, clone, false), { id: valueAt(item, 'uuid'), isArchived: false, isFork });
+  const about = { id: valueAt(item, 'uuid'), isArchived: false, isFork, isPrivate: valueAt(item, 'is_private') };
+  return asFound(clone, nameOn(url, clone, false), about);
 }
 
 /**

@@ -92,7 +92,9 @@ function foundIn(url: string, item: unknown): FoundRepository | null {
   // A project that is marked for deletion counts as archived.
   const isArchived = valueAt(item, 'archived') === true || textAt(item, 'marked_for_deletion_on') !== null;
   const isFork = (valueAt(item, 'forked_from_project') ?? null) !== null;
-  return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork });
+  const visibility = textAt(item, 'visibility');
+  const isPrivate = visibility === null ? undefined : visibility !== 'public';
+  return asFound(clone, nameOn(url, clone, true), { id: valueAt(item, 'id'), isArchived, isFork, isPrivate });
 }
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;

@@ -85,6 +85,8 @@ export interface FoundRepository {
   url: string;
   isArchived: boolean;
   isFork: boolean;
+  /** Whether strangers cannot see it. Absent: the host did not say. */
+  isPrivate?: boolean;
 }
 
 /** The repositories of an owner that the credential can see. */

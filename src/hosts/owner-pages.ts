@@ -55,10 +55,12 @@ export function askEither(ask: Ask, owner: HostOwner, paths: readonly [string, s
 export function asFound(
   url: string,
   name: string | null,
-  { id, isArchived, isFork }: { id: unknown; isArchived: unknown; isFork: unknown },
+  { id, isArchived, isFork, isPrivate }: { id: unknown; isArchived: unknown; isFork: unknown; isPrivate?: unknown },
 ): FoundRepository | null {
   if (name === null) return null;
-  return { id: idIn(id) ?? null, url, name, isArchived: isArchived === true, isFork: isFork === true };
+  const isStated = typeof isPrivate === 'boolean';
+  const found = { id: idIn(id) ?? null, url, name, isArchived: isArchived === true, isFork: isFork === true };
+  return { ...found, ...(isStated && { isPrivate }) };
 }
 
 /**
@@ -83,5 +85,6 @@ export function foundOn(base: string, item: unknown): FoundRepository | null {
     id: valueAt(item, 'id'),
     isArchived: valueAt(item, 'archived'),
     isFork: valueAt(item, 'fork'),
+    isPrivate: valueAt(item, 'private'),
   });
 }

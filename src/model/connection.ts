@@ -154,6 +154,8 @@ export interface Repository {
    * it is renamed: `github:1296269`. Absent: not known.
    */
   hostId?: string;
+  /** Who sees it on that host; `made private`: it was public before. Absent: the host did not say. */
+  onHost?: 'public' | 'private' | 'made private';
   /** The URL that it is followed under since it was renamed on its host. This record says nothing else. */
   renamed?: string;
   /** `repositoryId` of the record under its former name, which this one continues. */
@@ -190,6 +192,10 @@ export interface Repository {
   /** By slug. Absent: it has none. */
   sites?: Record<string, SiteState>;
 }
+
+/** What is said of a repository that was made private on its host. */
+export const staysVisible =
+  'The repository was made private on its host. What is published from it keeps its visibility here: change it if it must be private, too.';
 
 /** The last sync's result for the document at this path, or null. */
 export function documentAt(repository: Repository, path: string): DocumentState | null {

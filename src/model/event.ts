@@ -12,6 +12,7 @@ export const eventTypes = [
   'sync.recovered',
   'source.diverged',
   'source.detached',
+  'source.private',
   'site.published',
   'consumer.affected',
 ] as const;

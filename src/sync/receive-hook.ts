@@ -1,7 +1,7 @@
 import { readSecret } from '../config/environment.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host } from '../hosts/host.ts';
-import { currentId, noteId } from './renames/former.ts';
+import { currentId, noteHost } from './renames/former.ts';
 import { hostIdOf } from './renames/host-id.ts';
 import { createFollowed } from './followed.ts';
 import type { SyncQueue } from './queue.ts';
@@ -68,11 +68,11 @@ export async function receiveHook(
     wanted.map(async (repository) => {
       const id = idOf(repository);
       // The host says which repository had this name.
-      if (hostId !== undefined && repository.hostId === undefined) await noteId(registry, repository, hostId);
+      if (hostId !== undefined && repository.hostId === undefined) await noteHost(registry, repository, { hostId });
       const named = hostId === undefined ? {} : { hostId };
       const isElsewhere = host.nameOf(repository.url) !== names.at(-1);
       const isOther = hostId !== undefined && repository.hostId !== undefined && repository.hostId !== hostId;
-      if (isElsewhere || isOther) queue.renames.lookSoon({ ...repository, ...(isOther ? {} : named) });
+      if (isElsewhere || isOther || isAbout) queue.renames.lookSoon({ ...repository, ...(isOther ? {} : named) });
       // The look at the owner syncs it under its current name.
       if (now !== undefined) return;
       if (hint.kind === 'pull') return queue.check(repository.org, id, hint.pull, hint.isOpen);

@@ -345,3 +345,55 @@ test('records of before ids were known are mended by the next list', async () =>
   await expectMoved(world);
   expect(await world.record('acme/old')).toMatchObject({ renamed: urlOf('acme/new') });
 });
+
+test.each([
+  ['an owner', owners],
+  ['a single repository', single],
+])(
+  'a public repository of %s that is made private on its host is told of, as long as something is public here',
+  async (_, repositories) => {
+    await using world = await open(repositories);
+    world.add('acme/old', 1);
+    const { registry } = world;
+    const [listed] = world.gitea.owned.repositories as { private: boolean }[];
+    const happened: string[] = [];
+    const note = async () => {
+      const ref = repositoryRef('acme', repositoryId(urlOf('acme/old'), null));
+      const generations = await Array.fromAsync(registry.refs.history<Repository>(ref));
+      happened.splice(0);
+      for (const [at, after] of generations.reverse().entries())
+        happened.push(...eventsOfRepository('', generations[at - 1] ?? null, after).map(({ event }) => event.type));
+    };
+    const made = { ...author, action: 'change' };
+    const become = (visibility: 'public' | 'private') =>
+      registry.refs.update<Resource>(resourceRef(pay), (current) => ({
+        value: { ...current!.value, visibility },
+        change: made,
+      }));
+    listed!.private = false;
+    await world.look();
+    await become('public');
+    expect(await world.detailOf('acme/old')).toBeNull();
+    listed!.private = true;
+    await world.look();
+    await note();
+    expect(happened.filter((type) => type === 'dev.stele.source.private')).toHaveLength(1);
+    expect(await world.detailOf('acme/old')).toMatch(/made private on its host/);
+    await world.look();
+    await note();
+    expect(happened.filter((type) => type === 'dev.stele.source.private')).toHaveLength(1);
+    await become('private');
+    expect(await world.detailOf('acme/old')).toBeNull();
+  },
+);
+
+test('one that was private from the start is nothing to tell of', async () => {
+  await using world = await open(single);
+  world.add('acme/old', 1);
+  const [listed] = world.gitea.owned.repositories as { private: boolean }[];
+  listed!.private = true;
+  await world.look();
+  await world.look();
+  expect((await world.record('acme/old'))!.onHost).toBe('private');
+  expect(await world.detailOf('acme/old')).toBeNull();
+});

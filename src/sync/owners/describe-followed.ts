@@ -4,10 +4,12 @@ import {
   publicDetail,
   repositoryId,
   repositoryName,
+  staysVisible,
   type DocumentState,
   type Repository,
 } from '../../model/connection.ts';
 import { connectionState, type ConnectionState } from '../../model/connection-state.ts';
+import type { Resource } from '../../model/resource.ts';
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
 import { readAmong } from '../../registry/read-among.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -71,8 +73,21 @@ export async function describeRepositories(
   hasNews: (org: string, id: string) => boolean = () => false,
 ): Promise<FollowedRepository[]> {
   const repositories = (await listRepositories(registry)).filter((each) => each.org === org && !isUnfollowed(each));
-  const described = repositories.map((repository) => describe(repository, hasNews));
-  return described.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  const described = repositories.map(async (repository) => {
+    const record = describe(repository, hasNews);
+    return record.detail === null && (await isMoreVisible(registry, repository))
+      ? { ...record, detail: staysVisible }
+      : record;
+  });
+  return (await Promise.all(described)).toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+/** Whether it was made private on its host, and something of it is public here. */
+async function isMoreVisible(registry: Registry, { onHost, documents }: Repository): Promise<boolean> {
+  if (onHost !== 'made private') return false;
+  const names = Object.values(documents).map(({ resource }) => `resources/${resource.slice(1)}`);
+  const read = await Promise.all(names.map((name) => registry.refs.read<Resource>(name)));
+  return read.some((resource) => resource?.value.visibility === 'public' && resource.value.deletedAt === null);
 }
 
 function keyOf({ repository, id }: FollowedRepository): string {

@@ -8,7 +8,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { follow, normalizeFolder, versionsOf } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
 import { adopt } from '../renames/adopt.ts';
-import { formerOf, noteId } from '../renames/former.ts';
+import { formerOf, noteHost } from '../renames/former.ts';
 import { hostIdOf, idOn } from '../renames/host-id.ts';
 import { leave } from './leave.ts';
 
@@ -118,6 +118,7 @@ async function followAll(
     await follow(registry, org, given);
     const former = isRenamed(repository);
     if (former && !(await goOn(registry, former, id))) continue;
+    if (hostId !== undefined) await noteHost(registry, { org, url, branch: given.branch }, { ...repository, hostId });
     if (former || recorded === undefined || recorded.gone || recorded.discover === null) news.push(id);
   }
   return news;
@@ -183,7 +184,7 @@ async function whereIs(registry: Registry, host: Host, repository: Repository, n
   if (listed === null || listed.name === name || (id !== null && listed.id !== id)) return reasons.missing;
   const hostId = hostIdOf(host, listed);
   // The next look goes on with it, if it is one of the owner's.
-  if (id === null && hostId !== undefined) await noteId(registry, repository, hostId);
+  if (id === null && hostId !== undefined) await noteHost(registry, repository, { hostId });
   return `The repository is ${listed.name} on its host now. It was published from under its former name; connect its resources to ${listed.url} to go on with them there.`;
 }
 

@@ -77,16 +77,28 @@ async function learnId(
   const listed = await host.findRepository({ name, credential: repository.credential }, null);
   // A former name, which leads to a repository that has another one now.
   const hostId = listed?.name === name ? hostIdOf(host, listed) : undefined;
-  if (hostId !== undefined) await noteId(registry, repository, hostId);
+  if (hostId !== undefined) await noteHost(registry, repository, { ...listed, hostId });
   return hostId;
 }
 
-/** Records the host's id of a repository that was not moved. */
-export async function noteId(registry: Registry, { org, url, branch }: Repository, hostId: string): Promise<void> {
+/** Records what the host says of a repository that was not moved: its id, and who sees it there. */
+export async function noteHost(
+  registry: Registry,
+  { org, url, branch }: Pick<Repository, 'org' | 'url' | 'branch'>,
+  { hostId, isPrivate }: { hostId: string; isPrivate?: boolean },
+): Promise<void> {
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
     if (current === null || current.value.renamed !== undefined) return null;
     const { movedTo, ...value } = current.value;
-    if (value.hostId === hostId && movedTo === undefined) return null;
-    return { value: { ...value, hostId }, change: { actor: 'operator:hosts', origin: null, action: 'note its id' } };
+    const onHost = isPrivate === undefined ? value.onHost : seenAs(isPrivate, value.onHost);
+    if (value.hostId === hostId && value.onHost === onHost && movedTo === undefined) return null;
+    const action = onHost === value.onHost ? 'note its id' : `${onHost} on its host`;
+    const change = { actor: 'operator:hosts', origin: null, action };
+    return { value: { ...value, hostId, ...(onHost && { onHost }) }, change };
   });
+}
+
+function seenAs(isPrivate: boolean, before: Repository['onHost']): NonNullable<Repository['onHost']> {
+  if (!isPrivate) return 'public';
+  return before === undefined || before === 'private' ? 'private' : 'made private';
 }

@@ -8,7 +8,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { follow } from '../follow.ts';
 import type { Owners } from '../owners/owners.ts';
 import { adopt } from './adopt.ts';
-import { noteId } from './former.ts';
+import { noteHost } from './former.ts';
 import { hostIdOf, idOn, isSameOwner, renamedUrl } from './host-id.ts';
 
 /** Milliseconds between two looks at a repository, and at one that is missing. */
@@ -55,8 +55,8 @@ export function createRenames(
     const hostId = listed === null ? undefined : hostIdOf(host, listed);
     // A host that knows only names may have another repository there, which the guard judges.
     if (listed === null || hostId === undefined || (id !== null && listed.id !== id)) return;
-    if (listed.name === name) return noteId(registry, repository, hostId);
-    await noteId(registry, repository, hostId);
+    await noteHost(registry, repository, { ...listed, hostId });
+    if (listed.name === name) return;
     const successor = await findSuccessor({ ...repository, hostId }, host, name, listed);
     if (successor === null) return;
     await adopt(registry, repository, successor, stop.signal);
