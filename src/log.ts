@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from './config.ts';
-import { withoutCredential } from './model/repository-url.ts';
-import { visible } from './model/visible.ts';
+import { withoutCredential } from './model/connection.ts';
+import { visible } from './model/escape.ts';
 import type { Log } from './registry/registry.ts';
 
 type Level = Parameters<Log>[0];

@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
-import { impactTitle } from '../../src/model/graph/impact.ts';
+import { impactTitle } from '../../src/model/dependency.ts';
 import { openRegistry } from '../../src/open.ts';
 import { impactOf } from '../../src/registry/graph/impact.ts';
 import { nextVersionOf, publish, type PublishResult } from '../../src/registry/publish.ts';

@@ -20,9 +20,15 @@ import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { parseCheckpoint, type Checkpoint } from '../../src/model/transparency/checkpoint.ts';
 import { formatNote } from '../../src/model/transparency/note.ts';
-import { decodeBundle, nodesIn, tileWidth } from '../../src/model/transparency/tiles.ts';
+import {
+  decodeBundle,
+  nodesIn,
+  tileWidth,
+  isConsistent,
+  leafHash,
+  proveConsistency,
+} from '../../src/model/transparency/tree.ts';
 import { decodeLeaf } from '../../src/model/transparency/leaf.ts';
-import { isConsistent, leafHash, proveConsistency } from '../../src/model/transparency/tree.ts';
 import { openRegistry } from '../../src/open.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { keepLog } from '../../src/registry/transparency/keep-log.ts';

@@ -10,7 +10,7 @@ import { gitDirectory } from '../source/local.ts';
 import type * as discovering from '../sync/discover-repository.ts';
 import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
-import { isPathGlob } from '../model/path-glob.ts';
+import { isPathGlob } from '../model/glob.ts';
 
 interface DiscoverOptions extends CommonOptions {
   org: string;

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { scopes, type Scope } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { isSlug } from '../model/address.ts';
-import { isUsable, type Key } from '../model/keys/key.ts';
+import { isUsable, type Key } from '../model/key.ts';
 import { assertOrganizationExists } from '../registry/maintenance/organizations.ts';
 import { listKeys } from '../registry/keys/list-keys.ts';
 import { createKey, revokeKey, type NewKey } from '../registry/keys/keys.ts';

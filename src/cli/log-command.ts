@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Coordinate } from '../model/address.ts';
-import { connectionState } from '../model/connection-state.ts';
+import { connectionState } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -1,6 +1,6 @@
 import type { Ora } from 'ora';
 import { formatProblem, type Report } from '../model/problem.ts';
-import { visible } from '../model/visible.ts';
+import { visible } from '../model/escape.ts';
 
 /** Writes data to stdout, with control characters escaped. */
 export function print(text: string): void {

@@ -9,7 +9,7 @@ import type { Run, RunDocument } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
-import type { View } from '../model/view.ts';
+import type { View } from '../model/artifact.ts';
 import { openFolder } from '../source/folder.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { registryFault } from '../model/graph/lock.ts';
+import { registryFault } from '../model/lock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';

@@ -1,11 +1,10 @@
 import type { ResourceType, Format } from '../model/address.ts';
-import type { Coding, DocumentFacts } from '../model/artifact.ts';
-import type { Dependency } from '../model/graph/dependency.ts';
+import type { Coding, DocumentFacts, View } from '../model/artifact.ts';
+import type { Dependency } from '../model/dependency.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
-import type { Images } from '../model/images/image.ts';
+import type { Images } from '../model/image.ts';
 import type { Exemption, Gate, Report, Validation } from '../model/problem.ts';
-import type { View } from '../model/view.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */

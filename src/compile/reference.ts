@@ -1,7 +1,7 @@
 import { isUrlPath, parseCoordinate, parseDocumentUrl } from '../model/address.ts';
 import { problemAtFile } from '../model/problem.ts';
 import type { Load } from './compile.ts';
-import { decodePercent } from '../model/text/decode.ts';
+import { decodePercent } from '../model/escape.ts';
 
 /** The target of a reference: a file of the tree and a fragment, or why it is rejected. */
 export type ResolvedReference =

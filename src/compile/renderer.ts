@@ -1,5 +1,4 @@
-import type { Outline } from '../model/outline.ts';
-import type { Pages } from '../model/anchor.ts';
+import type { Outline, Pages } from '../model/outline.ts';
 import type { RenderedPage, SourcePage } from '../sites/model/source-page.ts';
 import type { CompileLimits, Excerpt, Published, Turn } from './compile.ts';
 

@@ -2,7 +2,7 @@ import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
-import type { Ownership } from '../model/catalogue/ownership.ts';
+import type { Ownership } from '../model/ownership.ts';
 import type { BlockOn, Exemption, Problem, Report, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { SiteSettings } from '../sites/model/documentation-site.ts';
@@ -51,7 +51,7 @@ export interface SettingsDefaults extends GateSettings, Ownership {
 
 /** An entry of a repository's `stele.yaml`: one document, or all documents that match a pattern. */
 export interface SettingsResource extends SettingsDefaults {
-  /** Path or pattern (`model/path-glob.ts`), relative to the folder of `stele.yaml`. */
+  /** Path or pattern (`model/glob.ts`), relative to the folder of `stele.yaml`. */
   path: string;
   type?: ResourceType;
   /** A slug, or a template for slugs. */

@@ -1,7 +1,6 @@
 import { isSlug, parseCoordinate } from '../model/address.ts';
-import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/path-glob.ts';
-import type { Exemption } from '../model/problem.ts';
-import type { Problem } from '../model/problem.ts';
+import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/glob.ts';
+import type { Exemption, Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { joinPointer } from './text/pointer.ts';

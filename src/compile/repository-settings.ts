@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { closest } from '../model/text/closest.ts';
+import { closest } from '../model/errors.ts';
 import { createReport, isBlocking, type Problem, type Report } from '../model/problem.ts';
 import { findTwinsByText } from './schema/ajv-unique-items.ts';
 import { errorsOf } from './schema/ajv-errors.ts';

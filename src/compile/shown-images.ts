@@ -1,7 +1,6 @@
 import { isUrlPath } from '../model/address.ts';
-import { imagePaths, maxImages } from '../model/images/image.ts';
-import { isParsed } from './kind.ts';
-import type { UnparsedFile } from './kind.ts';
+import { imagePaths, maxImages } from '../model/image.ts';
+import { isParsed, type UnparsedFile } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
 
 /** Images as descriptions write them: Markdown's and HTML's. */

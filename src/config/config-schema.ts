@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { closest } from '../model/text/closest.ts';
-import { RegistryError } from '../model/errors.ts';
-import { isNameOfJavaScript, own } from '../model/own.ts';
+import { closest, RegistryError } from '../model/errors.ts';
+import { isNameOfJavaScript, own } from '../model/json.ts';
 
 const schema = JSON.parse(
   readFileSync(new URL('../../content/schemas/config.json', import.meta.url), 'utf8'),

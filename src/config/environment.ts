@@ -2,7 +2,7 @@ import { setGlobalProxyFromEnv } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
-import type { Proxies } from '../model/outgoing/proxy.ts';
+import type { Proxies } from '../model/proxy.ts';
 
 /** The name of an environment variable that holds a secret. */
 export interface SecretName {

@@ -1,6 +1,6 @@
 import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
 import { RegistryError } from '../model/errors.ts';
-import { assertNoCredential } from '../model/repository-url.ts';
+import { assertNoCredential } from '../model/connection.ts';
 import type { SecretName } from './environment.ts';
 
 /** One git host: where its API is and the secret that verifies its webhooks. */

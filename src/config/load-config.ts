@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
-import { closest } from '../model/text/closest.ts';
-import { RegistryError } from '../model/errors.ts';
+import { closest, RegistryError } from '../model/errors.ts';
 import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
 import { fillDefaults } from './config-schema.ts';

@@ -50,7 +50,7 @@ import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
 import { nobodys, perform, type Console, type ConsoleRequest } from './console-request.ts';
 import { webhookForms } from './webhook-forms.ts';
-import { decodeSegment } from '../model/text/decode.ts';
+import { decodeSegment } from '../model/escape.ts';
 
 const forms: readonly Form[] = [
   ...resourceForms,

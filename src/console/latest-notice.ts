@@ -1,5 +1,5 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
-import { whyLatest } from '../model/versions/why-latest.ts';
+import { whyLatest } from '../model/latest.ts';
 import { withStatus } from '../registry/change-version.ts';
 import { listUsers, userName } from '../registry/graph/users.ts';
 import type { View } from './pages.ts';

@@ -1,7 +1,7 @@
 import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { comparedWith, whyCompared } from '../model/versions/compared-with.ts';
+import { comparedWith, whyCompared } from '../model/compared-with.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { sendCheckedForm, type CheckResult } from './checked-form.ts';

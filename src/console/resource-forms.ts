@@ -1,4 +1,4 @@
-import { isLinkUrl, type Link } from '../model/catalogue/ownership.ts';
+import { isLinkUrl, type Link } from '../model/ownership.ts';
 import type { ReadText } from './fields.ts';
 import type { Form } from './forms.ts';
 import { noticeOfDelete, noticeOfPin } from './latest-notice.ts';

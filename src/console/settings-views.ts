@@ -1,5 +1,5 @@
 import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
-import type { Team } from '../model/catalogue/ownership.ts';
+import type { Team } from '../model/ownership.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Gate } from '../model/gate.ts';
 import type { Form } from './forms.ts';

@@ -10,7 +10,7 @@ import {
   type ChangeRules,
   type Comparison,
 } from '../model/comparison.ts';
-import { createPathGlob } from '../model/path-glob.ts';
+import { createPathGlob } from '../model/glob.ts';
 import { digestOfValue } from '../render/canonical.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';

@@ -1,7 +1,6 @@
 import { readSecret } from '../config/environment.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
-import { eventIdPrefix, type Event } from '../model/event.ts';
-import type { Webhook } from '../model/webhook.ts';
+import { eventIdPrefix, type Event, type Webhook } from '../model/event.ts';
 import { readAudit } from '../registry/audit.ts';
 import type { Registry } from '../registry/registry.ts';
 

@@ -1,6 +1,5 @@
 import { changesInWords, type ToldChanges } from '../model/comparison.ts';
-import { typeOf, type Event, type EventType } from '../model/event.ts';
-import type { WebhookFormat } from '../model/webhook.ts';
+import { typeOf, type Event, type EventType, type WebhookFormat } from '../model/event.ts';
 import type { Status } from '../model/resource.ts';
 
 /** The body of a delivery, and its media type. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRegistryError } from '../model/errors.ts';
-import { eventIdPrefix } from '../model/event.ts';
-import { deliveryRef, parseDeliveryRef } from '../model/webhook.ts';
+import { eventIdPrefix, deliveryRef, parseDeliveryRef } from '../model/event.ts';
 import { longestDelay, waitsUntil } from './delivery.ts';
 import { createRecorder } from './record-events.ts';
 import { newId, type Registry } from '../registry/registry.ts';

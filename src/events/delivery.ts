@@ -1,7 +1,6 @@
 import { dueAt } from '../model/due.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { Event } from '../model/event.ts';
-import { deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/webhook.ts';
+import { type Event, deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/event.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 

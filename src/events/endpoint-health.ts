@@ -1,4 +1,4 @@
-import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/webhook.ts';
+import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/event.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Registry } from '../registry/registry.ts';
 

@@ -1,4 +1,4 @@
-import { toldChanges } from '../model/versions/compared-with.ts';
+import { toldChanges } from '../model/compared-with.ts';
 import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
 import {
   isInStep,

@@ -1,6 +1,5 @@
 import { isRegistryError } from '../model/errors.ts';
-import { typeOf, type Event } from '../model/event.ts';
-import type { Delivery, Webhook } from '../model/webhook.ts';
+import { typeOf, type Event, type Delivery, type Webhook } from '../model/event.ts';
 import type { Registry } from '../registry/registry.ts';
 import { pinsOf, type Pin, affectedBy, type Affected } from '../registry/graph/affected.ts';
 import { logsOf } from '../registry/answer-cache.ts';
@@ -14,7 +13,7 @@ import { type Resource, coordinateOf, nameOf } from '../model/resource.ts';
 import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened, eventOf, versionData } from './events.ts';
-import { toldChanges } from '../model/versions/compared-with.ts';
+import { toldChanges } from '../model/compared-with.ts';
 
 /** Milliseconds between two looks at what the consumers of an organization pinned. Less than what is read again anyway. */
 const pinsEvery = 60_000;

@@ -1,5 +1,5 @@
 import { RegistryError } from '../model/errors.ts';
-import type { Attempt } from '../model/webhook.ts';
+import type { Attempt } from '../model/event.ts';
 import { testEvent } from './events.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { sendEvent, type SendOptions } from './send-event.ts';

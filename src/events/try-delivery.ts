@@ -1,4 +1,4 @@
-import { deliveryRef, type Attempt, type Webhook } from '../model/webhook.ts';
+import { deliveryRef, type Attempt, type Webhook } from '../model/event.ts';
 import type { Registry } from '../registry/registry.ts';
 import { claimDelivery, finishDelivery } from './delivery.ts';
 import { noteHealth } from './endpoint-health.ts';

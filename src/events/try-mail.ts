@@ -1,8 +1,6 @@
 import type { Principal } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
-import type { Event } from '../model/event.ts';
-import { deliveryRef, type Attempt, type Delivery } from '../model/webhook.ts';
-import { dueFor } from '../model/watch.ts';
+import { type Event, deliveryRef, type Attempt, type Delivery, dueFor } from '../model/event.ts';
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/key-owner.ts';
 import { addressOf, type PersonsWatch } from '../registry/keys/watches.ts';

@@ -8,7 +8,7 @@ import { isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 import { createTokenHost } from './token-host.ts';
 import { pathOn } from './name.ts';
-import { decodePercent } from '../model/text/decode.ts';
+import { decodePercent } from '../model/escape.ts';
 
 /**
  * https://learn.microsoft.com/rest/api/azure/devops/git/statuses/create: there is no `neutral` or

@@ -1,7 +1,7 @@
 import { isDigest, type Digest } from './digest.ts';
-import { isImageFile } from './images/image.ts';
+import { isImageFile } from './image.ts';
 import { isLabel, isRange } from './label.ts';
-import { isNameOfJavaScript } from './own.ts';
+import { isNameOfJavaScript } from './json.ts';
 
 export const resourceTypes = ['apis', 'schemas', 'rulesets'] as const;
 export type ResourceType = (typeof resourceTypes)[number];

@@ -1,10 +1,54 @@
-import { withoutCredential } from './repository-url.ts';
+import { RegistryError } from './errors.ts';
 import { digestOf, hexOf, type Digest } from './digest.ts';
-import type { ReportedContract } from './graph/consumer.ts';
+import type { ReportedContract } from './dependency.ts';
 import type { Validation } from './problem.ts';
-import type { FileView } from './view.ts';
+import type { FileView } from './artifact.ts';
 import type { Visibility } from './access.ts';
-import type { SiteState } from '../sites/model/site-state.ts';
+
+/** `user:password@host:path`, which git-clone(1) does not know, and which is stored all the same. */
+const scpWithPassword = /^([^@/:\s]+):[^@/]*@(?=[^/:]+:)/;
+const userinfo = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*):([\\/]{2})([^\s/?#"'<>\\]*)@/gi;
+
+/** Whether the URL of a repository names a password, or a user where that is a credential: everywhere but by ssh. */
+export function hasCredential(url: string): boolean {
+  const parsed = URL.parse(url);
+  if (parsed !== null && (parsed.password !== '' || (parsed.username !== '' && parsed.protocol !== 'ssh:')))
+    return true;
+  return withoutCredential(url) !== url;
+}
+
+/** The text with every credential in a URL left out, and of a text that is such an address itself. */
+export function withoutCredential(text: string): string {
+  if (!text.includes('@')) return text;
+  return text.replace(scpWithPassword, '$1@').replace(userinfo, (_, scheme: string, slashes: string, info: string) => {
+    const user = /^ssh$/i.test(scheme) ? info.replace(/:.*$/s, '@') : '';
+    return `${scheme}:${slashes}${user === '' || user.endsWith('@') ? user : `${user}@`}`;
+  });
+}
+
+/** The credentials in the URLs of a text, each with its `@`. */
+export function credentialsIn(text: string): string[] {
+  const match = scpWithPassword.exec(text)?.[0];
+  return [
+    ...[...text.matchAll(userinfo)].map(([, , , info]) => `${info}@`),
+    ...(match === undefined ? [] : [match]),
+  ].filter((credential) => credential !== '@' && withoutCredential(text) !== text);
+}
+
+/**
+ * Throws `malformed` if the URL of a repository contains a credential, or a query or fragment, which may be one
+ * (`?private_token=…`): it would be stored for ever, and shown to everybody who may read the repository. `where`: the key of
+ * the configuration that has it. The message does not contain the URL.
+ */
+export function assertNoCredential(url: string, where: string | null = null): void {
+  const what = where === null ? 'A repository URL must not' : `${where}: a repository URL must not`;
+  const malformed = (says: string) => new RegistryError('malformed', `${what} ${says}`);
+  if (hasCredential(url))
+    throw malformed(
+      'contain a user name or password. Put the token into an environment variable, name that under `credentials` in the configuration, and name the credential beside the URL.',
+    );
+  if (/^(?:https?|ssh):[^?#]*[?#]/i.test(url)) throw malformed('have a query or a fragment.');
+}
 
 /**
  * What a branch sync does when the document states a version that is already published with other
@@ -301,4 +345,51 @@ export interface Run {
 /** The name of the record that holds a run. */
 export function runRef(org: string, id: string): string {
   return `runs/${org}/${id}`;
+}
+
+/**
+ * The state of a resource's or a site's connection, for people and programs.
+ *
+ * - `synced`: the newest commit is published.
+ * - `behind`: there is something new, or nothing was synced yet.
+ * - `failed`: the sync failed, or the document or site was rejected.
+ * - `detached`: the branch, repository or file is missing, or another repository took its place.
+ * - `diverged`: the newest commit is published, but the repository rewrote its history.
+ */
+export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'detached';
+
+/**
+ * The state of a connection, why, and since when. `repository` and `document` are null when no sync
+ * has read them yet. `hasNews`: a sync found something new and is reading it.
+ */
+export function connectionState(
+  repository: Repository | null,
+  document: DocumentState | SiteState | null,
+  hasNews = false,
+): { state: ConnectionState; detail: string | null; since: string | null } {
+  const since = repository?.since ?? repository?.syncedAt ?? null;
+  if (repository?.gone) return { state: 'detached', detail: repository.gone, since };
+  if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
+  if (document?.outcome === 'detached') return documentState('detached', document);
+  if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
+  if (document && !isInStep(document)) return documentState('failed', document);
+  if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
+  const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
+  return { state: isBehind ? 'behind' : 'synced', detail: null, since };
+}
+
+function documentState(
+  state: ConnectionState,
+  { detail = null, since = null }: { detail?: string | null; since?: string | null },
+): ReturnType<typeof connectionState> {
+  return { state, detail, since };
+}
+
+/** The result of the last sync for one documentation site. */
+export interface SiteState {
+  outcome: 'published' | 'unchanged' | 'rejected';
+  /** When it last changed between healthy and unhealthy. ISO 8601, UTC. */
+  since: string;
+  /** Why it was rejected. One sentence; null when it is healthy. */
+  detail: string | null;
 }

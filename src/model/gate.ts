@@ -1,5 +1,5 @@
 import type { Visibility } from './access.ts';
-import { createPathGlob, isPathGlob } from './path-glob.ts';
+import { createPathGlob, isPathGlob } from './glob.ts';
 import type { BlockOn, Exempted, Exemption, Problem, Validation } from './problem.ts';
 
 /**

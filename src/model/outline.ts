@@ -64,3 +64,79 @@ export interface Outline {
 export function operationName({ method, path }: Pick<OutlineOperation, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
+
+/**
+ * Names the parts of a document's page: the text after `#` in a deep link. Call it once for each
+ * part, in document order. The names are then always the same, so the page and the links to it
+ * agree. A name depends only on its part, except that a second part with the same name gets `-2`.
+ */
+export interface Anchors {
+  /** `operation/listPets`; without an operationId `operation/get-pets-petId`. */
+  operation(operation: Pick<OutlineOperation, 'method' | 'path' | 'id'>): string;
+  /** `schema/Pet`; the schema document itself is `schema`. */
+  schema(name: string): string;
+  /** `rule/no-empty-servers` */
+  rule(name: string): string;
+  /** `tag/pets` */
+  tag(name: string): string;
+  /** `section/Getting-started`: a heading of the description. */
+  section(title: string): string;
+}
+
+/**
+ * Creates the anchors of one document. They consist of `[A-Za-z0-9._/-]`, so HTML, Markdown and
+ * URLs need no escaping.
+ */
+export function createAnchors(): Anchors {
+  const next = new Map<string, number>();
+
+  function unique(wanted: string): string {
+    if (!next.has(wanted)) {
+      next.set(wanted, 2);
+      return wanted;
+    }
+    for (let number = next.get(wanted)!; ; number++) {
+      const anchor = `${wanted}-${number}`;
+      if (next.has(anchor)) continue;
+      next.set(wanted, number + 1).set(anchor, 2);
+      return anchor;
+    }
+  }
+
+  return {
+    operation: ({ method, path, id }) => unique(`operation/${nameFor(id || `${method.toLowerCase()} ${path}`)}`),
+    schema: (name) => unique(name === '' ? 'schema' : `schema/${nameFor(name)}`),
+    rule: (name) => unique(`rule/${nameFor(name)}`),
+    tag: (name) => unique(`tag/${nameFor(name)}`),
+    section: (title) => unique(`section/${nameFor(title)}`),
+  };
+}
+
+function nameFor(text: string): string {
+  const name = text
+    .slice(0, 200)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 100)
+    .replace(/^-+|-+$/g, '');
+  return name === '' ? 'x' : name;
+}
+
+/** A long reference as several pages. */
+export interface Pages {
+  /** HTML like that of the whole, with a line for each operation and schema. */
+  overview: string;
+  /** In order. They follow each other without gaps. */
+  parts: PagePart[];
+}
+
+/** A page of a long reference: a tag with its operations, or schemas. */
+export interface PagePart {
+  /** For its URL: a slug. */
+  name: string;
+  title: string;
+  /** Where it starts and ends in the HTML of the whole, in characters. */
+  from: number;
+  to: number;
+  /** The anchors in it to which others link. */
+  anchors: string[];
+}

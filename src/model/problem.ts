@@ -40,7 +40,7 @@ export type BlockOn = (typeof blockOns)[number];
 export interface Exemption {
   /** Name of the rule; `*` matches any characters. */
   rule: string;
-  /** JSON Pointer into the document, or a pattern as in `path-glob.ts`. Absent: everywhere. */
+  /** JSON Pointer into the document, or a pattern as in `glob.ts`. Absent: everywhere. */
   pointer?: string;
   /** Path of the file, if it is for one file only. Then the pointer is not a pattern. */
   file?: string;

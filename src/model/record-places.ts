@@ -1,4 +1,4 @@
-import { consumerDays } from './graph/consumer.ts';
+import { consumerDays } from './dependency.ts';
 
 /**
  * Where the records of each kind are kept (design §5). A kind is the first segment of a record's
@@ -23,7 +23,7 @@ const places: Readonly<Record<string, Place>> = {
   'site-files': organization,
   repositories: organization,
   webhooks: organization,
-  // What waits for approval, and what was decided about it (`model/versions/approval.ts`).
+  // What waits for approval, and what was decided about it (`model/approval.ts`).
   approvals: organization,
   publishers: organization,
   // Raised when a lease is taken over (`sync/lease.ts`).
@@ -31,9 +31,9 @@ const places: Readonly<Record<string, Place>> = {
   // What was done to people's keys, for the audit of an organization.
   'personal-keys': organization,
   keys: registry,
-  // Who may do what in an organization, which every request of a person asks for all (`model/rights.ts`).
+  // Who may do what in an organization, which every request of a person asks for all (`model/access.ts`).
   rights: registry,
-  // What people get mail about (`model/watch.ts`).
+  // What people get mail about (`model/event.ts`).
   watches: registry,
   // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),

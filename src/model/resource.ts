@@ -2,14 +2,13 @@ import { formatCoordinate, type Coordinate, type ResourceType, type Selector } f
 import type { Visibility } from './access.ts';
 import type { VersionChanges } from './comparison.ts';
 import type { Connection } from './connection.ts';
-import type { Dependency } from './graph/dependency.ts';
+import type { Dependency } from './dependency.ts';
 import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
-import type { Ownership } from './catalogue/ownership.ts';
+import type { Ownership } from './ownership.ts';
 import type { Validation } from './problem.ts';
-import { highestInRange, latestOf, placeOfLabel } from './label.ts';
-import { readerOf } from './versions/version-order.ts';
+import { highestInRange, latestOf, placeOfLabel, readerOf } from './label.ts';
 
 // Over 300 lines: the record of a resource and the functions that read it, which every room uses together.
 

@@ -3,8 +3,8 @@ import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
 import { gateKeys, gateSettingsOf } from '../model/gate.ts';
-import { fillTemplate } from '../model/path-glob.ts';
-import { ownershipOf } from '../model/catalogue/ownership.ts';
+import { fillTemplate } from '../model/glob.ts';
+import { ownershipOf } from '../model/ownership.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DetectedDocument } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';

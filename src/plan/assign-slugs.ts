@@ -1,6 +1,6 @@
 import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate } from '../model/address.ts';
 import { documentAt, type Repository } from '../model/connection.ts';
-import { fillTemplate } from '../model/path-glob.ts';
+import { fillTemplate } from '../model/glob.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { DetectedDocument } from './detect-documents.ts';
 import type { Listed } from './list-documents.ts';

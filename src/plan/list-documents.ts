@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Settings, SettingsResource } from '../compile/repository-reader.ts';
-import { createPathGlob, fillTemplate, isPathGlob } from '../model/path-glob.ts';
-import { viewPath } from '../model/view.ts';
+import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';
+import { viewPath } from '../model/artifact.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
 import { isWithin } from './document-names.ts';
 import type { AddProblem } from './settings-of.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { isRegistryError } from '../model/errors.ts';
-import type { ReportedContract } from '../model/graph/consumer.ts';
-import { lockName, maxContracts, parseLock, type LockedContract } from '../model/graph/lock.ts';
+import type { ReportedContract } from '../model/dependency.ts';
+import { lockName, maxContracts, parseLock, type LockedContract } from '../model/lock.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 
 /** The most locks of a commit that are read. */

@@ -7,12 +7,12 @@ import {
   type RunDocument,
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
-import { fileOf } from '../model/view.ts';
+import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { SettingsSite } from '../compile/repository-reader.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import type { ReportedContract } from '../model/graph/consumer.ts';
+import type { ReportedContract } from '../model/dependency.ts';
 import { contractsIn } from './locked-files.ts';
 import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';

@@ -1,11 +1,10 @@
 import type { VersionSource } from '../compile/repository-reader.ts';
-import type { FileView } from '../model/view.ts';
+import type { FileView } from '../model/artifact.ts';
 import type { Coordinate } from '../model/address.ts';
-import type { Ownership } from '../model/catalogue/ownership.ts';
+import type { Ownership } from '../model/ownership.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
-import type { Exemption } from '../model/problem.ts';
-import type { Validation } from '../model/problem.ts';
+import type { Exemption, Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
 /** A document of a repository and the resource that it is published to. Its ownership is that of an existing resource, too. */

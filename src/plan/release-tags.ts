@@ -1,7 +1,6 @@
 import type { Coordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
-import { foldLabel, latestOf } from '../model/label.ts';
-import { readerOf } from '../model/versions/version-order.ts';
+import { foldLabel, latestOf, readerOf } from '../model/label.ts';
 import { labelFromTag } from './tag-label.ts';
 
 /** The usual patterns of release tags. Those of one document of a repository come first. */

@@ -27,7 +27,7 @@ import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Generation } from '../store/generations.ts';
-import { fileOf } from '../model/view.ts';
+import { fileOf } from '../model/artifact.ts';
 import { readJson } from '../registry/stored.ts';
 
 /** A pull request to check: its head, and the tip of the branch that it would be merged into. */

@@ -2,8 +2,8 @@ import type { Principal } from '../model/access.ts';
 import type { Check } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
 import { countText, isBlocking, type Report } from '../model/problem.ts';
-import type { DeploymentContents } from '../sites/model/deployment.ts';
 import {
+  type DeploymentContents,
   currentOf,
   formatSite,
   settingsOf,

@@ -1,12 +1,11 @@
 import type { Connection, OnConflict } from '../model/connection.ts';
 import type { VersionChanges } from '../model/comparison.ts';
-import type { Dependency } from '../model/graph/dependency.ts';
+import type { Dependency } from '../model/dependency.ts';
 import type { Digest } from '../model/digest.ts';
-import type { JobOrigin } from '../model/keys/job.ts';
+import type { JobOrigin } from '../model/access.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
-import { compareSemanticVersions } from '../model/label.ts';
-import { readerOf } from '../model/versions/version-order.ts';
-import { withBranchAt } from '../model/versions/branch-at.ts';
+import { compareSemanticVersions, readerOf } from '../model/label.ts';
+import { withBranchAt } from '../model/latest.ts';
 import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
 import { newResource, withSummary, withTitle, type NewResource } from './create-resource.ts';

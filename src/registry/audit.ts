@@ -1,12 +1,11 @@
-import { isAllowed, type Principal } from '../model/access.ts';
+import { isAllowed, type Principal, rightsRef } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
-import { approvalsRef, parseApprovalsRef } from '../model/versions/approval.ts';
+import { approvalsRef, parseApprovalsRef } from '../model/approval.ts';
 import { RegistryError } from '../model/errors.ts';
-import { keyRef } from '../model/keys/key.ts';
+import { keyRef } from '../model/key.ts';
 import { parseOrganizationRef } from '../model/gate.ts';
 import type { ToldChanges } from '../model/comparison.ts';
-import { toldChanges } from '../model/versions/compared-with.ts';
-import { rightsRef } from '../model/rights.ts';
+import { toldChanges } from '../model/compared-with.ts';
 import { nameOf, parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import type { Ownership } from '../model/catalogue/ownership.ts';
+import type { Ownership } from '../model/ownership.ts';
 import { chooseLatest, findVersion, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { findResource, updateRecord, type GuardOf } from './lives.ts';

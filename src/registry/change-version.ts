@@ -1,7 +1,6 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { closest } from '../model/text/closest.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { closest, isRegistryError, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { updateRecord, type GuardOf } from './lives.ts';

@@ -1,6 +1,6 @@
 import { organizationIn } from '../config/organization-config.ts';
 import type { CommitSigner } from '../model/artifact.ts';
-import { isSshSignatureOf, parseSshKey, parseSshSignature, sshFingerprint } from '../model/keys/ssh-signature.ts';
+import { isSshSignatureOf, parseSshKey, parseSshSignature, sshFingerprint } from '../model/ssh-signature.ts';
 import type { CommitSignature } from '../source/snapshot.ts';
 import type { Registry } from './registry.ts';
 

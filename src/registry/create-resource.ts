@@ -3,7 +3,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
-import { ownershipOf, type Ownership } from '../model/catalogue/ownership.ts';
+import { ownershipOf, type Ownership } from '../model/ownership.ts';
 import { resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './lives.ts';
 import { defaultVisibility } from './gate/organization-defaults.ts';

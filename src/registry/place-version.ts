@@ -1,10 +1,9 @@
-import { insertByDate, latestMovedBack } from '../model/versions/by-date.ts';
+import { insertByDate, latestMovedBack } from '../model/latest.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
+import { isLabel, labelFromVersion, nextLabel, readerOf } from '../model/label.ts';
 import { chooseLatest, chooseLatestWith, findVersion, type Resource, type Version } from '../model/resource.ts';
-import { readerOf } from '../model/versions/version-order.ts';
 
 /** New content, and what its label depends on. */
 export interface Placing {

@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { JobOrigin } from '../model/keys/job.ts';
+import type { JobOrigin } from '../model/access.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
-import type { Approval, Held } from '../model/versions/approval.ts';
+import type { Approval, Held } from '../model/approval.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {

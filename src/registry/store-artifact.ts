@@ -11,11 +11,11 @@ import {
   type Descriptor,
   type Manifest,
   type Provenance,
+  resultPath,
+  type View,
 } from '../model/artifact.ts';
-import { isImageName, largestImage, largestImages } from '../model/images/image.ts';
-import { readImage } from '../model/images/read-image.ts';
+import { isImageName, largestImage, largestImages, readImage } from '../model/image.ts';
 import { repositoryName } from '../model/connection.ts';
-import { resultPath, type View } from '../model/view.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';

@@ -1,9 +1,9 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
-import type { Dependency } from '../model/graph/dependency.ts';
-import { isImageName } from '../model/images/image.ts';
+import type { Dependency } from '../model/dependency.ts';
+import { isImageName } from '../model/image.ts';
 import { RegistryError } from '../model/errors.ts';
-import { formatJob } from '../model/keys/job.ts';
+import { formatJob } from '../model/access.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Gate, Report } from '../model/problem.ts';

@@ -1,12 +1,11 @@
 import MarkdownIt from 'markdown-it';
-import type { ShownImage } from '../model/images/image.ts';
-import { escapeText } from '../model/text/escape.ts';
+import type { ShownImage } from '../model/image.ts';
+import { escapeText, decodePercent } from '../model/escape.ts';
 import { keepDeepText } from './deep-text.ts';
 import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { foldTokens } from './fold-tokens.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
-import { decodePercent } from '../model/text/decode.ts';
 
 /**
  * Renders the Markdown texts of one document. `level`: the level of its `#` headings (3: `<h3>`);

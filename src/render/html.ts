@@ -1,5 +1,5 @@
-import { escapeHtml, escapeText } from '../model/text/escape.ts';
-import type { ShownImage } from '../model/images/image.ts';
+import { escapeHtml, escapeText } from '../model/escape.ts';
+import type { ShownImage } from '../model/image.ts';
 
 const text: unique symbol = Symbol('HTML text');
 

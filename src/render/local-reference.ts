@@ -1,6 +1,6 @@
 import { type JsonObject, isObject } from '../model/json.ts';
 import { textOf } from './json-value.ts';
-import { decodePercent } from '../model/text/decode.ts';
+import { decodePercent } from '../model/escape.ts';
 
 /**
  * Resolves a reference within the document (`#/a/b`) through own members. Undefined if it does not

@@ -39,13 +39,13 @@
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //
-// Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
+// Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/outline.ts`; `security/…` beside them.
 import type { JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
 import type { Rendered } from '../compile/renderer.ts';
-import { createAnchors } from '../model/anchor.ts';
-import { createFindImage } from '../model/images/image.ts';
+import { createAnchors } from '../model/outline.ts';
+import { createFindImage } from '../model/image.ts';
 import { apiHtml } from './openapi/api-html.ts';
 import { apiMarkdown } from './openapi/api-markdown.ts';
 import { readApi } from './openapi/api-view.ts';

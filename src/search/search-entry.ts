@@ -1,6 +1,5 @@
 import type { Coordinate } from '../model/address.ts';
-import { createAnchors } from '../model/anchor.ts';
-import { operationName, type Outline } from '../model/outline.ts';
+import { createAnchors, operationName, type Outline } from '../model/outline.ts';
 import type { Resource } from '../model/resource.ts';
 import type { SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { SiteIndex } from './ranking/pages.js';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { hexOf } from '../model/digest.ts';
 import { derive } from '../registry/derived.ts';
 import type { Registry } from '../registry/registry.ts';
-import { listedPages } from '../sites/model/deployment.ts';
+import { listedPages } from '../sites/model/documentation-site.ts';
 import { routeOf } from '../sites/model/page-path.ts';
 import { openPage, type GrantedSite } from '../sites/registry/read-site.ts';
 import type { SiteIndex } from './ranking/pages.js';

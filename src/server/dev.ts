@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Router, type Response } from 'express';
-import { escapeXml } from '../model/text/escape.ts';
+import { escapeXml } from '../model/escape.ts';
 import type { Site } from '../site/site.ts';
 
 /**

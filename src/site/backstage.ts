@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { teamsOf } from '../config/organization-config.ts';
-import { linksOf, teamOf, type Team } from '../model/catalogue/ownership.ts';
+import { linksOf, teamOf, type Team } from '../model/ownership.ts';
 import { slugFrom, type Coordinate } from '../model/address.ts';
 import { aboutOf, coordinateOf, nameOf, selectVersion, type Resource } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/consumers.ts';

@@ -8,10 +8,10 @@ import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { affectedEntries, atomFeed, feedPath, jsonFeed, publicationEntries, type FeedScope } from './feeds.ts';
 import type { Site } from './site.ts';
 import { teamsOf } from '../config/organization-config.ts';
-import { linksOf, teamOf, type Team } from '../model/catalogue/ownership.ts';
+import { linksOf, teamOf, type Team } from '../model/ownership.ts';
 import { lastChange } from './publications.ts';
 import { docMarkdownPath, docPath } from './docs/docs.ts';
-import { escapeXml } from '../model/text/escape.ts';
+import { escapeXml } from '../model/escape.ts';
 
 type SitemapPlace = Pick<Site, 'url' | 'links' | 'docs'>;
 

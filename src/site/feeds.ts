@@ -1,11 +1,11 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
-import { toldChanges } from '../model/versions/compared-with.ts';
+import { toldChanges } from '../model/compared-with.ts';
 import { changesInWords } from '../model/comparison.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
-import { escapeXml } from '../model/text/escape.ts';
+import { escapeXml } from '../model/escape.ts';
 
 /** The scope of a feed: the registry, one organization, what affects its consumers, or one resource. */
 export type FeedScope =

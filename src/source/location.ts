@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { RegistryError } from '../model/errors.ts';
-import { assertNoCredential } from '../model/repository-url.ts';
+import { assertNoCredential } from '../model/connection.ts';
 
 /** Which repositories may be contacted (design §10). */
 export interface Reach {

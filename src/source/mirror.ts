@@ -11,7 +11,7 @@ import { gitDirectory } from './local.ts';
 import { mergeCommits } from './merge/merge.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
-import { noProxies, type Proxies } from '../model/outgoing/proxy.ts';
+import { noProxies, type Proxies } from '../model/proxy.ts';
 import { writeCertificates } from './wire/certificates.ts';
 import type { Remote, Source, Tag, Tip } from './source.ts';
 import { createAdvertised } from './wire/server-refs.ts';

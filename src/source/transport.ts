@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ServerRef } from 'isomorphic-git';
-import { proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
+import { proxyFor, type Proxies } from '../model/proxy.ts';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { untilAborted } from '../scheduling/waiting.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { S3Client } from '@aws-sdk/client-s3';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { noProxies, proxyFor, type Proxies } from '../model/outgoing/proxy.ts';
+import { noProxies, proxyFor, type Proxies } from '../model/proxy.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { usualPatience, type Patience } from './requests/attempts.ts';
 import { createS3Objects, type S3Objects } from './requests/s3-objects.ts';

@@ -1,9 +1,14 @@
 import type { Config } from '../config.ts';
 import { allowedHosts } from '../config/credential-config.ts';
 import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
-import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../model/connection.ts';
+import {
+  repositoryId,
+  repositoryRef,
+  trustedCommit,
+  type Repository,
+  assertNoCredential,
+} from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
-import { assertNoCredential } from '../model/repository-url.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName } from '../source/branch.ts';
 import { parseLocation } from '../source/location.ts';

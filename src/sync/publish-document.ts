@@ -1,8 +1,8 @@
 import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
-import { fileOf } from '../model/view.ts';
+import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
-import { ownershipOf } from '../model/catalogue/ownership.ts';
+import { ownershipOf } from '../model/ownership.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import type { PublishRequest } from '../registry/append-version.ts';

@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { lockName, parseLock } from '../../src/model/graph/lock.ts';
+import { lockName, parseLock } from '../../src/model/lock.ts';
 import { listen, openConsumer, openLockWorld } from './lock-world.ts';
 
 let world: Awaited<ReturnType<typeof openLockWorld>>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
-import { tilePath, tilesOf } from '../../src/model/transparency/tiles.ts';
+import { tilePath, tilesOf } from '../../src/model/transparency/tree.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

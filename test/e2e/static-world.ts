@@ -1,5 +1,5 @@
 import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
-import { tilePath, tilesOf } from '../../src/model/transparency/tiles.ts';
+import { tilePath, tilesOf } from '../../src/model/transparency/tree.ts';
 import { changeResource, setStatus } from '../server/registry.ts';
 import { ask } from '../server/http.ts';
 import { deploy, png, writeSite } from '../sites/server/site-world.ts';

@@ -3,8 +3,7 @@ import type * as AdaptiveCards from 'adaptivecards';
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, test, vi } from 'vitest';
 import { payloadOf } from '../../src/events/chat-messages.ts';
-import { eventTypes, type Event } from '../../src/model/event.ts';
-import type { WebhookFormat } from '../../src/model/webhook.ts';
+import { eventTypes, type Event, type WebhookFormat } from '../../src/model/event.ts';
 
 const url = 'https://registry.test/@acme/apis/pay@2.0.0';
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { type Attempt, deliveryRef } from '../../src/model/webhook.ts';
+import { type Attempt, deliveryRef } from '../../src/model/event.ts';
 import { claimDelivery, createDelivery, finishDelivery, redeliver } from '../../src/events/delivery.ts';
 import { changeWebhook, createWebhook, disableWebhook, rotateSecret, secretsAt } from '../../src/events/endpoints.ts';
 import { eventsSince } from '../../src/events/record-events.ts';

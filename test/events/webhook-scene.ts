@@ -1,6 +1,6 @@
 import { afterEach, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
-import type { Delivery } from '../../src/model/webhook.ts';
+import type { Delivery } from '../../src/model/event.ts';
 import { openDeliveries, type Deliveries, type DeliveriesOptions } from '../../src/events/deliveries.ts';
 import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';

@@ -7,7 +7,7 @@ import type { UserConfig } from '../../src/config.ts';
 import { openDeliveries } from '../../src/events/deliveries.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { changeWebhook, createWebhook, deleteWebhook, findWebhook, rotateSecret } from '../../src/events/endpoints.ts';
-import { shownUrl, webhookRef, type Webhook } from '../../src/model/webhook.ts';
+import { shownUrl, webhookRef, type Webhook } from '../../src/model/event.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { certificate } from '../servers/localhost-certificate.ts';
 import { isSigned } from '../servers/receiver.ts';

@@ -2,7 +2,7 @@ import { entryKey } from '../../src/store/log/entry.ts';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { Delivery } from '../../src/model/webhook.ts';
+import type { Delivery } from '../../src/model/event.ts';
 import { delays, redeliver } from '../../src/events/delivery.ts';
 import { changeWebhook, createWebhook, deleteWebhook, findWebhook, listWebhooks } from '../../src/events/endpoints.ts';
 import { isSigned } from '../servers/receiver.ts';

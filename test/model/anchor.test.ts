@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createAnchors } from '../../src/model/anchor.ts';
+import { createAnchors } from '../../src/model/outline.ts';
 
 test('an anchor is the name that people know the part by', () => {
   const anchors = createAnchors();

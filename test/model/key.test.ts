@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatKey, parseKey } from '../../src/model/keys/key.ts';
+import { formatKey, parseKey } from '../../src/model/key.ts';
 import { hostileTexts } from './arbitraries.ts';
 
 describe('the text of a key', () => {

@@ -12,8 +12,8 @@ import {
   placeOfLabel,
   parseSemanticVersion,
   type Candidate,
+  readerOf,
 } from '../../src/model/label.ts';
-import { readerOf } from '../../src/model/versions/version-order.ts';
 import { hostileTexts, labels, ranges } from './arbitraries.ts';
 
 /** Candidates in order of publication. */

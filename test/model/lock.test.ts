@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { isRegistryError } from '../../src/model/errors.ts';
-import { formatLock, maxContracts, parseLock, pathFault, type LockedContract } from '../../src/model/graph/lock.ts';
+import { formatLock, maxContracts, parseLock, pathFault, type LockedContract } from '../../src/model/lock.ts';
 
 const money: LockedContract = {
   path: 'schemas/money.json',

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  createPathGlob,
-  fillTemplate,
-  highestPlaceholder,
-  pathGlobProblem,
-  starsIn,
-} from '../../src/model/path-glob.ts';
+import { createPathGlob, fillTemplate, highestPlaceholder, pathGlobProblem, starsIn } from '../../src/model/glob.ts';
 
 describe('a pattern of paths', () => {
   test.each([

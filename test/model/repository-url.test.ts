@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
-import { repositoryName } from '../../src/model/connection.ts';
-import { assertNoCredential, hasCredential, withoutCredential } from '../../src/model/repository-url.ts';
+import { repositoryName, assertNoCredential, hasCredential, withoutCredential } from '../../src/model/connection.ts';
 import { parseLocation } from '../../src/source/location.ts';
 
 const secret = 'hunter2-secret';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible } from '../../src/model/visible.ts';
+import { visible } from '../../src/model/escape.ts';
 
 test('control characters and reordering marks are written out; text stays', () => {
   expect(visible('Zahlungen ✓ 支払い 👍\ta')).toBe('Zahlungen ✓ 支払い 👍\ta');

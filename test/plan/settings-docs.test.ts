@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readSettings } from '../../src/compile/repository-settings.ts';
-import { createPathGlob } from '../../src/model/path-glob.ts';
+import { createPathGlob } from '../../src/model/glob.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal, Scope } from '../../src/model/access.ts';
 import type { ArtifactConfig } from '../../src/model/artifact.ts';
-import type { Person } from '../../src/model/keys/person.ts';
-import { approvalsRef, maxPulls, withHeld, type Held } from '../../src/model/versions/approval.ts';
+import type { Person } from '../../src/model/key.ts';
+import { approvalsRef, maxPulls, withHeld, type Held } from '../../src/model/approval.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSshKey } from '../../src/model/keys/ssh-signature.ts';
+import { parseSshKey } from '../../src/model/ssh-signature.ts';
 import { signerOf } from '../../src/registry/commit-signer.ts';
 import { parseCommit } from '../../src/source/objects/commit.ts';
 import { createWorld } from './world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TrustedPublisher } from '../../src/config/login-config.ts';
-import { keyRef, parseKey, type Key } from '../../src/model/keys/key.ts';
+import { keyRef, parseKey, type Key } from '../../src/model/key.ts';
 import { authenticateKey } from '../../src/registry/keys/keys.ts';
-import { originOf, type Job } from '../../src/model/keys/job.ts';
+import { originOf, type Job } from '../../src/model/access.ts';
 import { readJob } from '../../src/server/login/token.ts';
 import { exchangeToken } from '../../src/registry/keys/trust.ts';
 import { findPublisher } from '../../src/registry/keys/trusted-publisher.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Images } from '../../src/model/images/image.ts';
+import type { Images } from '../../src/model/image.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';

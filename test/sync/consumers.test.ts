@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { anonymous, type Principal } from '../../src/model/access.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { formatLock, type LockedContract } from '../../src/model/graph/lock.ts';
+import { formatLock, type LockedContract } from '../../src/model/lock.ts';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { findResource } from '../../src/registry/lives.ts';

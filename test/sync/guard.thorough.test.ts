@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connectionState } from '../../src/model/connection-state.ts';
-import { repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
+import { connectionState, repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import type { Registry } from '../../src/registry/registry.ts';

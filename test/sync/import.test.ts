@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
 import { findVersion, type Resource } from '../../src/model/resource.ts';
-import { comparedWith } from '../../src/model/versions/compared-with.ts';
+import { comparedWith } from '../../src/model/compared-with.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';

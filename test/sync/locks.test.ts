@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ArtifactConfig } from '../../src/model/artifact.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { formatLock, type LockedContract } from '../../src/model/graph/lock.ts';
+import { formatLock, type LockedContract } from '../../src/model/lock.ts';
 import type { Report } from '../../src/model/problem.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { findResource } from '../../src/registry/lives.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Resource, Version } from '../../src/model/resource.ts';
-import { whyLatest } from '../../src/model/versions/why-latest.ts';
+import { whyLatest } from '../../src/model/latest.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';

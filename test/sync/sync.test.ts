@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import type { UserConfig } from '../../src/config.ts';
-import { repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
+import { repositoryRef, type Repository, type Run, type Trigger, connectionState } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import type { Registry } from '../../src/registry/registry.ts';
@@ -12,7 +12,6 @@ import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/
 import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { listReadable } from '../../src/registry/readable.ts';
-import { connectionState } from '../../src/model/connection-state.ts';
 import { connectRecord, disconnectRecord, readConnection, relinkResource } from '../../src/sync/connect.ts';
 import { createWorld, type World } from '../registry/world.ts';
 

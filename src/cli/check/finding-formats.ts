@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeXml } from '../../model/text/escape.ts';
+import { escapeXml } from '../../model/escape.ts';
 import { plain } from '../../sync/checks.ts';
 import { formatJson } from '../output.ts';
 import type { Finding } from './finding.ts';

@@ -1,5 +1,5 @@
 import type { Change, Comparison, Verdict } from '../../model/comparison.ts';
-import { httpsUrl } from '../../model/visible.ts';
+import { httpsUrl } from '../../model/escape.ts';
 import type { Exempted, Problem, Report, Severity } from '../../model/problem.ts';
 
 /** What a check found, as tools that show findings take it. */

@@ -11,7 +11,7 @@ import { adviseRepository } from './advise-repository.ts';
 import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
 import { posix } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
-import { createPathGlob, isPathGlob } from '../../model/path-glob.ts';
+import { createPathGlob, isPathGlob } from '../../model/glob.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { existsSync } from 'node:fs';
 import { digestOf } from '../../model/digest.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { describeBlocking, formatProblem, isBlocking, type Problem } from '../../model/problem.ts';
-import { csvText } from '../../model/text/csv.ts';
+import { csvText } from '../../model/escape.ts';
 import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
 import { openFolder } from '../../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';

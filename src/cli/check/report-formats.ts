@@ -1,6 +1,6 @@
 import type { CollectedFile } from '../../compile/compile.ts';
 import { formatProblem, type Report } from '../../model/problem.ts';
-import { visible } from '../../model/visible.ts';
+import { visible } from '../../model/escape.ts';
 import { formatJson, formatReport, formatTotals } from '../output.ts';
 import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInReport } from './finding.ts';

@@ -3,7 +3,7 @@ import { readUserDefaults } from '../../config/user-defaults.ts';
 import type { Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
-import { registryFault, type LockedContract } from '../../model/graph/lock.ts';
+import { registryFault, type LockedContract } from '../../model/lock.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { countsInWords, usualRules, type Comparison } from '../../model/comparison.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { withCompiler } from '../command-context.ts';
 
 /** Compares two versions of a contract. */

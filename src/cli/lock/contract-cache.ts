@@ -4,7 +4,7 @@ import { userCacheFolder } from '../../config/environment.ts';
 import { formatOfFile } from '../../model/address.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { openFolderCache, type Cache } from '../../store/cache.ts';
 import { coordinateIn, layerOf, openContractSource } from './contract-source.ts';
 

@@ -6,7 +6,7 @@ import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { isLabel } from '../../model/label.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { readBody } from '../check/fetch-document.ts';
 import { savedKeyOf } from '../login/registry-key.ts';
 import { selectVersion, type Status, type Version } from '../../model/resource.ts';

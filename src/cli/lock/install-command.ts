@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import type { FileState } from './vendored-file.ts';

@@ -3,14 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
-import {
-  formatLock,
-  lockName,
-  maxLockLength,
-  parseLock,
-  pathFault,
-  type LockedContract,
-} from '../../model/graph/lock.ts';
+import { formatLock, lockName, maxLockLength, parseLock, pathFault, type LockedContract } from '../../model/lock.ts';
 import type { CommonOptions } from '../command-context.ts';
 import { readTreeFile, writeTreeFile } from './tree-files.ts';
 

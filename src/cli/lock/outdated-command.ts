@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
-import { compareSemanticVersions, placeOfLabel } from '../../model/label.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import { compareSemanticVersions, placeOfLabel, readerOf } from '../../model/label.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { selectVersion, type Status } from '../../model/resource.ts';
-import { readerOf } from '../../model/versions/version-order.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';

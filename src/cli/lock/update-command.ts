@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { LockedContract } from '../../model/graph/lock.ts';
+import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { noteProblem } from './outdated-command.ts';
 import { entriesNamed, openLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';

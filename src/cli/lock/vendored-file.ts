@@ -1,6 +1,6 @@
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { lockName, type LockedContract } from '../../model/graph/lock.ts';
+import { lockName, type LockedContract } from '../../model/lock.ts';
 import { maxDocumentBytes } from './contract-source.ts';
 import type { OpenLock } from './open-lock.ts';
 import { readTreeFile } from './tree-files.ts';

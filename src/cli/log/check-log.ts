@@ -5,12 +5,16 @@ import {
   parseProof,
   type Checkpoint,
   type LogProof,
+  policyFault,
+  type Policy,
 } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion, type Leaf, type VersionLeaf } from '../../model/transparency/leaf.ts';
 import { formatNote, parseVerifierKey, signersOf, type VerifierKey } from '../../model/transparency/note.ts';
-import { policyFault, type Policy } from '../../model/transparency/policy.ts';
-import { decodeBundle, nodesIn, tilePath, tileWidth } from '../../model/transparency/tiles.ts';
 import {
+  decodeBundle,
+  nodesIn,
+  tilePath,
+  tileWidth,
   foldHashes,
   isConsistent,
   isIncluded,

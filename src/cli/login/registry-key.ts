@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { netrcFile, readEnvironment, userConfigFolder } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { parseKey } from '../../model/keys/key.ts';
+import { parseKey } from '../../model/key.ts';
 
 /** A key that `stele login` got, for one registry. */
 export interface SavedKey {

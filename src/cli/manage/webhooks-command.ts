@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { complain, print } from '../output.ts';
 import { withVerbs, type Verb, type VerbOptions } from './verbs.ts';
-import type { Webhook } from '../../model/webhook.ts';
+import type { Webhook } from '../../model/event.ts';
 
 interface WebhookOptions extends VerbOptions {
   event?: string[];

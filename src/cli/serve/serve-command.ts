@@ -5,7 +5,7 @@ import { readEnvironment } from '../../config/environment.ts';
 import { isLocalUrl, organizationIn } from '../../config/organization-config.ts';
 import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { assertNoCredential } from '../../model/repository-url.ts';
+import { assertNoCredential } from '../../model/connection.ts';
 import { configFile, readConfig, type CommonOptions } from '../command-context.ts';
 import { describeCommands, programOf } from '../describe-commands.ts';
 import { complain, print, printJson } from '../output.ts';

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { findConfigFile } from '../../config/read-config-file.ts';
 import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { assertNoCredential } from '../../model/repository-url.ts';
+import { assertNoCredential } from '../../model/connection.ts';
 import type { CommonOptions } from '../command-context.ts';
 import { complain, print, printJson } from '../output.ts';
 

@@ -4,7 +4,7 @@ import { followPointer, joinPointer } from '../text/pointer.ts';
 import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
 import { adviseSchemaObjects } from './openapi-schema-objects.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';
-import { decodePercent } from '../../model/text/decode.ts';
+import { decodePercent } from '../../model/escape.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 

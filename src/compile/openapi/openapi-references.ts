@@ -7,7 +7,7 @@ import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
-import { decodePercent } from '../../model/text/decode.ts';
+import { decodePercent } from '../../model/escape.ts';
 
 /** Why a reference does not resolve. `rule` is null if it does. */
 export interface Verdict {

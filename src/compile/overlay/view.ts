@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import { countText, isBlocking, problemAtFile, createReport, type Problem, type Report } from '../../model/problem.ts';
-import type { View } from '../../model/view.ts';
+import type { View } from '../../model/artifact.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { Artifact, CompileInput } from '../compile.ts';
 import { createBudget, TooMuchWork } from '../ruleset/spectral/budget.ts';

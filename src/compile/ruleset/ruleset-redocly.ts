@@ -18,7 +18,7 @@ import { assertionsOf, presetsOf, rulesOf, type Plugin } from './redocly-plugins
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import type { FindRuleset } from './spectral/effective-rules.ts';
 import { tryRules } from './ruleset-trial.ts';
-import { closest } from '../../model/text/closest.ts';
+import { closest } from '../../model/errors.ts';
 
 const builtIn = readBuiltIn();
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
-import { closest } from '../../model/text/closest.ts';
+import { closest } from '../../model/errors.ts';
 import { functionsMember, modulesMember } from '../compile.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';

@@ -1,5 +1,5 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
-import type { PagePart, Pages } from '../../model/anchor.ts';
+import type { PagePart, Pages, Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import {
   maxChanges,
   maxOperations,
@@ -9,7 +9,6 @@ import {
   type Comparison,
 } from '../../model/comparison.ts';
 import { isKind } from '../../model/kinds.ts';
-import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type { LoadedFile } from '../collect.ts';

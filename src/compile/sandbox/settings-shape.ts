@@ -1,7 +1,7 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
 import { approvalGates, compatibilities, impactGates } from '../../model/gate.ts';
 import { blockOns } from '../../model/problem.ts';
-import { isLinkUrl, lifecycles, type Link } from '../../model/catalogue/ownership.ts';
+import { isLinkUrl, lifecycles, type Link } from '../../model/ownership.ts';
 import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
 import type { Theme } from '../../sites/model/theme.ts';
 import type {

@@ -3,7 +3,7 @@ import { isUrlPath } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
-import { decodePercent } from '../../model/text/decode.ts';
+import { decodePercent } from '../../model/escape.ts';
 
 /** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
 export interface Resource {

@@ -1,8 +1,7 @@
-import type { Grant } from '../../model/access.ts';
+import { type Grant, everybody } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Person } from '../../model/keys/person.ts';
+import type { Person } from '../../model/key.ts';
 import { providersOf } from '../../config/login-config.ts';
-import { everybody } from '../../model/rights.ts';
 import type { Field } from '../fields.ts';
 import type { Form } from '../forms.ts';
 import { here } from '../console-request.ts';

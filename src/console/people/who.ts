@@ -1,4 +1,4 @@
-import { keyRef, type Key } from '../../model/keys/key.ts';
+import { keyRef, type Key } from '../../model/key.ts';
 import { listMembers } from '../../registry/keys/people.ts';
 import { isAdmin } from '../keys/key-forms.ts';
 import type { Cell } from '../pages.ts';

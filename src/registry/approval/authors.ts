@@ -1,8 +1,8 @@
 import { isUrlPath } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
-import { keyRef } from '../../model/keys/key.ts';
+import { keyRef } from '../../model/key.ts';
 import type { Version } from '../../model/resource.ts';
-import type { HeldAuthor } from '../../model/versions/approval.ts';
+import type { HeldAuthor } from '../../model/approval.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import type { PublishRequest } from '../append-version.ts';
 import { signerOf } from '../commit-signer.ts';

@@ -11,9 +11,9 @@ import {
   type Decision,
   type Held,
   type HeldState,
-} from '../../model/versions/approval.ts';
+} from '../../model/approval.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { personRef, type Person } from '../../model/keys/person.ts';
+import { personRef, type Person } from '../../model/key.ts';
 import type { Resource } from '../../model/resource.ts';
 import { findResource } from '../lives.ts';
 import { listMembers } from '../keys/people.ts';

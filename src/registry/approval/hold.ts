@@ -16,10 +16,9 @@ import {
   type Held,
   type HeldChange,
   type HeldState,
-} from '../../model/versions/approval.ts';
+} from '../../model/approval.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
-import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
-import { findLayer } from '../../model/artifact.ts';
+import { type ArtifactConfig, type Manifest, findLayer } from '../../model/artifact.ts';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import type { Repository } from '../../model/connection.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
@@ -27,7 +26,7 @@ import { findingKey } from '../../model/gate.ts';
 import { parseJson } from '../../model/json.ts';
 import { createReport, problemAtFile, type Report } from '../../model/problem.ts';
 import { isOffered, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
-import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparedWith } from '../../model/compared-with.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
 import { isHistory, type PublishRequest } from '../append-version.ts';

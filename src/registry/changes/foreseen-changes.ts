@@ -1,4 +1,4 @@
-import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparedWith } from '../../model/compared-with.ts';
 import type { VersionChanges } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';

@@ -3,7 +3,7 @@ import { resourceTypes } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { operationName } from '../../model/outline.ts';
 import { blockingIn, type Report } from '../../model/problem.ts';
-import type { Lifecycle } from '../../model/catalogue/ownership.ts';
+import type { Lifecycle } from '../../model/ownership.ts';
 import { isOffered, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { outlineOf } from '../derived.ts';
 import { mayReadFindings, mayReadRulesets } from '../gate/show-report.ts';

@@ -1,10 +1,15 @@
 import type { Change, Comparison } from '../../model/comparison.ts';
 import { exempt, expiredProblem, placeText, type Compatibility } from '../../model/gate.ts';
-import type { Exempted, Exemption } from '../../model/problem.ts';
-import { releaseBefore } from '../../model/versions/compared-with.ts';
-import { fittingVersion } from '../../model/versions/fitting-version.ts';
+import {
+  type Exempted,
+  type Exemption,
+  createReport,
+  problemAtFile,
+  type Problem,
+  type Report,
+} from '../../model/problem.ts';
+import { releaseBefore, fittingVersion } from '../../model/compared-with.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
-import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { Compiled, Turn } from '../../compile/compile.ts';
 import { compareWith, publishedAs, type NextDocument } from '../changes/compare-versions.ts';

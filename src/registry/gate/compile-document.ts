@@ -1,10 +1,9 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
-import type { Exemption } from '../../model/problem.ts';
-import type { Report, Validation } from '../../model/problem.ts';
+import type { Exemption, Report, Validation } from '../../model/problem.ts';
 import { selectVersion, type Resource } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
-import type { View } from '../../model/view.ts';
+import type { View } from '../../model/artifact.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
 import { codeFor } from './ruleset-code.ts';

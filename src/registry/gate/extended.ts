@@ -1,6 +1,6 @@
 import type { GivenRuleset } from '../../compile/compile.ts';
 import { formatCoordinate, parseCoordinate } from '../../model/address.ts';
-import { rangeOf, type Dependency } from '../../model/graph/dependency.ts';
+import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Gate } from '../../model/problem.ts';

@@ -1,6 +1,6 @@
 import type { Turn } from '../../compile/compile.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
-import { getsText, impactText, type Impact } from '../../model/graph/impact.ts';
+import { getsText, impactText, type Impact } from '../../model/dependency.ts';
 import { countText, problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
 import type { Resource } from '../../model/resource.ts';
 import { impactOf, type NextVersion } from '../graph/impact.ts';

@@ -3,8 +3,8 @@ import type { CollectedFile, Compiled } from '../../compile/compile.ts';
 import { isUrlPath } from '../../model/address.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import type { Dependency } from '../../model/graph/dependency.ts';
-import { lockName, parseLock, type LockedContract } from '../../model/graph/lock.ts';
+import type { Dependency } from '../../model/dependency.ts';
+import { lockName, parseLock, type LockedContract } from '../../model/lock.ts';
 import { createReport, problemAtFile, type Problem } from '../../model/problem.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 

@@ -1,6 +1,5 @@
-import { sourceLayers, type ArtifactConfig } from '../../model/artifact.ts';
+import { sourceLayers, type ArtifactConfig, storedEntry } from '../../model/artifact.ts';
 import { problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
-import { storedEntry } from '../../model/view.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { CompileGate, GivenRuleset, Load, Turn } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';

@@ -1,7 +1,7 @@
 import { formatCoordinate, parseCoordinate, parseSelector } from '../../model/address.ts';
-import type { ReportedContract } from '../../model/graph/consumer.ts';
+import type { ReportedContract } from '../../model/dependency.ts';
 import { findVersion, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { changesOf } from '../../model/versions/compared-with.ts';
+import { changesOf } from '../../model/compared-with.ts';
 import { findReadable } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { allConsumers } from './consumers.ts';

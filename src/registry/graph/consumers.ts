@@ -1,8 +1,13 @@
 import type { Principal } from '../../model/access.ts';
 import { repositoryName, type Repository } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { consumerDays, consumerRef, type Consumer, type ReportedContract } from '../../model/graph/consumer.ts';
-import type { Dependency } from '../../model/graph/dependency.ts';
+import {
+  consumerDays,
+  consumerRef,
+  type Consumer,
+  type ReportedContract,
+  type Dependency,
+} from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
 import type { Projection } from '../../store/log/projections.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';

@@ -1,9 +1,8 @@
 import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import type { Dependency } from '../../model/graph/dependency.ts';
-import { compareSemanticVersions } from '../../model/label.ts';
+import type { Dependency } from '../../model/dependency.ts';
+import { compareSemanticVersions, readerOf } from '../../model/label.ts';
 import { isOffered, nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { readerOf } from '../../model/versions/version-order.ts';
 import type { Projection } from '../../store/log/projections.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { findReadable } from '../readable.ts';

@@ -1,16 +1,20 @@
-import { storedEntry } from '../../model/view.ts';
+import { storedEntry, sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
 import type { Artifact, Load, Turn } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
-import { sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
 import { notCompared, verdicts } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import { findDependency, type Dependency } from '../../model/graph/dependency.ts';
-import { maxUsersChecked, type Impact, type ImpactOnUser } from '../../model/graph/impact.ts';
-import { lockName, parseLock } from '../../model/graph/lock.ts';
+import {
+  findDependency,
+  type Dependency,
+  maxUsersChecked,
+  type Impact,
+  type ImpactOnUser,
+} from '../../model/dependency.ts';
+import { lockName, parseLock } from '../../model/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import type { Registry } from '../registry.ts';

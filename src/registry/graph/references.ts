@@ -3,7 +3,7 @@ import { notRead } from '../../compile/reference.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { isUrlPath, formatCoordinate, parseDocumentUrl, type Coordinate, type Selector } from '../../model/address.ts';
 import { findLayer, type ArtifactConfig } from '../../model/artifact.ts';
-import { findDependency, rangeOf, type Dependency } from '../../model/graph/dependency.ts';
+import { findDependency, rangeOf, type Dependency } from '../../model/dependency.ts';
 import type { Digest } from '../../model/digest.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';

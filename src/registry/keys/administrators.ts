@@ -1,6 +1,6 @@
 import type { Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable } from '../../model/keys/key.ts';
+import { isUsable } from '../../model/key.ts';
 import type { Registry } from '../registry.ts';
 import { listKeys } from './list-keys.ts';
 import { rightsIn } from './people.ts';

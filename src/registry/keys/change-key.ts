@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithin, type Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable, keyRef, type Key } from '../../model/keys/key.ts';
+import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../lives.ts';
 import { assertAdministered } from './administrators.ts';

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { providersOf } from '../../config/login-config.ts';
-import { isResourceGlob, type Scope } from '../../model/access.ts';
+import {
+  isResourceGlob,
+  type Scope,
+  holderInWords,
+  rightsRef,
+  type GivenRights,
+  type OrganizationRights,
+} from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { holderInWords, rightsRef, type GivenRights, type OrganizationRights } from '../../model/rights.ts';
 import { assertAdministered } from './administrators.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { newId, type Author, type Registry } from '../registry.ts';

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { scopes as allScopes, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Key } from '../../model/keys/key.ts';
+import type { Key } from '../../model/key.ts';
 import type { Author, Registry } from '../registry.ts';
 import { createPersonalKey } from './personal-keys.ts';
 

@@ -1,7 +1,6 @@
 import { anonymous, cap, type Principal } from '../../model/access.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Key } from '../../model/keys/key.ts';
-import { personRef, type Person } from '../../model/keys/person.ts';
+import { type Key, personRef, type Person } from '../../model/key.ts';
 import type { Registry } from '../registry.ts';
 import { mayCreateOrganizations, providerOf, rightsOf } from './people.ts';
 

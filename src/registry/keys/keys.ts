@@ -1,17 +1,15 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { crc32 } from 'node:zlib';
-import { isResourceGlob, scopes, type Principal, type Scope } from '../../model/access.ts';
+import { isResourceGlob, scopes, type Principal, type Scope, type JobOrigin } from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { JobOrigin } from '../../model/keys/job.ts';
-import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key } from '../../model/keys/key.ts';
+import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key, personRef, type Person } from '../../model/key.ts';
 import { assertAdministered } from './administrators.ts';
 import { ownerOf } from './key-owner.ts';
 import { withRoom } from '../maintenance/quotas.ts';
 import type { Author, Registry } from '../registry.ts';
-import { personRef, type Person } from '../../model/keys/person.ts';
 import { rightsOf } from './people.ts';
 
 /** Settings of a new key of an organization, or of a person, whose `org` is null. */

@@ -1,4 +1,4 @@
-import { holderOf, isUsable, keyRef, type Key } from '../../model/keys/key.ts';
+import { holderOf, isUsable, keyRef, type Key } from '../../model/key.ts';
 import type { Projection } from '../../store/log/projections.ts';
 import type { Registry } from '../registry.ts';
 

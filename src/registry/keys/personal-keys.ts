@@ -1,7 +1,6 @@
 import { cap, type Grant, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable, type Key } from '../../model/keys/key.ts';
-import type { Person } from '../../model/keys/person.ts';
+import { isUsable, type Key, type Person } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 import { listKeys } from './list-keys.ts';

@@ -1,7 +1,7 @@
 import type { TrustedPublisher } from '../../config/login-config.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { formatJob, originOf, type Job } from '../../model/keys/job.ts';
-import type { Key } from '../../model/keys/key.ts';
+import { formatJob, originOf, type Job } from '../../model/access.ts';
+import type { Key } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 

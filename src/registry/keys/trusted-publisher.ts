@@ -1,5 +1,5 @@
 import type { TrustedPublisher } from '../../config/login-config.ts';
-import type { Job } from '../../model/keys/job.ts';
+import type { Job } from '../../model/access.ts';
 
 /**
  * Default for `events`: events that only people who may write to the repository can cause. Pull

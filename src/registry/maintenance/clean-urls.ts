@@ -1,5 +1,11 @@
-import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
-import { credentialsIn, hasCredential, withoutCredential } from '../../model/repository-url.ts';
+import {
+  repositoryId,
+  repositoryRef,
+  type Repository,
+  credentialsIn,
+  hasCredential,
+  withoutCredential,
+} from '../../model/connection.ts';
 import { isItem, type Change, type SealedEntry } from '../../store/log/entry.ts';
 
 /** Kinds of records that name a repository as `repository`; their other texts are people's own words. */

@@ -1,5 +1,4 @@
-import { closest } from '../../model/text/closest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { closest, RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../registry.ts';
 
 /** The organizations that are configured, were created, or have a resource, by name. */

@@ -1,4 +1,4 @@
-import { decodeBundle, tileWidth } from '../../model/transparency/tiles.ts';
+import { decodeBundle, tileWidth } from '../../model/transparency/tree.ts';
 import { decodeLeaf, isVersion, type Leaf, type Told } from '../../model/transparency/leaf.ts';
 import type { TreeLog } from '../../store/tree/tree-log.ts';
 

@@ -1,9 +1,8 @@
 import { isRegistryError } from '../../model/errors.ts';
-import type { TileName } from '../../model/transparency/tiles.ts';
+import { type TileName, proveInclusion, rootOf } from '../../model/transparency/tree.ts';
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
 import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
-import { proveInclusion, rootOf } from '../../model/transparency/tree.ts';
 import { corrupt } from '../../store/generations.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
 import type { Registry } from '../registry.ts';

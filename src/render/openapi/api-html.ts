@@ -2,7 +2,7 @@ import type { Api, PlacedOperation, TagGroup } from './api-view.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { createLong } from '../long.ts';
-import type { Pages } from '../../model/anchor.ts';
+import type { Pages } from '../../model/outline.ts';
 import { pagesOf, type Section, operationLink } from './api-pages.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { docsHtml, operationHtml, operationLine, securityHtml } from './operation-html.ts';

@@ -1,5 +1,5 @@
 import { slugFrom } from '../../model/address.ts';
-import type { Pages, PagePart } from '../../model/anchor.ts';
+import type { Pages, PagePart } from '../../model/outline.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { summaryOf } from './list-operations.ts';
 import type { Page } from '../page.ts';

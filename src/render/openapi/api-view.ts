@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
-import { createAnchors } from '../../model/anchor.ts';
+import { createAnchors } from '../../model/outline.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { headingsOf, type Heading } from '../description.ts';
 import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';

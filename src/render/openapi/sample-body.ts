@@ -1,5 +1,4 @@
-import { own } from '../../model/own.ts';
-import { isObject } from '../../model/json.ts';
+import { own, isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, objectOf, textOf } from '../json-value.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';

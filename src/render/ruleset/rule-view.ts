@@ -1,5 +1,5 @@
 import { isObject } from '../../model/json.ts';
-import { httpsUrl } from '../../model/visible.ts';
+import { httpsUrl } from '../../model/escape.ts';
 import { valueText } from '../schema/example.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import type { Rule } from './rules.ts';

@@ -1,5 +1,4 @@
-import { own } from '../../model/own.ts';
-import { type JsonObject, isObject } from '../../model/json.ts';
+import { own, type JsonObject, isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { resolveSchema } from './resolve-schema.ts';

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../model/text/escape.ts';
+import { escapeXml } from '../../model/escape.ts';
 import { isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';

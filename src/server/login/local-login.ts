@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isUsable, keyRef, type Key } from '../../model/keys/key.ts';
+import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';

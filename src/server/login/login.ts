@@ -1,10 +1,10 @@
 import { Router, type Request, type Response } from 'express';
 import { readSecret } from '../../config/environment.ts';
 import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
-import { escapeHtml } from '../../model/text/escape.ts';
+import { escapeHtml } from '../../model/escape.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Principal } from '../../model/access.ts';
-import { personRef, type Person as Seen } from '../../model/keys/person.ts';
+import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Login } from '../server-context.ts';

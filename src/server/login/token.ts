@@ -9,12 +9,12 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { RegistryError } from '../../model/errors.ts';
-import type { Key } from '../../model/keys/key.ts';
+import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { exchangeToken } from '../../registry/keys/trust.ts';
 import { findPublisher } from '../../registry/keys/trusted-publisher.ts';
 import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
-import type { Job } from '../../model/keys/job.ts';
+import type { Job } from '../../model/access.ts';
 
 /**
  * `POST /v1/token`: exchanges a CI job's OpenID Connect token for a key with a lifetime of 15

@@ -3,7 +3,7 @@ import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector }
 import { RegistryError } from '../../model/errors.ts';
 import { operationName } from '../../model/outline.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
-import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparedWith } from '../../model/compared-with.ts';
 import type { Excerpt } from '../../compile/compile.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { excerptOf, outlineOf } from '../../registry/derived.ts';

@@ -1,7 +1,7 @@
 import { organizationKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { ownershipOf } from '../../model/catalogue/ownership.ts';
+import { ownershipOf } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { logsOf } from '../../registry/answer-cache.ts';

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { formatNote } from '../../model/transparency/note.ts';
 import { formatProof } from '../../model/transparency/checkpoint.ts';
-import { parseTilePath } from '../../model/transparency/tiles.ts';
+import { parseTilePath } from '../../model/transparency/tree.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { publicLogOf, type PublicLog } from '../../registry/transparency/public-log.ts';

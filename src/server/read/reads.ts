@@ -35,7 +35,7 @@ import { createSendResourcePage, sendUnpublished, type SendResourcePage } from '
 import { sendDependants, sendGraph } from './uses-handler.ts';
 import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions, sendValue } from './views.ts';
 import { prepare, sendPrepared } from './send-document.ts';
-import { comparedWith } from '../../model/versions/compared-with.ts';
+import { comparedWith } from '../../model/compared-with.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { diffMarkdown, diffPage } from '../../site/pages/versions/diff-page.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';

@@ -1,4 +1,4 @@
-import { toldChanges } from '../../model/versions/compared-with.ts';
+import { toldChanges } from '../../model/compared-with.ts';
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';

@@ -1,5 +1,5 @@
 import { parseCoordinate } from '../../model/address.ts';
-import { nameOfAuthor, type Decision } from '../../model/versions/approval.ts';
+import { nameOfAuthor, type Decision } from '../../model/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';

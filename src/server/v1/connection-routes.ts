@@ -6,8 +6,8 @@ import {
   type Connection,
   type OnConflict,
   type Repository,
+  connectionState,
 } from '../../model/connection.ts';
-import { connectionState } from '../../model/connection-state.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { closest } from '../../model/text/closest.ts';
+import { closest } from '../../model/errors.ts';
 import { resolveReference, type Schema } from './api-description.ts';
 import { formats } from './string-formats.ts';
 

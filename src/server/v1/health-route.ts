@@ -1,7 +1,7 @@
 import { concerns, readHealth, type ResourceHealth } from '../../registry/estate/health.ts';
 import { requestReplay } from '../../registry/estate/open-replays.ts';
 import { formula } from '../../registry/estate/score.ts';
-import { csvText } from '../../model/text/csv.ts';
+import { csvText } from '../../model/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Handler } from './call.ts';

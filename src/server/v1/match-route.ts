@@ -1,6 +1,6 @@
-import { closest } from '../../model/text/closest.ts';
+import { closest } from '../../model/errors.ts';
 import type { Operation } from './api-description.ts';
-import { decodeSegment } from '../../model/text/decode.ts';
+import { decodeSegment } from '../../model/escape.ts';
 
 /** A path of the description with its operations. */
 export interface Route {

@@ -1,8 +1,7 @@
 import { teamsOf } from '../../config/organization-config.ts';
 import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
-import { keyRef, type Key } from '../../model/keys/key.ts';
-import type { Person } from '../../model/keys/person.ts';
+import { keyRef, type Key, type Person } from '../../model/key.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys/keys.ts';
 import { listMembers, groupsHere, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';

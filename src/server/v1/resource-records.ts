@@ -1,11 +1,10 @@
-import { toldChanges } from '../../model/versions/compared-with.ts';
+import { toldChanges } from '../../model/compared-with.ts';
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
-import { typeOf } from '../../model/event.ts';
+import { typeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
-import type { Key } from '../../model/keys/key.ts';
+import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
-import { shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 
 /** A resource as described in the API. */

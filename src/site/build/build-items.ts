@@ -5,7 +5,7 @@ import { catalogPath } from '../catalog.ts';
 import { docMarkdownPath, docPath } from '../docs/docs.ts';
 import type { Checkpoint } from '../../model/transparency/checkpoint.ts';
 import { formatNote } from '../../model/transparency/note.ts';
-import { tilePath, tilesOf } from '../../model/transparency/tiles.ts';
+import { tilePath, tilesOf } from '../../model/transparency/tree.ts';
 import type { Site } from '../site.ts';
 
 /** The kind of a file, which decides its header fields. */

@@ -2,8 +2,12 @@ import { anonymous } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
 import { nameOf } from '../../model/resource.ts';
-import type { DeployedPage } from '../../sites/model/deployment.ts';
-import { deploymentsOf, siteAddress, type DocumentationSite } from '../../sites/model/documentation-site.ts';
+import {
+  type DeployedPage,
+  deploymentsOf,
+  siteAddress,
+  type DocumentationSite,
+} from '../../sites/model/documentation-site.ts';
 import { ownFiles, routeOf } from '../../sites/model/page-path.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { grantSite, type GrantedSite } from '../../sites/registry/read-site.ts';

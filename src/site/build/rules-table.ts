@@ -1,5 +1,5 @@
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { readerOf } from '../../model/versions/version-order.ts';
+import { readerOf } from '../../model/label.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { isServed, latestBases } from './build-items.ts';

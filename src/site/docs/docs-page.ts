@@ -1,8 +1,7 @@
 import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
 import type { Site } from '../site.ts';
-import type { PageHeading } from '../../sites/model/source-page.ts';
+import { type PageHeading, createHeadingIds } from '../../sites/model/source-page.ts';
 import MarkdownIt from 'markdown-it';
-import { createHeadingIds } from '../../sites/model/heading-id.ts';
 import { describeCommands, type CommandText } from './docs-commands.ts';
 import { describeConfiguration } from './docs-configuration.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';

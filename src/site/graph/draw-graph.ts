@@ -1,7 +1,7 @@
 import { layout, Graph as Layout } from '@dagrejs/dagre';
 import { digestOf } from '../../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
-import { escapeHtml } from '../../model/text/escape.ts';
+import { escapeHtml } from '../../model/escape.ts';
 import type { AnswerCache } from '../../registry/answer-cache.ts';
 import { userName, type Use } from '../../registry/graph/users.ts';
 import type { Links } from '../links.ts';

@@ -1,6 +1,5 @@
-import { viewInWords } from '../../model/view.ts';
-import type { ArtifactConfig } from '../../model/artifact.ts';
-import { formatJob } from '../../model/keys/job.ts';
+import { viewInWords, type ArtifactConfig } from '../../model/artifact.ts';
+import { formatJob } from '../../model/access.ts';
 import { kinds } from '../../model/kinds.ts';
 import { commitLinks } from './commit-links.ts';
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { organizationIn } from '../../config/organization-config.ts';
-import { escapeHtml } from '../../model/text/escape.ts';
+import { escapeHtml } from '../../model/escape.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import type { Site } from '../site.ts';

@@ -1,4 +1,4 @@
-import type { Pages } from '../../model/anchor.ts';
+import type { Pages } from '../../model/outline.ts';
 
 /**
  * Points links to anchors at the page of a long document that has them. `current`: the part that

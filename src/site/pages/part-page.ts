@@ -1,5 +1,5 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
-import type { Pages } from '../../model/anchor.ts';
+import type { Pages } from '../../model/outline.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { GrantedVersion } from '../../registry/read.ts';

@@ -1,7 +1,7 @@
 import { sourceLayers } from '../../model/artifact.ts';
 import { codeFrame } from '../code-frame.ts';
 import type { Problem } from '../../model/problem.ts';
-import { visible } from '../../model/visible.ts';
+import { visible } from '../../model/escape.ts';
 import { readManifest, openBlob, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
 

@@ -1,4 +1,4 @@
-import { httpsUrl } from '../../model/visible.ts';
+import { httpsUrl } from '../../model/escape.ts';
 import { countText, type Problem, type Report, type Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
 import type { FrameOf } from './report-frames.ts';

@@ -1,6 +1,6 @@
 import { types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
-import { whyLatest } from '../../model/versions/why-latest.ts';
+import { whyLatest } from '../../model/latest.ts';
 import { aboutOf, coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/renderer.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';

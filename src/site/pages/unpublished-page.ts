@@ -1,7 +1,6 @@
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
-import { publicDetail } from '../../model/connection.ts';
-import { connectionState } from '../../model/connection-state.ts';
+import { publicDetail, connectionState } from '../../model/connection.ts';
 import { coordinateOf, isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import { readConnection } from '../../sync/connect.ts';
 import type { Digest } from '../../model/digest.ts';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../model/text/escape.ts';
+import { escapeHtml } from '../../model/escape.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { createReport } from '../../model/problem.ts';
 import { isPagePath } from '../model/page-path.ts';

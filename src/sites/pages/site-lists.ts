@@ -1,8 +1,7 @@
 import type { GrantedSite } from '../registry/read-site.ts';
-import { deploymentsOf } from '../model/documentation-site.ts';
+import { deploymentsOf, listedPages } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
-import { escapeXml } from '../../model/text/escape.ts';
-import { listedPages } from '../model/deployment.ts';
+import { escapeXml } from '../../model/escape.ts';
 import { readingOrder } from './site-navigation.ts';
 import type { Placed } from './placed.ts';
 

@@ -1,5 +1,4 @@
-import type { DeploymentContents } from '../model/deployment.ts';
-import type { NavigationItem } from '../model/documentation-site.ts';
+import type { DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
 import { routeOf } from '../model/page-path.ts';
 
 /** An entry of a site's navigation, completed from the pages. */

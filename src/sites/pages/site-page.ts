@@ -1,11 +1,10 @@
-import { siteCoordinate } from '../model/documentation-site.ts';
+import { siteCoordinate, type DeployedPage, type DeploymentContents } from '../model/documentation-site.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
 import { commitLinks } from '../../site/pages/commit-links.ts';
 import { dayOf } from '../../site/pages/dates.ts';
 import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
-import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import { routeOf } from '../model/page-path.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../registry/read-site.ts';

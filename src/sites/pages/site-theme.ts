@@ -1,4 +1,4 @@
-import type { DeploymentContents } from '../model/deployment.ts';
+import type { DeploymentContents } from '../model/documentation-site.ts';
 import { isColour, luminanceOf, partsOf } from '../model/theme.ts';
 
 /**

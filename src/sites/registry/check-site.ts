@@ -1,7 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
-import type { DeployedPage, DeploymentContents } from '../model/deployment.ts';
-import type { NavigationItem } from '../model/documentation-site.ts';
+import type { DeployedPage, DeploymentContents, NavigationItem } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { faintIn, themeFileBytes, themeFiles } from '../model/theme.ts';
 import { followRedirects, pageOf } from './redirects.ts';

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../model/artifact.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { decodeJson, encodeJson } from '../../model/json.ts';
-import { siteArtifactType, type DeploymentContents } from '../model/deployment.ts';
+import { siteArtifactType, type DeploymentContents } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
 

@@ -2,8 +2,14 @@ import type { Principal } from '../../model/access.ts';
 import { digestOf } from '../../model/digest.ts';
 import { encodeJson } from '../../model/json.ts';
 import { problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
-import type { DeployedFile, DeployedPage, DeploymentContents, EmbeddedVersion } from '../model/deployment.ts';
-import type { Place, SiteSettings } from '../model/documentation-site.ts';
+import type {
+  DeployedFile,
+  DeployedPage,
+  DeploymentContents,
+  EmbeddedVersion,
+  Place,
+  SiteSettings,
+} from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { bundle } from './bundles.ts';

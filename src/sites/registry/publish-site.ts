@@ -12,8 +12,8 @@ import {
   type SiteName,
   type SiteOrigin,
   type SiteSettings,
+  type DeploymentContents,
 } from '../model/documentation-site.ts';
-import type { DeploymentContents } from '../model/deployment.ts';
 import { readObject } from '../../registry/stored.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';

@@ -1,8 +1,10 @@
 import type { Principal } from '../../model/access.ts';
 import type { Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
-import type { DeployedFile, DeployedPage, DeploymentContents } from '../model/deployment.ts';
 import {
+  type DeployedFile,
+  type DeployedPage,
+  type DeploymentContents,
   siteCoordinate,
   currentOf,
   isMadeFor,

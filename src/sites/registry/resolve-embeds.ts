@@ -1,9 +1,8 @@
 import type { Principal } from '../../model/access.ts';
-import { createAnchors } from '../../model/anchor.ts';
+import { createAnchors, type Outline } from '../../model/outline.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import type { Outline } from '../../model/outline.ts';
-import type { EmbeddedVersion } from '../model/deployment.ts';
+import type { EmbeddedVersion } from '../model/documentation-site.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';

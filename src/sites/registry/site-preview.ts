@@ -3,8 +3,8 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { encodeJson, parseJson } from '../../model/json.ts';
 import type { Report } from '../../model/problem.ts';
-import type { DeploymentContents } from '../model/deployment.ts';
 import {
+  type DeploymentContents,
   currentOf,
   formatSite,
   settingsOf,

@@ -32,7 +32,7 @@ import tsx from '@shikijs/langs/tsx';
 import typescript from '@shikijs/langs/typescript';
 import xml from '@shikijs/langs/xml';
 import yaml from '@shikijs/langs/yaml';
-import { escapeText } from '../../model/text/escape.ts';
+import { escapeText } from '../../model/escape.ts';
 import type { Highlight } from './site-markdown.ts';
 
 // Grammars are the languages of API documentation. Each costs time when the sandbox starts.

@@ -1,6 +1,12 @@
 import { problemAtFile, type Problem } from '../../model/problem.ts';
-import { createHeadingIds } from '../model/heading-id.ts';
-import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '../model/source-page.ts';
+import {
+  createHeadingIds,
+  type Embed,
+  type PageContent,
+  type PageFacts,
+  type RenderedPage,
+  type SourcePage,
+} from '../model/source-page.ts';
 import { shorten } from '../../render/plain-text.ts';
 import type { EmbedLine } from './embed-rule.ts';
 import { programs } from './markup.ts';

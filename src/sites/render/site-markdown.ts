@@ -1,14 +1,12 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
-import type { HeadingIds } from '../model/heading-id.ts';
-import type { PageHeading, PageLink } from '../model/source-page.ts';
+import type { HeadingIds, PageHeading, PageLink } from '../model/source-page.ts';
 import { keepDeepText } from '../../render/deep-text.ts';
-import { escapeText } from '../../model/text/escape.ts';
+import { escapeText, decodePercent } from '../../model/escape.ts';
 import { shorten } from '../../render/plain-text.ts';
 import { addEmbeds } from './embed-rule.ts';
 import { addMarkup } from './markup.ts';
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
-import { decodePercent } from '../../model/text/decode.ts';
 import container from 'markdown-it-container';
 
 /** Highlights code: safe HTML, or null for a language that it does not know. */

@@ -1,12 +1,11 @@
-import { own } from '../../model/own.ts';
+import { own } from '../../model/json.ts';
 import type { SettingsSite } from '../../compile/repository-reader.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
-import type { Repository, RunDocument } from '../../model/connection.ts';
+import type { Repository, RunDocument, SiteState } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { countText, describeBlocking } from '../../model/problem.ts';
 import { formatSite, type SiteConnection } from '../model/documentation-site.ts';
-import type { SiteState } from '../model/site-state.ts';
 import { publishSite } from '../registry/publish-site.ts';
 import { connectSite } from '../registry/site-record.ts';
 import type { Author } from '../../registry/registry.ts';

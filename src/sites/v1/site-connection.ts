@@ -1,4 +1,4 @@
-import { own } from '../../model/own.ts';
+import { own } from '../../model/json.ts';
 import { repositoryName, type Run } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatSite, type DocumentationSite, type SiteConnection } from '../model/documentation-site.ts';

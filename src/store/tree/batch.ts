@@ -1,7 +1,14 @@
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { encodeBundle, nodesIn, splitHashes, tileWidth } from '../../model/transparency/tiles.ts';
-import { foldHashes, leafHash, rootOf } from '../../model/transparency/tree.ts';
+import {
+  encodeBundle,
+  nodesIn,
+  splitHashes,
+  tileWidth,
+  foldHashes,
+  leafHash,
+  rootOf,
+} from '../../model/transparency/tree.ts';
 import { corrupt } from '../generations.ts';
 import { decodeSealed, encodeSealed } from '../sealed.ts';
 

@@ -1,7 +1,7 @@
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { parseSignatures } from '../../model/transparency/note.ts';
-import { tileWidth } from '../../model/transparency/tiles.ts';
+import { tileWidth } from '../../model/transparency/tree.ts';
 import { listAll, type Bucket } from '../bucket.ts';
 import type { CopyListener } from '../copy/copy-keys.ts';
 import { corrupt } from '../generations.ts';

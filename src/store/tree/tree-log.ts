@@ -7,8 +7,11 @@ import {
   splitHashes,
   tileWidth,
   type TileName,
-} from '../../model/transparency/tiles.ts';
-import { foldHashes, leafHash, rootOf, type ReadNode } from '../../model/transparency/tree.ts';
+  foldHashes,
+  leafHash,
+  rootOf,
+  type ReadNode,
+} from '../../model/transparency/tree.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../generations.ts';
 import { deleteOlderHeads, newestHead, putHead } from '../log/heads.ts';

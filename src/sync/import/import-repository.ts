@@ -26,7 +26,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { remoteOf } from '../../registry/remote.ts';
 import { findResource } from '../../registry/lives.ts';
 import { newRun, recordRun } from '../runs.ts';
-import { fileOf } from '../../model/view.ts';
+import { fileOf } from '../../model/artifact.ts';
 import type { HistoryCommit } from '../../source/source.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 

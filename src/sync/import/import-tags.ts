@@ -1,8 +1,7 @@
-import { fileOf } from '../../model/view.ts';
-import { insertByDate, latestMovedBack } from '../../model/versions/by-date.ts';
+import { fileOf, type ArtifactConfig } from '../../model/artifact.ts';
+import { insertByDate, latestMovedBack } from '../../model/latest.ts';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import type { ArtifactConfig } from '../../model/artifact.ts';
 import type { RunDocument } from '../../model/connection.ts';
 import { matchesGlob } from '../../model/glob.ts';
 import { RegistryError } from '../../model/errors.ts';

@@ -7,8 +7,9 @@ import {
   staysVisible,
   type DocumentState,
   type Repository,
+  connectionState,
+  type ConnectionState,
 } from '../../model/connection.ts';
-import { connectionState, type ConnectionState } from '../../model/connection-state.ts';
 import type { Resource } from '../../model/resource.ts';
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
 import { readAmong } from '../../registry/read-among.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCompile } from '../../../src/compile/run.ts';
-import type { View } from '../../../src/model/view.ts';
+import type { View } from '../../../src/model/artifact.ts';
 import { limits } from '../limits.ts';
 
 const ok = { 200: { description: 'Done.' } };

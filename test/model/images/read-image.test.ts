@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { imagePaths } from '../../../src/model/images/image.ts';
-import { readImage } from '../../../src/model/images/read-image.ts';
+import { imagePaths, readImage } from '../../../src/model/image.ts';
 
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))));

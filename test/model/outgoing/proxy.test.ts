@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noProxies, proxyFor } from '../../../src/model/outgoing/proxy.ts';
+import { noProxies, proxyFor } from '../../../src/model/proxy.ts';
 
 const given = {
   http: 'http://plain.proxy:3128',

@@ -6,8 +6,6 @@ import {
   parseTilePath,
   tilePath,
   tilesOf,
-} from '../../../src/model/transparency/tiles.ts';
-import {
   emptyRoot,
   foldHashes,
   isConsistent,

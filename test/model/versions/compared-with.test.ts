@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noCounts } from '../../../src/model/comparison.ts';
-import { changesOf, comparedWith, releaseBefore } from '../../../src/model/versions/compared-with.ts';
+import { changesOf, comparedWith, releaseBefore } from '../../../src/model/compared-with.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../../src/model/label.ts';
 import type { Resource, Version } from '../../../src/model/resource.ts';
 

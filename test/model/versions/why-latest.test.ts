@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chooseLatest, type Resource, type Version } from '../../../src/model/resource.ts';
-import { whyLatest } from '../../../src/model/versions/why-latest.ts';
+import { whyLatest } from '../../../src/model/latest.ts';
 
 function version(label: string, more: Partial<Version> = {}): Version {
   const bytes = { manifest: 'sha256:0', content: 'sha256:0' } as const;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { formatNote } from '../../../src/model/transparency/note.ts';
-import { tilePath, tilesOf } from '../../../src/model/transparency/tiles.ts';
+import { tilePath, tilesOf } from '../../../src/model/transparency/tree.ts';
 import { publicLogOf } from '../../../src/registry/transparency/public-log.ts';
 import { createLoggedWorld, put } from './logged.ts';
 

@@ -1,5 +1,5 @@
 import { parseCoordinate } from '../../../src/model/address.ts';
-import { decodeBundle, tileWidth } from '../../../src/model/transparency/tiles.ts';
+import { decodeBundle, tileWidth } from '../../../src/model/transparency/tree.ts';
 import { decodeLeaf, type Leaf } from '../../../src/model/transparency/leaf.ts';
 import { publish } from '../../../src/registry/publish.ts';
 import type { Registry } from '../../../src/registry/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBundle } from '../../../src/model/transparency/tiles.ts';
+import { encodeBundle } from '../../../src/model/transparency/tree.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { keepLog } from '../../../src/registry/transparency/keep-log.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formula, scoreOf } from '../../../src/registry/estate/score.ts';
 import { trendOf } from '../../../src/registry/estate/health.ts';
 import type { Resource } from '../../../src/model/resource.ts';
-import { cellOf } from '../../../src/model/text/csv.ts';
+import { cellOf } from '../../../src/model/escape.ts';
 import { documentOf, openApi } from './api.ts';
 
 test('the worst come first, a rule narrows the list, and the CSV runs nothing', async () => {

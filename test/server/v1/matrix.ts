@@ -18,7 +18,7 @@ import { writeSite } from '../../sites/server/site-world.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import { approvalsRef, type Approvals } from '../../../src/model/versions/approval.ts';
+import { approvalsRef, type Approvals } from '../../../src/model/approval.ts';
 import type { FaultyPorts } from '../../faults/faulty-ports.ts';
 
 /**

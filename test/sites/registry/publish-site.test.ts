@@ -1,11 +1,14 @@
-import { siteCoordinate } from '../../../src/sites/model/documentation-site.ts';
+import {
+  siteCoordinate,
+  type DeployedPage as Page,
+  type DeploymentContents,
+} from '../../../src/sites/model/documentation-site.ts';
 import { deleteRecord, findSite, restoreRecord } from '../../../src/registry/lives.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { collectGarbage } from '../../../src/registry/maintenance/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import { tooLarge } from '../../../src/sites/registry/check-site.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { DeployedPage as Page, DeploymentContents } from '../../../src/sites/model/deployment.ts';
 import type { Outline } from '../../../src/model/outline.ts';
 import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/sites/registry/drafts.ts';
 import { publishAgain } from '../../../src/sites/registry/publish-site.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../../model/json.ts';
-import { createPathGlob, pathGlobProblem } from '../../../model/path-glob.ts';
+import { createPathGlob, pathGlobProblem } from '../../../model/glob.ts';
 
 /** A ruleset with what it says for one file. */
 export interface Overridden {

@@ -4,7 +4,7 @@ import { findRuleset } from '../../../registry/gate/ruleset-gate.ts';
 import { replay, replayRows, type Candidate, type ReplayPage } from '../../../registry/gate/replay.ts';
 import { openValue, sealValue } from '../../../registry/seal.ts';
 import { formatCoordinate } from '../../../model/address.ts';
-import { csvText } from '../../../model/text/csv.ts';
+import { csvText } from '../../../model/escape.ts';
 import { bodyOf, type ResourceCall, type ResourceHandler } from '../call.ts';
 import { csvType } from '../health-route.ts';
 import { uploadIn } from './uploaded-document.ts';

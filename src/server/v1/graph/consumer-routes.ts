@@ -1,4 +1,4 @@
-import type { ReportedContract } from '../../../model/graph/consumer.ts';
+import type { ReportedContract } from '../../../model/dependency.ts';
 import { listConsumers, reportConsumer } from '../../../registry/graph/consumers.ts';
 import { bodyOf, type Handler } from '../call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from '../list-pages.ts';

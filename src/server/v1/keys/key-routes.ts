@@ -1,6 +1,6 @@
 import { mayHandOn, type Grant } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
-import { holderOf, keyRef, type Key } from '../../../model/keys/key.ts';
+import { holderOf, keyRef, type Key } from '../../../model/key.ts';
 import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys/keys.ts';
 import { listKeys } from '../../../registry/keys/list-keys.ts';
 import { personalKeysIn } from '../../../registry/keys/personal-keys.ts';

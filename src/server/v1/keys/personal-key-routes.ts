@@ -1,6 +1,6 @@
 import { formatPrincipal } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
-import type { Key } from '../../../model/keys/key.ts';
+import type { Key } from '../../../model/key.ts';
 import { decideDevice, readDevice } from '../../../registry/keys/devices.ts';
 import { listKeys } from '../../../registry/keys/list-keys.ts';
 import { createPersonalKey, type NewPersonalKey } from '../../../registry/keys/personal-keys.ts';

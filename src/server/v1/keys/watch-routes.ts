@@ -1,4 +1,4 @@
-import type { Watch } from '../../../model/watch.ts';
+import type { Watch } from '../../../model/event.ts';
 import { createWatch, deleteWatch, listWatches, type NewWatch } from '../../../registry/keys/watches.ts';
 import { bodyOf, type Handler } from '../call.ts';
 import { isText, positionOf, sendPage } from '../list-pages.ts';

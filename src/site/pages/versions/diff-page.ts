@@ -1,6 +1,6 @@
 import type { Coordinate, View } from '../../../model/address.ts';
-import { createAnchors } from '../../../model/anchor.ts';
-import { comparedWith, whyCompared } from '../../../model/versions/compared-with.ts';
+import { createAnchors, operationName, type Outline } from '../../../model/outline.ts';
+import { comparedWith, whyCompared } from '../../../model/compared-with.ts';
 import {
   countsInWords,
   verdicts,
@@ -9,7 +9,6 @@ import {
   type Comparison,
   type Verdict,
 } from '../../../model/comparison.ts';
-import { operationName, type Outline } from '../../../model/outline.ts';
 import { coordinateOf, nameOf, type Resource } from '../../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../../registry/derived.ts';
 import type { GrantedVersion } from '../../../registry/read.ts';

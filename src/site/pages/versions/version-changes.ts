@@ -1,4 +1,4 @@
-import { comparedWith, whyCompared } from '../../../model/versions/compared-with.ts';
+import { comparedWith, whyCompared } from '../../../model/compared-with.ts';
 import { isAtLeast, type Comparison } from '../../../model/comparison.ts';
 import { coordinateOf } from '../../../model/resource.ts';
 import { comparisonOf } from '../../../registry/changes/compare-versions.ts';

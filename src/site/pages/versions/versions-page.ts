@@ -1,7 +1,7 @@
-import { changesOf } from '../../../model/versions/compared-with.ts';
+import { changesOf } from '../../../model/compared-with.ts';
 import { countsInWords, type VersionChanges } from '../../../model/comparison.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../../model/resource.ts';
-import { whyLatest } from '../../../model/versions/why-latest.ts';
+import { whyLatest } from '../../../model/latest.ts';
 import type { Granted } from '../../../registry/read.ts';
 import { crumbsWithin } from '../crumbs.ts';
 import { dayOf } from '../dates.ts';

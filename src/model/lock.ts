@@ -1,7 +1,7 @@
-import { parseCoordinate, parseSelector } from '../address.ts';
-import { isDigest, type Digest } from '../digest.ts';
-import { RegistryError } from '../errors.ts';
-import { isLabel } from '../label.ts';
+import { parseCoordinate, parseSelector } from './address.ts';
+import { isDigest, type Digest } from './digest.ts';
+import { RegistryError } from './errors.ts';
+import { isLabel } from './label.ts';
 
 /** The name of a lock: it says which version of which contract each file below its folder is. */
 export const lockName = 'contracts.lock';

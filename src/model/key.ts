@@ -1,6 +1,5 @@
-import type { Scope } from '../access.ts';
-import type { Digest } from '../digest.ts';
-import type { JobOrigin } from './job.ts';
+import type { Scope, JobOrigin } from './access.ts';
+import { type Digest, digestOf, hexOf } from './digest.ts';
 
 /** An API key: the value of one record. The secret is shown once and never stored. */
 export interface Key {
@@ -67,4 +66,29 @@ export function formatKey({ id, secret, checksum }: KeyText): string {
 /** Whether a key is neither revoked nor expired at that time. */
 export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: () => Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at().getTime());
+}
+
+/** A person as their last sign-in saw them: the value of a record that expires. */
+export interface Person {
+  /** As the audit trail names them: `user:{issuer}#{subject}`. */
+  actor: string;
+  name: string;
+  /** Where to send them mail, as the identity provider says. Absent: unknown. */
+  email?: string;
+  /** Their user name, as the identity provider states it. Absent: it states none. */
+  username?: string;
+  /** Their groups, as the identity provider names them. */
+  groups: string[];
+  /** ISO 8601, UTC. */
+  signedInAt: string;
+}
+
+/** The person's name in names of records: actors have characters that these may not have. */
+export function personId(actor: string): string {
+  return hexOf(digestOf(actor)).slice(0, 32);
+}
+
+/** The name of the record of a person's last sign-in. */
+export function personRef(actor: string): string {
+  return `people/${personId(actor)}`;
 }

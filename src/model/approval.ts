@@ -1,7 +1,7 @@
-import type { Coordinate } from '../address.ts';
-import { digestOf, type Digest } from '../digest.ts';
-import type { Person } from '../keys/person.ts';
-import { parseSemanticVersion } from '../label.ts';
+import type { Coordinate } from './address.ts';
+import { digestOf, type Digest } from './digest.ts';
+import type { Person } from './key.ts';
+import { parseSemanticVersion } from './label.ts';
 
 /** A change that waits for approval. */
 export interface HeldChange {

@@ -1,6 +1,5 @@
-import { latestOf } from '../label.ts';
-import { findVersion, isOffered, type Resource, type Version } from '../resource.ts';
-import { readerOf } from './version-order.ts';
+import { latestOf, readerOf, haveEqualRank, compareSemanticVersions } from './label.ts';
+import { findVersion, isOffered, type Resource, type Version, chooseLatest, orderOf } from './resource.ts';
 
 /** Says in one to three sentences why the latest version is the latest. Null when there is none. */
 export function whyLatest(resource: Resource): string | null {
@@ -67,4 +66,70 @@ function whyNot({ latestPinned, latest, versions }: Resource, version: Version):
   if (own === null) return other === null ? 'which was published later' : `because ${label} is not a semantic version`;
   if (own.prerelease.length > 0 && other?.prerelease.length === 0) return `because ${label} is a pre-release`;
   return `which is higher than ${label}`;
+}
+
+/**
+ * The resource after its branch was read and has this version. Among versions of equal rank that
+ * came from a commit, whatever their status, the one that the branch has counts as the newest
+ * (design §7). The same object if nothing changes.
+ */
+export function withBranchAt(resource: Resource, label: string): Resource {
+  const { versions } = resource;
+  const read = readerOf(versions);
+  const order = versions.map((_, index) => orderOf(versions, index));
+  const place = versions.findIndex((version) => version.label === label);
+  let newest = place;
+  for (const [index, version] of versions.entries())
+    if (version.createdAt !== undefined && order[index]! > order[newest]! && haveEqualRank(read, version.label, label))
+      newest = index;
+  if (newest === place) {
+    const isKnown = (resource.onBranch ?? resource.latest) === label;
+    return isKnown ? resource : { ...resource, onBranch: label };
+  }
+  const { returnedAfter, returnCount = 1 } = versions[newest]!;
+  const back = {
+    ...versions[place]!,
+    returnedAfter: versions[Math.floor(order[newest]!)]!.label,
+    returnCount: returnedAfter === undefined ? 1 : returnCount + 1,
+  };
+  const moved = { ...resource, versions: versions.with(place, back), onBranch: label };
+  return { ...moved, latest: chooseLatest(moved) };
+}
+
+/**
+ * Whether latest goes back from one state of a resource to the next: to a version whose commit is
+ * older. Returns both versions, or null.
+ */
+export function latestMovedBack(resource: Resource, next: Resource): { from: Version; to: Version } | null {
+  const from = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const to = next.latest === null ? null : findVersion(next, next.latest);
+  if (from === null || to === null || !isOffered(from)) return null;
+  // A date in the future comes from a clock that was ahead.
+  const isKnown = dateOf(from) <= Date.parse(to.publishedAt);
+  return isKnown && dateOf(to) < dateOf(from) ? { from, to } : null;
+}
+
+/**
+ * When its content was made, as far as is known: its commit, else its publication. A commit that is
+ * newer than its publication has the date of a clock that was ahead.
+ */
+function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): number {
+  const published = Date.parse(publishedAt);
+  return createdAt === undefined ? published : Math.min(Date.parse(createdAt), published);
+}
+
+/**
+ * Inserts an imported version before the first version that is newer than it; of commits of one second,
+ * as after a rebase, the higher version is newer. It comes first when its date cannot be parsed.
+ */
+export function insertByDate(versions: readonly Version[], past: Version): Version[] {
+  const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : dateOf(past);
+  const read = readerOf(versions, past);
+  const ordered = read(past.label);
+  const isHigher = ({ label }: Version): boolean => {
+    const other = read(label);
+    return ordered !== null && other !== null && compareSemanticVersions(other, ordered) > 0;
+  };
+  const index = versions.findIndex((each) => dateOf(each) > date || (dateOf(each) === date && isHigher(each)));
+  return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }

@@ -1,7 +1,13 @@
-import type { ToldChanges, VersionChanges } from '../comparison.ts';
-import { compareSemanticVersions, placeOfLabel, type SemanticVersion } from '../label.ts';
-import { isOffered, orderOf, type Resource, type Version } from '../resource.ts';
-import { readerOf } from './version-order.ts';
+import type { ToldChanges, VersionChanges, WorstVerdict } from './comparison.ts';
+import {
+  compareSemanticVersions,
+  placeOfLabel,
+  type SemanticVersion,
+  readerOf,
+  nextLabel,
+  parseSemanticVersion,
+} from './label.ts';
+import { isOffered, orderOf, type Resource, type Version, findVersion } from './resource.ts';
 
 type Compared = Pick<Version, 'label'> & Partial<Pick<Version, 'changes'>>;
 
@@ -98,4 +104,30 @@ function find(
 function isNewer(versions: readonly Version[], one: number, other: number, end: number): boolean {
   const place = (at: number) => (orderOf(versions, at) < end ? orderOf(versions, at) : at);
   return place(one) > place(other);
+}
+
+/**
+ * The version that announces changes since a version as Semantic Versioning says: a higher major
+ * version for what breaks or cannot be judged (for 0.x a minor one), a minor one for what is new, a
+ * patch for the rest. For dotted numbers it is the next one. Null: the label has no order.
+ */
+export function fittingVersion(resource: Resource, before: string, verdict: WorstVerdict): string | null {
+  const old = parseSemanticVersion(before);
+  if (old === null) {
+    const read = readerOf(resource.versions);
+    const labels = resource.versions.map(({ label }, order) => ({ label, order }));
+    return read(before) === null ? null : nextLabel(labels, read);
+  }
+  const [major, minor, patch] = old.core;
+  const isBreak = verdict === 'breaking' || verdict === 'unknown';
+  const isNew = verdict === 'risky' || verdict === 'safe';
+  for (let n = 1n; ; n++) {
+    const label =
+      isBreak && major > 0n
+        ? `${major + n}.0.0`
+        : isBreak || isNew
+          ? `${major}.${minor + n}.0`
+          : `${major}.${minor}.${patch + n}`;
+    if (findVersion(resource, label) === null) return label;
+  }
 }
