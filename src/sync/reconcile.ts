@@ -7,6 +7,7 @@ import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './fol
 import { listRepositories, readRepositories } from './followed.ts';
 import { leave } from './owners/leave.ts';
 import { defaultsOf } from '../registry/gate/organization-defaults.ts';
+import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Requested, SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -96,7 +97,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   }
 
   const first = Promise.all([lookAtAll(), lookAtOwners()]).then(() => undefined);
-  const started = first.catch((error: unknown) => logError(registry, error));
+  // Not before: a repository may bring the ruleset.
+  const started = first.then(() => tellMissingDefaults(registry)).catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
   const looking = keepLooking().catch((error: unknown) => logError(registry, error));
   const rulesets = followRejected(registry, queue);
@@ -194,6 +196,11 @@ function watchLocal(
       look,
     ),
   );
+}
+
+async function tellMissingDefaults(registry: Registry): Promise<void> {
+  for (const missing of await missingDefaults(registry))
+    registry.log('warn', 'default ruleset does not exist', { ...missing });
 }
 
 function logError(registry: Registry, error: unknown, about?: Pick<Repository, 'org' | 'url'>): void {

@@ -119,6 +119,16 @@ describe('stele doctor', () => {
     expect(many.checks.find(({ name }) => name === 'proxies')!.detail).toMatch(/anybody can pretend/);
   });
 
+  test('names a default ruleset that does not exist', async () => {
+    const organizations = { acme: { defaults: { ruleset: '@acme/rulesets/gone' } } };
+    const { code, checks } = await examine({ proxies: 1, organizations });
+    expect(code).toBe(1);
+    expect(checks.find(({ name }) => name === 'ruleset')).toMatchObject({
+      state: 'problem',
+      detail: 'default of @acme: The ruleset @acme/rulesets/gone does not exist. Publish it, or attach another one',
+    });
+  });
+
   test('connects to webhook endpoints and sends them nothing', async () => {
     const { checks } = await examine({ proxies: 1 });
     const endpoints = checks.filter(({ name }) => name.startsWith('webhook'));

@@ -185,6 +185,24 @@ test('a ruleset that appears or changes checks again at once what was rejected f
   await Promise.all([queue.close(), reconciler.close()]);
 });
 
+test('a start says which default ruleset is still not there when everything was synced', async () => {
+  const rules = 'https://git.test/rules';
+  const organizations = {
+    one: { repositories: [{ url: rules }], defaults: { ruleset: '@one/rulesets/style' } },
+    two: { defaults: { ruleset: '@two/rulesets/gone' } },
+  };
+  const { registry, source, events } = createWorld({ organizations, sync: { interval: 0 } });
+  source.push(rules, { 'style.yaml': 'rules: {}\nx-title: style\n' });
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  await reconciler.close();
+  await queue.close();
+  expect(events.filter(({ event }) => event === 'default ruleset does not exist').map(({ fields }) => fields)).toEqual([
+    { org: 'two', detail: 'The ruleset @two/rulesets/gone does not exist. Publish it, or attach another one.' },
+  ]);
+});
+
 test('a document that was rejected for a reference is read again once the reference resolves', async () => {
   const [apis, schemas] = ['https://git.test/apis', 'https://git.test/schemas'];
   const world = createWorld({

@@ -3,6 +3,7 @@ import { listWebhooks } from '../../events/endpoints.ts';
 import { readHealth } from '../../events/endpoint-health.ts';
 import { reachEndpoint } from '../../events/send-event.ts';
 import { openBucket, openRegistry } from '../../open.ts';
+import { missingDefaults } from '../../registry/gate/ruleset-gate.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { hasFormat } from '../../store/format.ts';
@@ -20,7 +21,8 @@ export async function checkStore(config: Config): Promise<Check[]> {
     const registry = await openRegistry(config, () => undefined);
     try {
       await registry.bucket.check();
-      return [ok('store', `${place} takes writes`), ...(await checkLogs(registry)), ...(await checkWebhooks(registry))];
+      const parts = [await checkLogs(registry), await checkRulesets(registry), await checkWebhooks(registry)];
+      return [ok('store', `${place} takes writes`), ...parts.flat()];
     } finally {
       await registry.close();
     }
@@ -34,6 +36,17 @@ async function checkLogs({ refs }: Registry): Promise<Check[]> {
   return refs
     .damages()
     .map(({ log }) => problem('log', `the log ${log} is damaged`, 'Run stele fsck, and repair it from a backup.'));
+}
+
+async function checkRulesets(registry: Registry): Promise<Check[]> {
+  const missing = await missingDefaults(registry);
+  return missing.map(({ org, detail }) =>
+    problem(
+      'ruleset',
+      `default of @${org}: ${detail.replace(/\.$/, '')}`,
+      'Until then, no API of it can be published.',
+    ),
+  );
 }
 
 async function checkWebhooks(registry: Registry): Promise<Check[]> {

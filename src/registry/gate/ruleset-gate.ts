@@ -6,6 +6,7 @@ import type { Resource } from '../../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
 import { findTarget, organizationReader } from '../graph/references.ts';
+import { listOrganizations } from '../maintenance/organizations.ts';
 import { readRuleset } from '../stored.ts';
 import { defaultRuleset, defaultsOf } from './organization-defaults.ts';
 import { coordinatesIn, dependencyOn, resolveExtended } from './extended.ts';
@@ -65,6 +66,20 @@ export async function findRuleset(registry: Registry, org: string, name: string)
   }
   const { label, manifest } = target.version;
   return readRuleset(registry, manifest, `${formatCoordinate(parsed.coordinate)}@${label}`);
+}
+
+/** The organizations whose default ruleset does not exist, and why: nothing of theirs can be published. */
+export async function missingDefaults(registry: Registry): Promise<{ org: string; detail: string }[]> {
+  const missing: { org: string; detail: string }[] = [];
+  for (const org of await listOrganizations(registry)) {
+    try {
+      await resolveRuleset(registry, org, await defaultRuleset(registry, org));
+    } catch (error) {
+      if (!isRegistryError(error, 'refused')) throw error;
+      missing.push({ org, detail: error.message });
+    }
+  }
+  return missing;
 }
 
 /** Rejects a compiled ruleset that extends what cannot be resolved now. Notes what else it extends. */
