@@ -118,7 +118,7 @@ function readExample(loaded: LoadedFile, limits: CompileLimits): UnparsedFile {
   if (length > limits.bundleBytes)
     return refuse(problemAtFile('limit-bundle-bytes', path, 'All files together are too large with it.'));
   const { file } = readFile(path, loaded.bytes, limits, false);
-  if ('value' in file) return { path, text: file.text, problem: null, example: { value: file.value } };
+  if ('value' in file) return { path, text: file.text, problem: null, example: { value: file.exact } };
   const { text, issue } = decodeText(loaded.bytes);
   if (issue) return refuse(problemAtFile(issue.rule, path, issue.message));
   return { path, text, problem: null, example: { value: text } };

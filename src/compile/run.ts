@@ -79,7 +79,9 @@ const plainWith = (interpreter: Interpreter | null): PlainCompiler => ({
     const entry = files.get(input.entry);
     const problems = overLimit === null ? [...findings.values()].flat() : [overLimit];
     if (overLimit !== null || entry === undefined || !isParsed(entry)) return { bundle: null, problems };
-    return compileOpenapi({ entry, files, input: { ...input, validation: 'lenient', ruleset: null } });
+    const given = { entry, files, input: { ...input, validation: 'lenient' as const, ruleset: null } };
+    const { bundle, problems: others } = await compileOpenapi(given);
+    return { bundle: bundle === entry.value ? entry.exact : bundle, problems: others };
   },
 });
 
@@ -130,7 +132,7 @@ async function compileEntry(
   const report = passGate(problems, styled, input, ignored);
   if (result.bundle === null || isBlocking(report)) return { artifact: null, report };
 
-  const formats = formatsOf(entry, isRewritten ? { ...Object(result.bundle) } : result.bundle);
+  const formats = formatsOf(entry, result.bundle, isRewritten);
   const bytes = Math.max(Buffer.byteLength(formats.json), Buffer.byteLength(formats.yaml));
   if (bytes > limits.bundleBytes)
     return refused([

@@ -1,3 +1,4 @@
+import { isNumeric, parseExactly } from '../model/exact-numbers.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 
 /**
@@ -29,13 +30,13 @@ export function listOf(value: unknown): unknown[] {
 /** The text of a string, number or boolean; otherwise empty. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  return isNumeric(value) || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** Parses bytes as a JSON object. Null if they are not one. */
+/** Parses bytes as a JSON object, with all digits of its integers. Null if they are not one. */
 export function parseObject(json: Uint8Array): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(json));
+    const value = parseExactly(new TextDecoder().decode(json));
     return isObject(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

@@ -36,7 +36,7 @@ export async function bundleOpenapi(
   isNewer = false,
 ): Promise<Bundled> {
   const { entry, files, input } = given;
-  const tree = createTree(given);
+  const tree = createTree(given, 'exact');
   if (standsAlone(given)) return { bundle: entry.value, problems: [], tree };
   const chain = findLongChain(files);
   if (chain !== null) return { bundle: null, problems: [chain], tree };

@@ -1,3 +1,4 @@
+import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity, Validation } from '../../model/problem.ts';
@@ -33,7 +34,9 @@ export const compileOpenapi: CompileKind = async (given) => {
   if (isNewer) problems.push(problemAt(entry, '/openapi', 'openapi-version', version.newer!, { severity: 'warning' }));
   if (bundle === null) return result;
   const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
-  const findings = validateOpenapi(bundle, version.family, entry.text.length).filter(
+  // Validators know no integer but doubles.
+  const checked = bundle === entry.value ? bundle : toDoubles(bundle);
+  const findings = validateOpenapi(checked, version.family, entry.text.length).filter(
     ({ pointer }) => !(isNewer && pointer === '/openapi'),
   );
   if (findings.length > 0) {
@@ -46,7 +49,7 @@ export const compileOpenapi: CompileKind = async (given) => {
     problems.push(...explain(given, findings, structural, origin, severity));
   }
   // With a ruleset, only its owner decides which advice is given.
-  if (input.ruleset === null) problems.push(...advise(given, bundle, version.family, origin));
+  if (input.ruleset === null) problems.push(...advise(given, checked, version.family, origin));
   return result;
 };
 
@@ -182,7 +185,7 @@ function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindIn
     given.entry.value,
     findings.map(({ pointer }) => parsePointer(pointer)),
   );
-  const entry = { ...given.entry, value };
+  const entry = { ...given.entry, value, exact: value };
   return { ...given, entry, files: new Map([[entry.path, entry]]) };
 }
 

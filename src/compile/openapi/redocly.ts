@@ -59,8 +59,8 @@ export function treePath(absoluteRef: string): string {
   return absoluteRef.startsWith(root) ? absoluteRef.slice(root.length) : absoluteRef;
 }
 
-/** Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing. */
-export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
+/** Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing. Rules read `value`. */
+export function createTree({ files }: Pick<KindInput, 'files'>, reads: 'value' | 'exact' = 'value'): Tree {
   const origins = new Map<object, Origin>();
   const documents = new Map<string, Document>();
   const used = new Set<string>();
@@ -118,7 +118,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     if (text === null) throw new ResolveError(new Error('unreadable'));
     const document = {
       source: new Source(root + path, text),
-      parsed: isParsed(file) ? copyOf(file.value, path) : file.example ? cover(file.example.value) : text,
+      parsed: isParsed(file) ? copyOf(file[reads], path) : file.example ? cover(file.example.value) : text,
     };
     documents.set(path, document);
     return document;

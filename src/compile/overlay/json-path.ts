@@ -1,6 +1,7 @@
 import { jsonpath, JSONPathEnvironment, JSONPathError } from 'json-p3';
 import type { Budget } from '../ruleset/spectral/budget.ts';
 import { compileRegex } from '../ruleset/spectral/pattern.ts';
+import { isNumeric } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 
 /** A node that a path selects, with the way to it. `parent` null: the root. */
@@ -187,7 +188,7 @@ function single(result: Result): { value: unknown } | null {
 function comesBefore(a: unknown, b: unknown): boolean {
   const isText = typeof a === 'string' && typeof b === 'string';
   if (isText) return a < b;
-  return typeof a === 'number' && typeof b === 'number' && a < b;
+  return isNumeric(a) && isNumeric(b) && a < b;
 }
 
 function areEqual(a: unknown, b: unknown, scope: Scope): boolean {

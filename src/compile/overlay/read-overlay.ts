@@ -37,7 +37,7 @@ const members = {
 export function readOverlay(file: ParsedFile): { overlay: Overlay; problems: Problem[] } {
   const problems: Problem[] = [];
   const actions: Action[] = [];
-  const { value } = file;
+  const { exact: value } = file;
   const say = (pointer: string, message: string, on: 'key' | 'value' = 'value') => {
     if (problems.length < maxFindings) problems.push(problemAt(file, pointer, 'overlay', message, { on }));
   };

@@ -43,7 +43,7 @@ export async function compileView(
   const faults = parsed.flatMap((one) => (one.ok ? [] : one.problems));
   if (faults.length > 0) return refused(faults);
   const [original, ...overlays] = parsed.flatMap((one) => (one.ok ? [one.file] : []));
-  let document = original!.value;
+  let document = original!.exact;
   if (!isObject(document) || !('openapi' in document || 'swagger' in document))
     return refused([problemAtFile('kind-mismatch', entry, 'Overlays and audiences are for OpenAPI documents.')]);
   const operations = operationsIn(document);

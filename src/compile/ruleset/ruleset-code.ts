@@ -103,7 +103,9 @@ export async function readCode(
         more[functionsMember] = { ...objectOf(objectOf(file.value)[functionsMember]), ...named };
       const own = plugins.filter((one) => one.file === file);
       if (own.length > 0) more[pluginsMember] = takePlugins(program, own);
-      if (Object.keys(more).length > 0) made.set(file.path, { ...file, value: { ...objectOf(file.value), ...more } });
+      if (Object.keys(more).length === 0) continue;
+      const value = { ...objectOf(file.value), ...more };
+      made.set(file.path, { ...file, value, exact: value });
     } else if (isCode(file.path) && file.text !== null) {
       const taken = program.takeRuleset(file.path, Object.keys(coreFunctions));
       const text = file.text;
@@ -112,6 +114,7 @@ export async function readCode(
         text,
         format: 'json',
         value: {},
+        exact: {},
         locate: () => ({ line: 1, column: 1 }),
       };
       if ('failure' in taken) problems.push(failureAt(atStart, '', 'The ruleset', taken.failure, modules));

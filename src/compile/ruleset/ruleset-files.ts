@@ -110,7 +110,12 @@ export function* containedRulesets(file: ParsedFile, pointer = ''): Generator<Co
       const value: unknown = Array.isArray(item) ? item[0] : item;
       if (!isObject(value)) continue;
       const basePointer = `${place}/extends${Array.isArray(bases) ? `/${at}` : ''}${Array.isArray(item) ? '/0' : ''}`;
-      const inner: ParsedFile = { ...file, value, locate: (below, on) => file.locate(basePointer + below, on) };
+      const inner: ParsedFile = {
+        ...file,
+        value,
+        exact: value,
+        locate: (below, on) => file.locate(basePointer + below, on),
+      };
       yield { file: inner, pointer: pointer + basePointer };
       yield* containedRulesets(inner, pointer + basePointer);
     }

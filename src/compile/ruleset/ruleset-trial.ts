@@ -106,7 +106,14 @@ async function failureOf(
     const config = await configOf(ruleset, builtIn, plugins);
     for (const value of samples) {
       const text = JSON.stringify(value);
-      const file: ParsedFile = { path: 'a.json', text, format: 'json', value, locate: () => ({ line: 1, column: 1 }) };
+      const file: ParsedFile = {
+        path: 'a.json',
+        text,
+        format: 'json',
+        value,
+        exact: value,
+        locate: () => ({ line: 1, column: 1 }),
+      };
       takePluginRules(config, plugins, detectSpec(value));
       const tree = createTree({ files: new Map([[file.path, file]]) });
       await lintDocument({ document: tree.documentOf(file.path), config, externalRefResolver: tree.resolver });

@@ -1,3 +1,4 @@
+import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
@@ -66,7 +67,9 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const bundle = meta !== null && isObject(linkedBundle) ? { ...linkedBundle, $schema: dialect.uri } : linkedBundle;
   problems.push(...bundling);
   if (findings.length === 0 && bundling.length === 0) {
-    problems.push(...checkBundle(entry, dialect, bundle).map(input.validation === 'strict' ? keep : asWarning));
+    problems.push(
+      ...checkBundle(entry, dialect, toDoubles(bundle)).map(input.validation === 'strict' ? keep : asWarning),
+    );
   }
   return { ...result(given, dialect, problems, bundling.length > 0 ? null : bundle), used };
 };

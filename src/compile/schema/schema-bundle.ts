@@ -10,7 +10,7 @@ import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 
 /**
  * Bundles the entry and the files that it references into one equivalent schema. Returns
- * `entry.value` itself when it references no other file.
+ * `entry.exact` itself when it references no other file.
  *
  * By default, references become pointers into the entry's definitions, which every tool
  * understands, and the ids and anchors of embedded schemas are dropped. Where that could change the
@@ -36,7 +36,7 @@ function rewriteOwn(entry: ParsedFile, { links }: Linked): unknown {
     if (target !== null && isOwnName(text, scope, target))
       edits.set(joinPointer(pointer, keyword), fragmentOf(target.pointer));
   }
-  return edits.size === 0 ? entry.value : edit(entry.value, '', edits);
+  return edits.size === 0 ? entry.exact : edit(entry.exact, '', edits);
 }
 
 /** Whether a file references itself by its name, which does not resolve once it is published. */
@@ -82,11 +82,11 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   }
   const schemas = [...names].flatMap(([file, own]) =>
     [...own].map(([pointer, name]) => {
-      const target = followPointer(file.value, pointer);
+      const target = followPointer(file.exact, pointer);
       return [name, edit(target.found ? target.value : true, pointer, editsOf(file))] as const;
     }),
   );
-  return withDefinitions(edit(entry.value, '', editsOf(entry)), dialect, schemas);
+  return withDefinitions(edit(entry.exact, '', editsOf(entry)), dialect, schemas);
 }
 
 /** The outermost referenced parts of other files, by file and pointer, each with an unused name. */
@@ -160,7 +160,7 @@ function bundleResources(
       const tail = dynamic ?? (fragment === '' && !local ? '' : fragmentOf(fragment));
       edits.set(joinPointer(pointer, keyword), (local ? '' : target.resource.uri) + tail);
     }
-    return edit(file.value, '', edits);
+    return edit(file.exact, '', edits);
   };
   const schemas = others.map((file) => {
     const name = freeName(stem(file.path));

@@ -1,3 +1,4 @@
+import { parseExactly } from '../../model/exact-numbers.ts';
 import { parseJson } from '../../model/json.ts';
 import type { CompileLimits } from '../compile.ts';
 import { issueOf, tooDeep, tooManyNodes } from './events.ts';
@@ -7,6 +8,7 @@ import { loneSurrogate, numberIssue, type FindNode, type TextIssue } from './tex
 /** A JSON text: its value, the nodes that change when it is read, and where each node stands. */
 export interface JsonText {
   value: unknown;
+  exact: unknown;
   issues: TextIssue[];
   find: FindNode;
 }
@@ -20,9 +22,6 @@ interface Containers {
 }
 
 const keptIssues = 1000;
-const numberText = /[-+.\deE]+/y;
-/** Occurs in each number that is not 0 although a double holds it as 0. */
-const tinyNumber = /[eE]-\d{3}|0{300}/;
 
 /**
  * Reads a JSON text (RFC 8259). Returns the issue if it exceeds a limit, and null if it is not JSON,
@@ -34,7 +33,14 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
   if (containers === null || 'rule' in containers) return containers;
   const value = parseJson(text);
   if (value === undefined) return null;
-  const mayBeTiny = tinyNumber.test(text);
+  const changing = new Map<number, string>();
+  let [numbers, isExact] = [0, true];
+  const exact = parseExactly(text, (source, number, integer) => {
+    if (integer !== null) isExact = false;
+    if (numberIssue(source, number, 0) !== null) changing.set(numbers, source);
+    numbers++;
+  });
+  numbers = 0;
   const find = createFind(text, containers);
   const issues: TextIssue[] = [];
   const path: (string | number)[] = [];
@@ -54,8 +60,8 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       strings++;
       if (!node.isWellFormed()) noteIssue(loneSurrogate, 'value');
     } else if (typeof node === 'number') {
-      if (Math.abs(node) > Number.MAX_SAFE_INTEGER || (node === 0 && mayBeTiny))
-        noteIssue((offset) => numberIssue(numberAt(offset), node, offset), 'value');
+      const source = changing.get(numbers++);
+      if (source !== undefined) noteIssue((offset) => numberIssue(source, node, offset), 'value');
     } else if (Array.isArray(node)) return node.every((item, index) => inspectChild(index, item, length));
     else if (typeof node === 'object' && node !== null)
       return Object.entries(node).every(([name, member]) => {
@@ -73,13 +79,10 @@ export function readJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     return isShort;
   }
 
-  function numberAt(offset: number): string {
-    numberText.lastIndex = offset;
-    return numberText.exec(text)?.[0] ?? '';
-  }
-
   // A value has fewer strings than its text if a name is there twice.
-  return inspect(value, 0) && strings === containers.strings ? { value, issues, find } : null;
+  return inspect(value, 0) && strings === containers.strings
+    ? { value, exact: isExact ? value : exact, issues, find }
+    : null;
 }
 
 /** Finds all containers. Null if the text is not JSON. */

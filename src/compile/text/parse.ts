@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatOfFile, type Format } from '../../model/address.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
+import { parseExactly } from '../../model/exact-numbers.ts';
 import { parseJson } from '../../model/json.ts';
 import { readTree } from './events.ts';
 import { controlCharacterIssue, createPlaces, decodeText, type FindNode, type Place, type TextIssue } from './text.ts';
@@ -81,6 +82,8 @@ export interface ParsedFile {
    * Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null.
    */
   value: unknown;
+  /** The same with all digits of its integers (`model/exact-numbers.ts`): `value` itself if it has them. What is published is made of this, and checks read `value`. */
+  exact: unknown;
   /**
    * Returns the position of the node at a JSON Pointer (RFC 6901): of its key (`key`) or its value
    * (`value`, the default). If there is no such node, returns that of its deepest existing
@@ -128,13 +131,13 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   if (issue) return refuse(issue);
 
   const format = formatOfFile(path);
-  const accept = (value: unknown, find: FindNode, issues: TextIssue[]): Parsed => {
+  const accept = (value: unknown, exact: unknown, find: FindNode, issues: TextIssue[]): Parsed => {
     const locate: ParsedFile['locate'] = (pointer, on = 'value') => place(find(pointer)[on]);
-    return { ok: true, file: { path, text, format, value, locate }, problems: problems(issues) };
+    return { ok: true, file: { path, text, format, value, exact, locate }, problems: problems(issues) };
   };
   const mayBeJson = format === 'json' || /^\s*[{[]/.test(text);
   const plain = mayBeJson ? readJson(text, limits) : null;
-  if (plain !== null && 'value' in plain) return accept(plain.value, plain.find, plain.issues);
+  if (plain !== null && 'value' in plain) return accept(plain.value, plain.exact, plain.find, plain.issues);
   if (plain !== null && format === 'json') return refuse(plain);
   const read = readTree(text, limits);
   if (!read.ok && read.issue.rule.startsWith('limit-')) return refuse(read.issue);
@@ -142,8 +145,10 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   const notJson = json !== undefined ? null : format === 'json' ? jsonSyntaxIssue(text) : controlCharacterIssue(text);
   if (notJson !== null) return refuse(notJson);
   if (!read.ok) return refuse(read.issue);
-  const { ok, value, issues } = readValue(read.tree, limits);
-  return ok ? accept(json === undefined ? value : json, createFind(read.tree), issues) : refuse(...issues);
+  const { ok, value, exact, issues } = readValue(read.tree, limits);
+  if (!ok) return refuse(...issues);
+  const find = createFind(read.tree);
+  return json === undefined ? accept(value, exact, find, issues) : accept(json, parseExactly(text), find, issues);
 }
 
 /** Returns the problem for a file that exceeds the size limit. */

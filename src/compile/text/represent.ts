@@ -17,14 +17,16 @@ import type { ParsedFile } from './parse.ts';
 
 /**
  * Formats the document as JSON and YAML. A document without external references keeps the author's
- * text in its own format, without a byte order mark (RFC 8259 §8.1). The other format is written
- * from its value.
+ * text in its own format, without a byte order mark (RFC 8259 §8.1), unless `isRewritten`. The other
+ * format is written from its value.
  */
-export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, string> {
-  const format = bundle === entry.value ? entry.format : null;
+export function formatsOf(entry: ParsedFile, bundle: unknown, isRewritten: boolean): Record<Format, string> {
+  const isEntry = bundle === entry.value || bundle === entry.exact;
+  const format = isEntry && !isRewritten ? entry.format : null;
+  const value = isEntry ? entry.exact : bundle;
   return {
-    json: format === 'json' ? entry.text : `${JSON.stringify(bundle, null, 2)}\n`,
-    yaml: format === 'yaml' ? entry.text : writeYaml(bundle),
+    json: format === 'json' ? entry.text : `${JSON.stringify(value, null, 2)}\n`,
+    yaml: format === 'yaml' ? entry.text : writeYaml(value),
   };
 }
 

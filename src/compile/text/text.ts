@@ -1,3 +1,5 @@
+import { exactInteger, losesDigits } from '../../model/exact-numbers.ts';
+
 /** A 1-based position in a text. Columns count UTF-16 code units. */
 export interface Place {
   line: number;
@@ -93,10 +95,7 @@ export function controlCharacterIssue(text: string): TextIssue | null {
   return { rule: 'control-character', severity: 'error', message, offset };
 }
 
-/**
- * Reports a number that changes when it is read as a double, or returns null. `1e400` is an error;
- * an integer beyond 2^53 is a warning.
- */
+/** Reports a number that changes when it is read as a double, or returns null. `1e400` is an error, others are warnings. */
 export function numberIssue(literal: string, value: number, offset: number): TextIssue | null {
   const shown = literal.length > 60 ? `${literal.slice(0, 60)}…` : literal;
   if (!Number.isFinite(value)) {
@@ -105,23 +104,18 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
       : `JSON has no value ${shown}. Use a finite number or a string.`;
     return { rule: 'number-range', severity: 'error', message, offset };
   }
-  if (
-    /^[-+]?\d+$/.test(literal) &&
-    !Number.isSafeInteger(value) &&
-    literal !== String(value) &&
-    BigInt(literal.replace('+', '')) !== BigInt(value)
-  ) {
-    const message = `The integer ${shown} is beyond 2^53, so most parsers, and the format generated here, read it as ${value}. Use a smaller number or a string.`;
-    return { rule: 'number-precision', severity: 'warning', message, offset };
-  }
-  if (value === 0 && /^[^eE]*[1-9]/.test(literal) && !/^[-+]?0[xo]/.test(literal))
-    return {
-      rule: 'number-precision',
-      severity: 'warning',
-      message: `The number ${shown} is too small and is read as 0.`,
-      offset,
-    };
-  return null;
+  const warning = (message: string): TextIssue => ({ rule: 'number-precision', severity: 'warning', message, offset });
+  const exact = exactInteger(literal, value);
+  if (exact !== null && exact !== BigInt(value))
+    return warning(
+      `The integer ${shown} is beyond 2^53, and most parsers read it as ${value}. Use a smaller number or a string.`,
+    );
+  if (!losesDigits(literal, value)) return null;
+  return warning(
+    value === 0
+      ? `The number ${shown} is too small and is read as 0.`
+      : `The number ${shown} has more digits than parsers keep. They read it, and the format generated here writes it, as ${value}. Use fewer digits or a string.`,
+  );
 }
 
 /** The issue of a string with a character that UTF-8 cannot express. */

@@ -1,4 +1,5 @@
 import { EVENT_ID, SCALAR_STYLE, type DocumentEvent, type ScalarEvent } from 'js-yaml';
+import { exactInteger } from '../../model/exact-numbers.ts';
 import type { CompileLimits } from '../compile.ts';
 import { tooDeep, tooManyNodes, type NodeEvent, type Tree } from './events.ts';
 import { joinPointer, longestPointer, pointerTooLong } from './pointer.ts';
@@ -25,14 +26,15 @@ const coreTagPrefix = 'tag:yaml.org,2002:';
 /**
  * Returns the plain value of a document: aliases expanded (no node is shared), merge keys merged,
  * members in the order of the text. Reports what JSON cannot express. `ok` is false if the expanded
- * document exceeds a limit; it has no value then.
+ * document exceeds a limit; it has no value then. `exact`: the value with all digits of integers (`model/exact-numbers.ts`).
  * Long: its functions, none of which has 20 lines, share the place in the document and what is
  * counted so far.
  */
 export function readValue(
   tree: Tree,
   limits: Pick<CompileLimits, 'depth' | 'nodes'>,
-): { ok: boolean; value: unknown; issues: TextIssue[] } {
+  isExact = false,
+): { ok: boolean; value: unknown; exact: unknown; issues: TextIssue[] } {
   const { text, events, ends, targets } = tree;
   const issues: TextIssue[] = [];
   const path: (string | number)[] = [];
@@ -40,6 +42,7 @@ export function readValue(
   const hasTagDirective = directives.some(({ kind }) => kind === 'tag');
   const maxNodes = events.length * maxGrowth.times + maxGrowth.nodes;
   const maxCharacters = text.length * maxGrowth.times + maxGrowth.characters;
+  let losesDigits = false;
   let refused: TextIssue | null = null;
   let nodes = 0;
   let characters = 0;
@@ -160,7 +163,7 @@ export function readValue(
       );
   }
 
-  function readScalar(event: ScalarEvent, index: number): Scalar {
+  function readScalar(event: ScalarEvent, index: number): Scalar | bigint {
     const source = scalarText(text, event);
     characters += source.length;
     let value: Scalar = source;
@@ -173,6 +176,9 @@ export function readValue(
     if (typeof value === 'number' && (source.length > 15 || !Number.isFinite(value) || /e/i.test(source))) {
       const issue = numberIssue(source, value, event.valueStart);
       if (issue !== null) note(issue);
+      const integer = exactInteger(source, value);
+      if (integer !== null) losesDigits = true;
+      if (isExact && integer !== null) return integer;
     }
     return value;
   }
@@ -201,6 +207,7 @@ export function readValue(
     if (directive.kind === 'yaml' && directive.version !== '1.2')
       noteAt(0, 'yaml-version', otherVersion(directive.version), 'warning');
   const value = readNode(1, 0);
-  if (refused !== null) return { ok: false, value: null, issues: [refused, ...issues] };
-  return { ok: true, value, issues };
+  if (refused !== null) return { ok: false, value: null, exact: null, issues: [refused, ...issues] };
+  const exact = losesDigits && !isExact ? readValue(tree, limits, true).value : value;
+  return { ok: true, value, exact, issues };
 }

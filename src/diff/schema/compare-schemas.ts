@@ -1,3 +1,4 @@
+import type { Numeric } from '../../model/exact-numbers.ts';
 import type { Direction } from '../../model/comparison.ts';
 import { areBytes, haveSameCoding, compareFormats } from './compare-formats.ts';
 import { compareObjects } from './compare-objects.ts';
@@ -73,7 +74,8 @@ function compareLimit(pair: Pair, keyword: string): void {
 function compareMultiples(pair: Pair): void {
   const [old, current] = [multipleIn(pair.before), multipleIn(pair.after)];
   if (old === current) return;
-  const isMultiple = (one: number, other: number) => Number.isInteger(one / other);
+  const isMultiple = (one: Numeric, other: Numeric) =>
+    typeof one === 'number' && typeof other === 'number' && Number.isInteger(one / other);
   const changed = isMultiple(old!, current!) ? 'widens' : isMultiple(current!, old!) ? 'narrows' : 'changes';
   const [before, after] = [old, current].map((number) => (number === null ? null : `${number}`));
   const at = placesOf(pair, pair.before.first('multipleOf'), pair.after.first('multipleOf'));
@@ -177,7 +179,7 @@ function compareArrays(pair: Pair, below: Below): void {
   const { before, after } = pair;
   const length = Math.max(before.items.first.length, after.items.first.length);
   // Items beyond the longest valid list cannot break anybody.
-  const longest = Math.min(...[before, after].map((view) => limitOf(view, 'maxItems')?.value ?? Infinity));
+  const longest = Math.min(...[before, after].map((view) => Number(limitOf(view, 'maxItems')?.value ?? Infinity)));
   for (let at = 0; at < Math.min(length, longest); at++) below(itemAt(before, at), itemAt(after, at));
   const [old, current] = [before.items, after.items];
   const at = { before: old.pointer, after: current.pointer };

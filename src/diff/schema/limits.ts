@@ -1,3 +1,4 @@
+import { isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 import { keywordOf, keywordsCompared } from './keywords.ts';
 import { statedIn, type Flat } from './schema-parts.ts';
 import type { Side } from '../side.ts';
@@ -5,9 +6,9 @@ import type { Side } from '../side.ts';
 /** A limit of a schema: the tightest of those that apply together. */
 export interface Limit {
   keyword: string;
-  value: number;
+  value: Numeric;
   /** The last value that it allows, or the first one beyond where `isOpen`. It differs from `value` among multiples. */
-  bound: number;
+  bound: Numeric;
   isOpen: boolean;
   pointer: string;
 }
@@ -34,7 +35,10 @@ export function limitOf(view: Limited, keyword: string): Limit | null {
   const isEffective = ({ value }: Limit) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains';
   const tightest = rounded
     .filter(isEffective)
-    .sort((a, b) => (isUpper ? a.bound - b.bound : b.bound - a.bound) || Number(b.isOpen) - Number(a.isOpen));
+    .sort(
+      (a, b) =>
+        (isUpper ? byNumber(a.bound, b.bound) : byNumber(b.bound, a.bound)) || Number(b.isOpen) - Number(a.isOpen),
+    );
   return tightest[0] ?? null;
 }
 
@@ -43,7 +47,7 @@ function statedLimits({ side, flat, keywords }: Limited, keyword: string, exclus
     !keywords.has(name)
       ? []
       : statedIn(flat.parts, name).flatMap(({ value, pointer }) =>
-          typeof value === 'number' ? [{ keyword: name, value, bound: value, isOpen, pointer }] : [],
+          isNumeric(value) ? [{ keyword: name, value, bound: value, isOpen, pointer }] : [],
         );
   if (exclusive === null) return numbers(keyword, false);
   if (!side.dialect.hasExclusiveFlags) return [...numbers(keyword, false), ...numbers(exclusive, true)];
@@ -54,14 +58,19 @@ function statedLimits({ side, flat, keywords }: Limited, keyword: string, exclus
 }
 
 /** The last number that a limit allows of those that are multiples. */
-function lastMultiple({ bound, isOpen }: Limit, step: number, isUpper: boolean): { bound: number; isOpen: boolean } {
-  const nearest = (isUpper ? Math.floor(bound / step) : Math.ceil(bound / step)) * step;
-  return { bound: isOpen && nearest === bound ? bound + (isUpper ? -step : step) : nearest, isOpen: false };
+function lastMultiple({ bound, isOpen }: Limit, step: number, isUpper: boolean): { bound: Numeric; isOpen: boolean } {
+  const nearest = nearestMultiple(bound, step, isUpper);
+  return { bound: isOpen && nearest === bound ? plus(bound, isUpper ? -step : step) : nearest, isOpen: false };
+}
+
+function byNumber(one: Numeric, other: Numeric): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function stepOf(view: Limited): number | null {
   const multiple = multipleIn(view);
-  if (multiple !== null) return Number.isInteger(multiple) && multiple > 0 ? multiple : null;
+  if (multiple !== null)
+    return typeof multiple === 'number' && Number.isInteger(multiple) && multiple > 0 ? multiple : null;
   return hasOnlyIntegers(view) ? 1 : null;
 }
 
@@ -71,13 +80,13 @@ function hasOnlyIntegers({ types }: Limited): boolean {
 }
 
 /** The number of which a value must be a multiple: of all that are stated. */
-export function multipleIn(view: Limited): number | null {
+export function multipleIn(view: Limited): Numeric | null {
   const isInteger = hasOnlyIntegers(view);
   const stated = statedIn(view.flat.parts, 'multipleOf').flatMap(({ value }) =>
-    typeof value === 'number' && !(isInteger && value === 1) ? [value] : [],
+    isNumeric(value) && !(isInteger && value === 1) ? [value] : [],
   );
-  if (stated.length < 2 || !stated.every(Number.isInteger)) return stated[0] ?? null;
-  return stated.reduce((one, other) => (one * other) / greatestDivisor(one, other));
+  if (stated.length < 2 || !stated.every((value) => Number.isInteger(value))) return stated[0] ?? null;
+  return (stated as number[]).reduce((one, other) => (one * other) / greatestDivisor(one, other));
 }
 
 function greatestDivisor(one: number, other: number): number {

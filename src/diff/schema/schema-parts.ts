@@ -161,7 +161,7 @@ export function typesOfValues(values: readonly unknown[]): Set<string> {
 function typeOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return Number.isInteger(value) ? 'integer' : typeof value;
+  return Number.isInteger(value) || typeof value === 'bigint' ? 'integer' : typeof value;
 }
 
 export function without(names: ReadonlySet<string>, name: string): Set<string> {

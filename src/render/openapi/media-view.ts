@@ -1,3 +1,4 @@
+import { parseExactly } from '../../model/exact-numbers.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import type { Example } from '../schema/example-html.ts';
 import { entriesOf, textOf } from '../json-value.ts';
@@ -44,7 +45,7 @@ export function examplesOf(document: JsonObject, from: JsonObject, type = ''): E
 function deserialized(text: unknown, type: string): unknown {
   if (typeof text !== 'string' || !isJson(type)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactly(text);
   } catch {
     return text;
   }

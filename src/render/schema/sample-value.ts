@@ -1,3 +1,4 @@
+import { isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 import { own, type JsonObject, isObject } from '../../model/json.ts';
 import { dereference } from '../local-reference.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
@@ -98,6 +99,7 @@ function fits(schema: JsonObject, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value) && value.length >= Number(schema['minItems'] ?? 0);
   if (type === 'object' || isObject(value))
     return isObject(value) && listOf(schema['required']).every((name) => Object.hasOwn(value, String(name)));
+  if (typeof value === 'bigint') return type === undefined || type === 'integer' || type === 'number';
   if (type === 'integer') return Number.isInteger(value);
   return type === undefined || typeof value === type;
 }
@@ -126,7 +128,7 @@ function itemsOf(schemas: Schemas, schema: JsonObject, depth: number, progress: 
 function another(one: unknown, at: number, values: readonly unknown[]): unknown {
   if (values.length > at) return values[at];
   if (values.length > 0 || typeof one === 'boolean') return one;
-  return typeof one === 'number' ? one + at : typeof one === 'string' ? `${one}${at + 1}` : one;
+  return isNumeric(one) ? plus(one, at) : typeof one === 'string' ? `${one}${at + 1}` : one;
 }
 
 /** What may forbid a member that the schema lists. */
@@ -195,22 +197,22 @@ function textSample({ format, pattern, minLength, maxLength }: JsonObject): stri
 function numberSample(
   { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject,
   type: string,
-): number {
-  const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-  const multiple = isNumber(multipleOf) && multipleOf > 0 ? multipleOf : null;
+): Numeric {
+  const multiple = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : null;
   const step = multiple ?? (type === 'integer' ? 1 : 0.5);
-  const least = isNumber(exclusiveMinimum)
-    ? exclusiveMinimum + step
-    : isNumber(minimum)
-      ? minimum + (exclusiveMinimum === true ? step : 0)
+  const least = isNumeric(exclusiveMinimum)
+    ? plus(exclusiveMinimum, step)
+    : isNumeric(minimum)
+      ? plus(minimum, exclusiveMinimum === true ? step : 0)
       : -Infinity;
-  const upper = isNumber(exclusiveMaximum)
-    ? exclusiveMaximum - step
-    : isNumber(maximum)
-      ? maximum - (exclusiveMaximum === true ? step : 0)
+  const upper = isNumeric(exclusiveMaximum)
+    ? plus(exclusiveMaximum, -step)
+    : isNumeric(maximum)
+      ? plus(maximum, exclusiveMaximum === true ? -step : 0)
       : Infinity;
-  const near = Math.max(Math.min(multiple ?? 1, upper), least);
-  return multiple === null ? near : Math.ceil(near / multiple) * multiple;
+  const capped = upper < (multiple ?? 1) ? upper : (multiple ?? 1);
+  const near = least > capped ? least : capped;
+  return multiple === null ? near : nearestMultiple(near, multiple, false);
 }
 
 /** Whether an example is short enough for a sample. */

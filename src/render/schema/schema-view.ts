@@ -1,3 +1,4 @@
+import { isNumeric, type Numeric } from '../../model/exact-numbers.ts';
 import { type JsonObject, isObject } from '../../model/json.ts';
 import { valueText } from './example.ts';
 import { entriesOf, listOf, textOf, objectOf } from '../json-value.ts';
@@ -227,14 +228,14 @@ function addRange(schema: JsonObject, add: (words: string) => void): void {
   if (below !== null) add(`less than ${below}`);
 }
 
-function rangeOf(least: number | null, most: number | null, one: string, many: string): string | null {
-  const unit = (count: number) => (count === 1 ? one : many);
+function rangeOf(least: Numeric | null, most: Numeric | null, one: string, many: string): string | null {
+  const unit = (count: Numeric) => (count === 1 ? one : many);
   if (least !== null && least === most) return `exactly ${least} ${unit(least)}`;
   if (least !== null && least > 0 && most !== null) return `${least} to ${most} ${unit(most)}`;
   if (most !== null) return `at most ${most} ${unit(most)}`;
   return least === null || least <= 0 ? null : `at least ${least} ${unit(least)}`;
 }
 
-function number(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
+function number(value: unknown): Numeric | null {
+  return isNumeric(value) ? value : null;
 }

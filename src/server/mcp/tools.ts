@@ -1,6 +1,7 @@
 import type { Principal } from '../../model/access.ts';
 import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { parseExactly } from '../../model/exact-numbers.ts';
 import { operationName } from '../../model/outline.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { comparedWith } from '../../model/compared-with.ts';
@@ -193,7 +194,7 @@ async function excerpt(asking: Asking, given: Arguments, part: Excerpt): Promise
   const granted = await versionIn(asking, given);
   const { registry } = asking.site;
   const text = await excerptOf(registry, granted, part);
-  if (text !== null) return { ...about(asking, granted), ...(JSON.parse(text) as object) };
+  if (text !== null) return { ...about(asking, granted), ...(parseExactly(text) as object) };
   const what =
     'schema' in part ? `no schema ${JSON.stringify(part.schema)}` : `no operation ${JSON.stringify(part.operation)}`;
   throw new RegistryError('not_found', `${nameOf(granted.resource)} has ${what}. list_parts names all.`);

@@ -229,7 +229,7 @@ describe('what is read and reported', () => {
       'an integer beyond 2^53',
       'a.json',
       '[9223372036854775807]',
-      'a.json:1:2 warning number-precision: The integer 9223372036854775807 is beyond 2^53, so most parsers, and the format generated here, read it as 9223372036854776000. Use a smaller number or a string.',
+      'a.json:1:2 warning number-precision: The integer 9223372036854775807 is beyond 2^53, and most parsers read it as 9223372036854776000. Use a smaller number or a string.',
     ],
     [
       'half a surrogate pair',
