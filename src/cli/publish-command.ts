@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { defaultVisibility } from '../registry/gate/organization-defaults.ts';
+import { defaultVisibility } from '../registry/gate/policy.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';

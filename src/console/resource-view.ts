@@ -4,7 +4,7 @@ import { coordinateOf, nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
+import { defaultsOf } from '../registry/gate/policy.ts';
 import {
   facts,
   timeCell,
@@ -187,7 +187,7 @@ async function rulesetCell(
   ruleset: string | null,
 ): Promise<Cell> {
   const inherited = type === 'apis' && ruleset === null;
-  const name = inherited ? await defaultRuleset(context.registry, org) : ruleset;
+  const name = inherited ? ((await defaultsOf(context.registry, org)).ruleset ?? null) : ruleset;
   if (name === null) return { text: 'none' };
   if (inherited && !mayReadOrganization(session.principal, org)) return { text: "the organization's default" };
   const more = inherited ? { more: "the organization's default" } : {};

@@ -13,7 +13,7 @@ import type { Planned } from '../plan/planned.ts';
 import { keptComparison, publishedAs, compareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/lives.ts';
 import { usersReader } from '../registry/gate/impact-gate.ts';
-import { gateOf } from '../registry/gate/ruleset-gate.ts';
+import { policyOf } from '../registry/gate/policy.ts';
 import { impactOf } from '../registry/graph/impact.ts';
 import { nextVersionOf, type PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -97,7 +97,7 @@ export async function checkOf(
 /** Whom the new version breaks, as Markdown; empty if nobody uses it, or nobody wants to know. */
 async function impactSection(registry: Registry, result: PublishResult): Promise<string> {
   const next = nextVersionOf(result);
-  if (next === null || (await gateOf(registry, next.resource)).impact === 'none') return '';
+  if (next === null || (await policyOf(registry, next.resource)).impact === 'none') return '';
   const { org } = next.resource;
   const impact = await impactOf(registry, usersReader(next.resource), next, { org });
   const title = impactTitle(impact);

@@ -23,8 +23,7 @@ import { changedPaths, followMoves, planTarget, type Target } from './merged-tre
 import { createOverlay } from './overlay.ts';
 import { canPreview } from './link-previews.ts';
 import { anonymous } from '../model/access.ts';
-import { defaultRuleset } from '../registry/gate/organization-defaults.ts';
-import { rulesetName } from '../registry/gate/ruleset-gate.ts';
+import { defaultsOf, policyOf } from '../registry/gate/policy.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Generation } from '../store/generations.ts';
 import { fileOf } from '../model/artifact.ts';
@@ -206,12 +205,9 @@ async function viewAsReader(registry: Registry, repository: Repository): Promise
   const { refs } = registry;
   const gates = new Set<string>();
   const connected = await connectedResources(registry, repository);
-  const names = [
-    defaultRuleset(registry, repository.org),
-    ...connected.map((resource) => rulesetName(registry, resource)),
-  ];
-  for (const name of await Promise.all(names)) {
-    const parsed = name === null ? null : parseCoordinate(name);
+  const names = [defaultsOf(registry, repository.org), ...connected.map((resource) => policyOf(registry, resource))];
+  for (const { ruleset = null } of await Promise.all(names)) {
+    const parsed = ruleset === null ? null : parseCoordinate(ruleset);
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
   }
   for (const resource of connected)

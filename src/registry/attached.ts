@@ -3,7 +3,7 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/add
 import { RegistryError } from '../model/errors.ts';
 import { parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
-import { configuredDefaults } from './gate/organization-defaults.ts';
+import { configuredDefaults } from './gate/policy.ts';
 import { mayRead, mayReadOrganization } from './readable.ts';
 import type { Registry } from './registry.ts';
 

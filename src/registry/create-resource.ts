@@ -6,7 +6,7 @@ import type { Validation } from '../model/problem.ts';
 import { ownershipOf, type Ownership } from '../model/ownership.ts';
 import { resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { isRestorable } from './lives.ts';
-import { defaultVisibility } from './gate/organization-defaults.ts';
+import { defaultVisibility } from './gate/policy.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 

@@ -5,6 +5,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/access.ts';
 import { isLabel } from '../model/label.ts';
+import { gateSettingsOf } from '../model/gate.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
 import type { Approval, Held } from '../model/approval.ts';
 import type { Resource } from '../model/resource.ts';
@@ -43,11 +44,11 @@ import {
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
 import { whyNotMoveLatest } from './gate/latest-gate.ts';
-import { defaultVisibility } from './gate/organization-defaults.ts';
-import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
+import { defaultVisibility, policyOf, type Policy } from './gate/policy.ts';
+import { resolveRuleset } from './gate/ruleset-gate.ts';
 import { compileBare, judge, nextOf } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
-import { compileGated, validationOf } from './gate/compile-document.ts';
+import { compileGated } from './gate/compile-document.ts';
 import { malformedLabel } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
@@ -102,34 +103,35 @@ async function note(registry: Registry, request: PublishRequest, result: Publish
 }
 
 /**
- * compile → place → judge → build → store → append. Null: a version was published meanwhile with
- * which this one was not compared; nothing was published then.
+ * compile → place → judge → build → store → append, by the policy of the moment when it began. Null: another policy counts
+ * by now, or a version was published meanwhile with which this one was not compared; nothing was published then.
  */
 async function publishOnce(registry: Registry, request: PublishRequest): Promise<PublishResult | null> {
   const existing = await openTarget(registry, request);
   const resource = existing ?? createFor(registry, request, null);
-  const given = await resolveRuleset(registry, resource.org, await rulesetName(registry, resource));
+  const policy = await policyOf(registry, resource);
+  const given = await resolveRuleset(registry, resource.org, policy.ruleset);
   const ruleset = given && rulesetState(given);
 
-  const compiled = await compileGated(registry, request, resource, given);
+  const compiled = await compileGated(registry, request, resource, policy, given);
   const isAccepted = compiled.artifact !== null;
-  const readable = isAccepted ? compiled : given && (await compileBare(registry, request, existing, compiled));
+  const readable = isAccepted ? compiled : given && (await compileBare(registry, request, existing, policy, compiled));
   if (readable === null) return reject(registry, request, compiled, ruleset);
 
   const draft = await draftOf(request, readable);
   const placed = placeDraft(resource, request, draft);
   if (placed.outcome === 'conflict' && isAccepted) return { ...placed, report: compiled.report, compiled, ruleset };
 
-  const back = await whyNotGoBack(registry, request, existing, draft);
+  const back = await whyNotGoBack(registry, request, existing, policy, draft);
   if (back !== null) return { ...back, report: compiled.report, compiled, ruleset };
 
-  const judged = await judge(registry, request, existing, { placed, draft }, readable);
+  const judged = await judge(registry, request, existing, policy, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
 
   const next = isNew ? nextOf(registry, request, existing, draft) : null;
-  const changes = next && (await judgeChanges(registry, request, existing, next, judged));
-  const built = isNew ? await buildFor(registry, request, resource, judged, { given, changes }) : null;
+  const changes = next && (await judgeChanges(registry, request, existing, policy, next, judged));
+  const built = isNew ? await buildFor(registry, request, policy, judged, { given, changes }) : null;
   if (next !== null && changes !== null && changes.state !== 'approved') {
     const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
     const rejected = await reject(registry, request, held, ruleset);
@@ -139,7 +141,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   }
   const ended = await withRoom(registry, resource.org, async (take) => {
     if (built !== null) take({ resources: existing === null ? 1 : 0, versions: 1, bytes: bytesIn(built) });
-    return storeAndAppend(registry, request, { existing, draft, judged, built });
+    return storeAndAppend(registry, request, { existing, policy, draft, judged, built });
   });
   if (ended?.outcome === 'published' && changes !== null && !request.dryRun)
     await release(registry, request.coordinate, changes, ended.version.label);
@@ -152,11 +154,12 @@ async function whyNotGoBack(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
+  { approval }: Policy,
   draft: Draft,
 ): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
-  const foreseen = existing && appendDraft(registry, request, existing, draft, null);
-  if (existing === null || foreseen?.outcome !== 'unchanged') return null;
-  if ((await gateOf(registry, existing)).approval !== 'required') return null;
+  if (existing === null || approval !== 'required') return null;
+  const foreseen = appendDraft(registry, request, existing, draft, null);
+  if (foreseen?.outcome !== 'unchanged') return null;
   const detail = await whyNotMoveLatest(registry, existing, foreseen.resource);
   return detail === null ? null : { outcome: 'conflict', detail, label: foreseen.version.label, suggestion: null };
 }
@@ -164,6 +167,7 @@ async function whyNotGoBack(
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */
 interface Ready {
   existing: Resource | null;
+  policy: Policy;
   draft: Draft;
   judged: Compiled;
   built: Built | null;
@@ -173,7 +177,7 @@ interface Ready {
 async function storeAndAppend(
   registry: Registry,
   request: PublishRequest,
-  { existing, draft, judged, built }: Ready,
+  { existing, policy, draft, judged, built }: Ready,
 ): Promise<Appended | null> {
   const stored = built && { manifest: digestOf(built.manifest), bytes: bytesIn(built), changes: null };
   const foreseen = appendDraft(registry, request, existing, draft, stored)!;
@@ -182,10 +186,13 @@ async function storeAndAppend(
   const compared = await compareForeseen(registry, foreseen, judged.artifact!, request);
   const mend = built && (await store(registry, built, compared));
 
-  const { compatibility, impact, approval } = await gateOf(registry, foreseen.resource);
-  // A document must not refer to anything more private than itself.
+  // Compiling takes seconds.
+  if (!isDeepStrictEqual(await policyOf(registry, foreseen.resource), policy)) return null;
+  const { compatibility, impact, approval } = policy;
+  // What the resource itself says must count as it did, and a document must not refer to anything more private than itself.
   const isAsOpen = (current: Resource | null) =>
-    judged.dependencies === undefined || current?.visibility === existing?.visibility;
+    isDeepStrictEqual(settingsIn(current), settingsIn(existing)) &&
+    (judged.dependencies === undefined || current?.visibility === existing?.visibility);
   const isGated = compatibility !== 'none' || impact === 'block' || approval === 'required';
   const isJudged = isGated && !isHistory(request, existing, foreseen.resource, foreseen.version.label);
   // The verdict holds only for this label and these versions.
@@ -239,6 +246,11 @@ async function reject(
   return { outcome: 'rejected', report, reportDigest, compiled, ruleset };
 }
 
+/** What a resource itself says of its policy. */
+function settingsIn(resource: Resource | null): unknown {
+  return resource && [resource.ruleset ?? null, resource.validation ?? null, gateSettingsOf(resource)];
+}
+
 /** Whether a resource has the same versions in the same states, and the same latest. */
 function isSame(current: Resource | null, before: Resource | null): boolean {
   const stateOf = (resource: Resource | null) =>
@@ -250,7 +262,7 @@ function isSame(current: Resource | null, before: Resource | null): boolean {
 async function buildFor(
   registry: Registry,
   request: PublishRequest,
-  resource: Resource,
+  { validation }: Policy,
   compiled: Compiled,
   { given: ruleset, changes }: { given: GivenRuleset | null; changes: Judged | null },
 ): Promise<Built> {
@@ -266,7 +278,7 @@ async function buildFor(
     },
     compiled,
     compiler: registry.compiler.id,
-    validation: await validationOf(registry, resource),
+    validation,
     ruleset,
     view: request.view,
   });

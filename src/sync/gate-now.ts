@@ -6,7 +6,8 @@ import type { Planned } from '../plan/planned.ts';
 import { decisionsText } from '../registry/approval/hold.ts';
 import { findResource } from '../registry/lives.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
-import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/ruleset-gate.ts';
+import { policyOf } from '../registry/gate/policy.ts';
+import { resolveRuleset } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** The current gate of a document: its resource's settings and its exemptions. */
@@ -15,7 +16,7 @@ export async function gateNow(
   document: Planned,
 ): Promise<Required<Pick<DocumentState, 'gate' | 'exemptions'>>> {
   const resource = await findResource(registry, document.coordinate);
-  const settings = resource ?? { ...document, org: document.coordinate.org };
+  const settings = resource ?? { ...document, ...document.coordinate };
   const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
   return {
     gate: await gateText(registry, settings, document.coordinate),
@@ -26,10 +27,10 @@ export async function gateNow(
 /** The settings of a gate as text, with what was decided about the resource's changes. */
 export async function gateText(
   registry: Registry,
-  settings: Parameters<typeof gateOf>[1],
+  settings: Parameters<typeof policyOf>[1],
   coordinate: Coordinate,
 ): Promise<string> {
-  const gate = await gateOf(registry, settings);
+  const { validation: _, ruleset: __, ...gate } = await policyOf(registry, settings);
   const decisions = gate.approval === 'required' ? await decisionsText(registry, coordinate) : '';
   return `${JSON.stringify(gate)}${decisions}`;
 }
@@ -39,7 +40,7 @@ export async function gateText(
  */
 export async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
   const resource = await findResource(registry, document.coordinate);
-  return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
+  return (await policyOf(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset })).ruleset;
 }
 
 /** The digest of the ruleset that checks a document now, or null for none. */

@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
-import { rulesetName } from '../registry/gate/ruleset-gate.ts';
+import { policyOf } from '../registry/gate/policy.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/lives.ts';
 import { hasReferenceMoved } from './inputs.ts';
@@ -19,7 +19,7 @@ export async function* outdatedDocuments(
   for (const [path, state] of Object.entries(repository.documents)) {
     if (state.outcome === 'detached') continue;
     const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
-    const name = resource === null ? state.rulesetName : await rulesetName(registry, resource);
+    const name = resource === null ? state.rulesetName : (await policyOf(registry, resource)).ruleset;
     const ruleset = await rulesetDigest(registry, repository.org, name);
     const gate = resource && state.gate !== undefined ? await gateText(registry, resource, resource) : state.gate;
     const isSameGate = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;

@@ -6,7 +6,7 @@ import { followRejected } from './follow-rejected.ts';
 import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
 import { listRepositories, readRepositories } from './followed.ts';
 import { leave } from './owners/leave.ts';
-import { defaultsOf } from '../registry/gate/organization-defaults.ts';
+import { defaultsOf } from '../registry/gate/policy.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Requested, SyncQueue } from './queue.ts';

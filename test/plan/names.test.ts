@@ -5,7 +5,7 @@ import { findTwins, type Twin } from '../../src/plan/find-twins.ts';
 import { readIgnores } from '../../src/plan/ignore-file.ts';
 import { findRelease, releasePattern } from '../../src/plan/release-tags.ts';
 import { slugCandidates } from '../../src/plan/assign-slugs.ts';
-import { rulesetName } from '../../src/registry/gate/ruleset-gate.ts';
+import { policyOf } from '../../src/registry/gate/policy.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
 
@@ -14,7 +14,7 @@ test('an organization may be called as a member of every object is', async () =>
   const coordinate = { org: 'constructor', type: 'apis', slug: 'constructor' } as const;
   const resource = newResource(registry, coordinate, { name: 'constructor' });
   expect(resource.visibility).toBe('private');
-  expect(await rulesetName(registry, resource)).toBeNull();
+  expect((await policyOf(registry, resource)).ruleset).toBeNull();
 });
 
 test('a slug repeats no word of the title', () => {

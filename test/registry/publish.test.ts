@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
@@ -283,6 +284,28 @@ describe('compatibility', () => {
       version,
       `paths: {${paths.map((path) => `${path}: {get: {responses: {'200': {description: ok}}}}`).join(', ')}}`,
     );
+
+  test('is judged by the policy at the commit, also if that was changed while it was compiled', async () => {
+    const world = createWorld();
+    const author = { actor: 'operator:test', origin: null };
+    await publish(world.registry, upload(api('1.0.0', 'paths: {/a: {}}')));
+    let compiled = 0;
+    const registry: Registry = {
+      ...world.registry,
+      compiler: {
+        ...world.registry.compiler,
+        async compile(...given) {
+          const result = await world.registry.compiler.compile(...given);
+          if (compiled++ === 0) await changeResource(world.registry, coordinate, { ruleset: strict }, author);
+          return result;
+        },
+      },
+    };
+    const strict = '@acme/rulesets/strict';
+    const ruleset = upload('rules: {}', { coordinate: { org: 'acme', type: 'rulesets', slug: 'strict' } });
+    await publish(world.registry, { ...ruleset, version: '1.0.0' });
+    expect(await published(registry, upload(api('1.1.0', 'paths: {}')))).toBe('rejected');
+  });
 
   test('is judged against what is there at the commit, also if that was published meanwhile', async () => {
     const { registry } = createWorld({ organizations: { acme: { defaults: { compatibility: 'strict' } } } });

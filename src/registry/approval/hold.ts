@@ -33,7 +33,7 @@ import { isHistory, type PublishRequest } from '../append-version.ts';
 import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import { findResource } from '../lives.ts';
 import { unyanked } from '../gate/latest-gate.ts';
-import { gateOf } from '../gate/ruleset-gate.ts';
+import type { Policy } from '../gate/policy.ts';
 import { storePreview, type Preview } from '../preview.ts';
 import { newId, type Registry } from '../registry.ts';
 import type { Built } from '../store-artifact.ts';
@@ -85,10 +85,11 @@ export async function judgeChanges(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
+  policy: Policy,
   next: { resource: Resource; version: Version },
   compiled: Compiled,
 ): Promise<Judged | null> {
-  if (existing === null || (await gateOf(registry, existing)).approval !== 'required') return null;
+  if (existing === null || policy.approval !== 'required') return null;
   const { held, decisions } = await readApprovals(registry, request.coordinate);
   const { label } = next.version;
   const isHeld = held.some((each) => each.label === label || each.commit === request.snapshot.origin.commit);

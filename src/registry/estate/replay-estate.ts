@@ -7,7 +7,8 @@ import { nameOf, selectVersion, type Resource, type Version } from '../../model/
 import { exemptionsIn, relint, storedReport } from '../gate/relint.ts';
 import { findingsIn, type Findings } from '../gate/replay.ts';
 import { namesIn } from '../gate/show-report.ts';
-import { gateOf, resolveRuleset, rulesetName } from '../gate/ruleset-gate.ts';
+import { policyOf } from '../gate/policy.ts';
+import { resolveRuleset } from '../gate/ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 
 /** How often a report names a rule. */
@@ -90,7 +91,7 @@ async function recheck(
   before: Rechecked | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Rechecked | null> {
-  const attached = await rulesetName(registry, resource);
+  const { ruleset: attached, blockOn, ratchet } = await policyOf(registry, resource);
   if (attached === null) return null;
   const at = registry.now().toISOString();
   const { manifest } = version;
@@ -100,7 +101,6 @@ async function recheck(
   const exemptions = exemptionsIn(report);
   const today = at.slice(0, 10);
   if (exemptions.length === 0 && report.gate && digestsOf(report.gate) === digestsIn(ruleset)) return null;
-  const { blockOn, ratchet } = await gateOf(registry, resource);
   const by = [digestsIn(ruleset), registry.compiler.id, blockOn, ratchet, exemptions.length > 0 && today].join(' ');
   if (before?.manifest === manifest && before.by === by) return before;
   try {

@@ -5,6 +5,7 @@ import { describeBlocking } from '../../model/problem.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { Registry } from '../registry.ts';
 import { compileDocument, type CompileRequest } from './compile-document.ts';
+import { policyOf } from './policy.ts';
 import type { Candidate } from './replay.ts';
 
 /**
@@ -19,7 +20,13 @@ export async function readCandidate(
   signal?: AbortSignal,
 ): Promise<Candidate> {
   const request = { coordinate, ...upload, isAwaited: true, ...(signal && { signal }) };
-  const { artifact, report } = await compileDocument(registry, request, resource, null);
+  const { artifact, report } = await compileDocument(
+    registry,
+    request,
+    resource,
+    await policyOf(registry, resource),
+    null,
+  );
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (json === undefined) {
     const { problems, ...rest } = report;

@@ -1,6 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
-import type { Exemption, Report, Validation } from '../../model/problem.ts';
+import type { Exemption, Report } from '../../model/problem.ts';
 import { selectVersion, type Resource } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { View } from '../../model/artifact.ts';
@@ -8,9 +8,9 @@ import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
 import { codeFor } from './ruleset-code.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
-import { defaultsOf } from './organization-defaults.ts';
+import type { Policy } from './policy.ts';
 import { withoutSources } from '../store-artifact.ts';
-import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
+import { withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { openReferences } from '../graph/references.ts';
 import { knownFindings } from './relint.ts';
@@ -37,10 +37,11 @@ export async function compileDocument(
   registry: Registry,
   request: CompileRequest,
   resource: Resource,
+  policy: Policy,
   ruleset: GivenRuleset | null,
   ratchet: Pick<CompileGate, 'known' | 'ratchet'> = { known: null },
 ): Promise<Compiled> {
-  const { blockOn } = await gateOf(registry, resource);
+  const { blockOn, validation } = policy;
   const today = registry.now().toISOString().slice(0, 10);
   const references = openReferences(registry, resource, (paths) => request.snapshot.read(paths), request.reader);
   const { entry, view } = request;
@@ -49,7 +50,7 @@ export async function compileDocument(
       type: request.coordinate.type,
       ...(view && { view }),
       entry,
-      validation: await validationOf(registry, resource),
+      validation,
       ruleset,
       ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
       limits: registry.config.limits,
@@ -66,26 +67,21 @@ export async function compileDocument(
   return withExtendsChecked(registry, request, await withLockDependencies(request.snapshot, withUrls));
 }
 
-/** `strict`, unless the resource or its organization says otherwise. */
-export async function validationOf(registry: Registry, { org, validation }: Resource): Promise<Validation> {
-  return validation ?? (await defaultsOf(registry, org)).validation ?? 'strict';
-}
-
 /** Compiles a document. With a ratchet, findings of the ruleset that the latest version has too do not block. */
 export async function compileGated(
   registry: Registry,
   request: CompileRequest,
   resource: Resource,
+  policy: Policy,
   ruleset: GivenRuleset | null,
 ): Promise<Compiled> {
-  const compiled = await compileDocument(registry, request, resource, ruleset);
+  const compiled = await compileDocument(registry, request, resource, policy, ruleset);
   const latest = selectVersion(resource, { kind: 'latest' })?.version;
   const isBlocked = compiled.artifact === null && compiled.report.gate !== undefined;
-  if (!isBlocked || ruleset === null || latest === undefined) return compiled;
-  if (!(await gateOf(registry, resource)).ratchet) return compiled;
+  if (!isBlocked || ruleset === null || latest === undefined || !policy.ratchet) return compiled;
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   const accepted = await knownFindings(registry, resource, latest, ruleset, turn);
-  return compileDocument(registry, request, resource, ruleset, { known: accepted, ratchet: latest.manifest });
+  return compileDocument(registry, request, resource, policy, ruleset, { known: accepted, ratchet: latest.manifest });
 }
 
 /** The report of a document that would be published under a label, after its changes are judged. */
@@ -93,11 +89,11 @@ export async function checkNext(
   registry: Registry,
   request: CompileRequest,
   existing: Resource | null,
+  { compatibility }: Policy,
   label: string,
   compiled: Compiled,
 ): Promise<Report> {
   if (existing === null) return compiled.report;
-  const { compatibility } = await gateOf(registry, existing);
   const { entry, exemptions = [], snapshot } = request;
   const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };

@@ -7,7 +7,7 @@ import type { Placed } from '../place-version.ts';
 import type { Registry } from '../registry.ts';
 import { checkNext, compileDocument } from './compile-document.ts';
 import { checkImpact } from './impact-gate.ts';
-import { gateOf } from './ruleset-gate.ts';
+import type { Policy } from './policy.ts';
 
 /** The version that a draft would become. Null: none. */
 export function nextOf(
@@ -31,10 +31,11 @@ export async function compileBare(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
+  policy: Policy,
   { report }: Compiled,
 ): Promise<Compiled | null> {
   if (existing === null || existing.versions.length === 0 || hasDied(report)) return null;
-  const bare = await compileDocument(registry, request, existing, null);
+  const bare = await compileDocument(registry, request, existing, policy, null);
   return bare.artifact && { ...bare, report };
 }
 
@@ -43,16 +44,16 @@ export async function judge(
   registry: Registry,
   request: PublishRequest,
   existing: Resource | null,
+  policy: Policy,
   { placed, draft }: { placed: Placed; draft: Draft },
   compiled: Compiled,
 ): Promise<Compiled> {
   if (placed.outcome !== 'published') return compiled;
   const next = nextOf(registry, request, existing, draft);
   if (next === null || isHistory(request, existing, next.resource, placed.label)) return compiled;
-  const report = await checkNext(registry, request, existing, placed.label, compiled);
+  const report = await checkNext(registry, request, existing, policy, placed.label, compiled);
   const judged = { ...compiled, report };
-  if (existing === null || compiled.artifact === null || isBlocking(report)) return judged;
-  if ((await gateOf(registry, existing)).impact !== 'block') return judged;
+  if (existing === null || compiled.artifact === null || isBlocking(report) || policy.impact !== 'block') return judged;
   const { entry, exemptions = [], isAwaited = false, signal } = request;
   const { resource, version } = next;
   return {

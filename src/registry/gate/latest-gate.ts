@@ -3,7 +3,7 @@ import { compareWith } from '../changes/compare-versions.ts';
 import { readPublished } from '../derived.ts';
 import type { Registry } from '../registry.ts';
 import { mayBreak } from './compatibility.ts';
-import { gateOf } from './ruleset-gate.ts';
+import { policyOf } from './policy.ts';
 
 /**
  * Why a resource may not come to this state by less than the scope `admin`: readers of `latest` get another version, whose
@@ -11,7 +11,7 @@ import { gateOf } from './ruleset-gate.ts';
  */
 export async function whyNotMoveLatest(registry: Registry, before: Resource, after: Resource): Promise<string | null> {
   if (before.latest === after.latest) return null;
-  const { compatibility, impact, approval } = await gateOf(registry, before);
+  const { compatibility, impact, approval } = await policyOf(registry, before);
   if (compatibility === 'none' && impact !== 'block' && approval === 'none') return null;
   const from = versionAt(before, before.latest ?? chooseLatest(unyanked(before)));
   const to = versionAt(after, after.latest);

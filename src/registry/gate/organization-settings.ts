@@ -10,7 +10,7 @@ import type { Visibility } from '../../model/access.ts';
 import type { Validation } from '../../model/problem.ts';
 import type { Guard } from '../lives.ts';
 import { resolveRuleset } from './ruleset-gate.ts';
-import { configuredDefaults, defaultsOf } from './organization-defaults.ts';
+import { configuredDefaults, defaultsOf } from './policy.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** What an administrator changes. Absent members stay as they are. */

@@ -6,7 +6,8 @@ import { blockingIn, type BlockOn, type Problem, type Report } from '../../model
 import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { mayRead } from '../readable.ts';
 import type { Registry } from '../registry.ts';
-import { findRuleset, gateOf, resolveRuleset, rulesetName } from './ruleset-gate.ts';
+import { policyOf } from './policy.ts';
+import { findRuleset, resolveRuleset } from './ruleset-gate.ts';
 import { exemptionsOf, relint } from './relint.ts';
 import { showReport } from './show-report.ts';
 
@@ -116,7 +117,7 @@ async function* usersOf(
     for await (const name of registry.refs.list(`resources/${org}/${type}/`, after)) {
       const resource = (await registry.refs.read<Resource>(name))?.value;
       if (!resource || resource.deletedAt !== null) continue;
-      const attached = await rulesetName(registry, resource);
+      const { ruleset: attached } = await policyOf(registry, resource);
       if (attached === null) continue;
       if (!uses.has(attached)) uses.set(attached, await leadsTo(registry, org, attached, coordinate));
       if (uses.get(attached)) yield resource;
@@ -145,8 +146,8 @@ async function replayOne(
   turn: Turn,
 ): Promise<Replayed> {
   const { org } = resource;
-  const attached = (await rulesetName(registry, resource))!;
-  const { blockOn, ratchet } = await gateOf(registry, resource);
+  const { blockOn, ratchet, ...policy } = await policyOf(registry, resource);
+  const attached = policy.ruleset!;
   const exemptions = await exemptionsOf(registry, version);
   const today = registry.now().toISOString().slice(0, 10);
   const check = (ruleset: GivenRuleset) =>

@@ -1,35 +1,13 @@
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { gateFrom, type Gate, type GateSettings } from '../../model/gate.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
-import type { Resource } from '../../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
 import { findTarget, organizationReader } from '../graph/references.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { readRuleset } from '../stored.ts';
-import { defaultRuleset, defaultsOf } from './organization-defaults.ts';
+import { defaultsOf } from './policy.ts';
 import { coordinatesIn, dependencyOn, resolveExtended } from './extended.ts';
-
-/**
- * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's
- * default, else null. The default is only for APIs: a ruleset that had to pass itself could never
- * be published.
- */
-export async function rulesetName(
-  registry: Pick<Registry, 'config' | 'refs'>,
-  { org, type, ruleset }: Pick<Resource, 'org' | 'type' | 'ruleset'>,
-): Promise<string | null> {
-  return ruleset ?? (type === 'apis' ? defaultRuleset(registry, org) : null);
-}
-
-/** The settings of a resource's gate: its own, else its organization's, else the usual ones. */
-export async function gateOf(
-  registry: Pick<Registry, 'config' | 'refs'>,
-  resource: Pick<Resource, 'org'> & GateSettings,
-): Promise<Gate> {
-  return gateFrom(resource, await defaultsOf(registry, resource.org));
-}
 
 /**
  * Resolves a ruleset's coordinate to its current content. The publish records the digest. A ruleset
@@ -73,7 +51,7 @@ export async function missingDefaults(registry: Registry): Promise<{ org: string
   const missing: { org: string; detail: string }[] = [];
   for (const org of await listOrganizations(registry)) {
     try {
-      await resolveRuleset(registry, org, await defaultRuleset(registry, org));
+      await resolveRuleset(registry, org, (await defaultsOf(registry, org)).ruleset ?? null);
     } catch (error) {
       if (!isRegistryError(error, 'refused')) throw error;
       missing.push({ org, detail: error.message });

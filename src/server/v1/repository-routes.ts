@@ -1,7 +1,7 @@
 import { repositoryRef, type Repository, type Run, type RunDocument } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
-import { defaultVisibility } from '../../registry/gate/organization-defaults.ts';
+import { defaultVisibility } from '../../registry/gate/policy.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';

@@ -1,7 +1,7 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
 import { type Resource, nameOf } from '../../model/resource.ts';
-import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
+import { policyOf } from '../../registry/gate/policy.ts';
 import { gateOrganizations, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { findReadable, listReadable } from '../../registry/readable.ts';
@@ -28,7 +28,7 @@ export interface Related {
 export async function relatedTo(site: Site, granted: GrantedVersion, reader: Principal): Promise<Related> {
   const { resource } = granted;
   const isForAll = isSameForAll(resource);
-  const checking = await rulesetName(site.registry, resource);
+  const { ruleset: checking } = await policyOf(site.registry, resource);
   const named = checking === null ? null : parseCoordinate(checking);
   return {
     ...(await relatedResources(site, resource, reader)),
@@ -55,7 +55,7 @@ export async function relatedResources(
 }
 
 async function rulesetLink({ registry, links }: Site, resource: Resource, reader: Principal) {
-  const name = await rulesetName(registry, resource);
+  const { ruleset: name } = await policyOf(registry, resource);
   const parsed = name === null ? null : parseCoordinate(name);
   if (parsed === null) return null;
   if ((await findReadable(registry, reader, parsed.coordinate)) === null) return null;
@@ -69,7 +69,7 @@ async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): P
   const all = await listReadable(site.registry, reader);
   const users = new Map<string, Resource>();
   for (const resource of all) {
-    const name = await rulesetName(site.registry, resource);
+    const { ruleset: name } = await policyOf(site.registry, resource);
     const parsed = name === null ? null : parseCoordinate(name);
     if (parsed !== null && nameOf(parsed.coordinate) === own) users.set(nameOf(resource), resource);
   }

@@ -18,7 +18,7 @@ import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
 import type { Generation } from '../../store/generations.ts';
 import { findSite, updateRecord, type GuardOf } from '../../registry/lives.ts';
-import { defaultVisibility } from '../../registry/gate/organization-defaults.ts';
+import { defaultVisibility } from '../../registry/gate/policy.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 

@@ -3,7 +3,7 @@ import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason } from '../../model/owner.ts';
-import { defaultsOf } from '../../registry/gate/organization-defaults.ts';
+import { defaultsOf } from '../../registry/gate/policy.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { follow, normalizeFolder, versionsOf } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
