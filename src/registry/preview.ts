@@ -1,7 +1,9 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { findLayer, type ArtifactConfig } from '../model/artifact.ts';
-import type { Digest } from '../model/digest.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
+import { own } from '../model/json.ts';
 import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
 import { findPreview, keepPreview } from '../store/previews.ts';
 import { grantRead, grantVersion, type GrantedVersion } from './read.ts';
@@ -98,20 +100,31 @@ export async function openPreview(
   const visibility = current?.visibility ?? resource.visibility;
   if (stored.isHeld && !isAllowed(principal, 'publish', { org: resource.org, resource: { ...resource, visibility } }))
     return null;
-  const view = viewWith(registry, { ...(stored as Stored), resource: { ...resource, visibility } });
-  const granted = await grantRead(view, principal, coordinateOf(resource));
+  const name = coordinateOf(resource);
+  const view = viewWith(registry, { name: resourceRef(name), value: { ...resource, visibility } }, async (digest) => {
+    const text = own((stored as Stored).objects, digest);
+    return text === undefined ? null : Buffer.from(text, 'base64');
+  });
+  const granted = await grantRead(view, principal, name);
   const version = granted && grantVersion(granted, { kind: 'version', version: label });
   return version?.exact ? { registry: view, granted: version.granted, expiresAt: preview.expiresAt } : null;
 }
 
-function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
-  const name = resourceRef(coordinateOf(resource));
+/**
+ * A view of the registry with one record as it would be, and bytes that nothing published has: `bytesOf` answers null for
+ * all others. Bytes that do not match their digest are `corrupt`.
+ */
+export function viewWith(
+  registry: Registry,
+  record: { name: string; value: unknown } | null,
+  bytesOf: (digest: Digest) => Promise<Uint8Array | null>,
+): Registry {
   const read: Registry['refs']['read'] = async <T>(asked: string) => {
     const stored = await registry.refs.read<T>(asked);
-    if (asked !== name) return stored;
+    if (asked !== record?.name) return stored;
     const fresh = { generation: 1, writeId: 'preview', at: registry.now().toISOString() };
     const stamp = { actor: 'sync:preview', origin: null, action: 'preview' };
-    return { ...fresh, ...stamp, ...stored, value: resource as T };
+    return { ...fresh, ...stamp, ...stored, value: record.value as T };
   };
   return {
     ...registry,
@@ -119,9 +132,11 @@ function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
     refs: { ...registry.refs, read, readFresh: read },
     objects: {
       ...registry.objects,
-      get: async (digest, pack) => {
-        const text = Object.hasOwn(objects, digest) ? objects[digest] : undefined;
-        return text === undefined ? registry.objects.get(digest, pack) : Buffer.from(text, 'base64');
+      async get(digest, pack) {
+        const bytes = await bytesOf(digest);
+        if (bytes === null) return registry.objects.get(digest, pack);
+        if (digestOf(bytes) === digest) return bytes;
+        throw new RegistryError('corrupt', `Object ${digest} of a preview does not match its digest.`);
       },
     },
   };

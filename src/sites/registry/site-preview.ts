@@ -15,6 +15,7 @@ import {
   type SiteOrigin,
 } from '../model/documentation-site.ts';
 import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../store/previews.ts';
+import { viewWith } from '../../registry/preview.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
 import { readContents } from './deployment-contents.ts';
@@ -182,40 +183,25 @@ export async function openSitePreview(
   if (!preview || !stored?.site) return null;
   const { site, deployment, parts, fresh } = stored as Stored;
   const partKeys = new Set(parts);
-  const view: Registry = {
-    ...registry,
-    answers: registry.answers.contentsOnly(),
-    ...(fresh && { refs: withFresh(registry.refs, site, fresh) }),
-    objects: {
-      ...registry.objects,
-      async get(digest, pack) {
-        const bytes = partKeys.has(digest) ? await preview.part(digest) : null;
-        if (bytes === null) return registry.objects.get(digest, pack);
-        if (digestOf(bytes) !== digest)
-          throw new RegistryError('corrupt', `Object ${digest} of a preview does not match its digest.`);
-        return bytes;
-      },
-    },
-  };
+  const record = fresh && { name: siteRef(site), value: await asPublished(registry, site, fresh) };
+  const view = viewWith(registry, record ?? null, async (digest) =>
+    partKeys.has(digest) ? preview.part(digest) : null,
+  );
   const granted = await grantPreview(view, principal, site, deployment);
   return granted && { registry: view, granted, expiresAt: preview.expiresAt };
 }
 
 /**
- * The records, with a site that is not there yet. If its repository has made it meanwhile, the
- * preview is as hidden as that, or as it was itself.
+ * A site that is not there yet. If its repository has made it meanwhile, the preview is as hidden as that, or as it was
+ * itself.
  */
-function withFresh(refs: Registry['refs'], site: SiteName, { from, record }: FreshSite): Registry['refs'] {
-  const name = siteRef(site);
-  const read: Registry['refs']['read'] = async <T>(asked: string) => {
-    const generation = await refs.read<T>(asked);
-    if (asked !== name) return generation;
-    const named = generation?.value as DocumentationSite | undefined;
-    const connected = named?.connection?.repository === from ? named : null;
-    const visibility = connected?.visibility === 'private' ? 'private' : record.visibility;
-    const stamp = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
-    const value = { ...record, visibility, deletedAt: connected?.deletedAt ?? null };
-    return { ...stamp, action: 'preview', value: value as T };
-  };
-  return { ...refs, read, readFresh: read };
+async function asPublished(
+  registry: Registry,
+  site: SiteName,
+  { from, record }: FreshSite,
+): Promise<DocumentationSite> {
+  const named = (await registry.refs.read<DocumentationSite>(siteRef(site)))?.value;
+  const connected = named?.connection?.repository === from ? named : null;
+  const visibility = connected?.visibility === 'private' ? 'private' : record.visibility;
+  return { ...record, visibility, deletedAt: connected?.deletedAt ?? null };
 }
