@@ -31,7 +31,7 @@ beforeAll(async () => {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
-  await mkdir(join(folder, '.git'));
+  for (const name of ['.git', 'sub']) await mkdir(join(folder, name));
   await run('publish', 'base.yaml', '@acme/rulesets/base');
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -71,7 +71,6 @@ test('outside a git repository, a reference out of the folder says how to make i
 
 test('several files are one report, and a folder is none', async () => {
   const files = ['sub/b.yaml', 'sub/c.yaml', 'apis/good.yaml'];
-  await mkdir(join(folder, 'sub'), { recursive: true });
   await writeFile(join(folder, 'sub/b.yaml'), 'openapi: 3.1.0\ninfo: {title: B}\npaths: {}\n');
   await writeFile(join(folder, 'sub/c.yaml'), "openapi: 3.1.0\ninfo: {version: '1'}\npaths: {}\n");
   const lines = await run('lint', ...files, 'sub/b.yaml', '--format', 'lines');

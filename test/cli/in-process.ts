@@ -21,6 +21,8 @@ export async function runHere(
     }),
   );
   const heard = endings.map((name) => process.listeners(name));
+  const outputs = [process.stdout, process.stderr];
+  const watched = outputs.map((output) => output.listeners('error'));
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) if (name.startsWith('STELE_')) delete process.env[name];
   Object.assign(process.env, env);
@@ -36,5 +38,8 @@ export async function runHere(
     // A process that ends takes its listeners along.
     for (const [at, name] of endings.entries())
       for (const listener of process.listeners(name)) if (!heard[at]!.includes(listener)) process.off(name, listener);
+    for (const [at, output] of outputs.entries())
+      for (const listener of output.listeners('error'))
+        if (!watched[at]!.includes(listener)) output.off('error', listener as () => void);
   }
 }

@@ -13,7 +13,7 @@ import { runHere } from './in-process.ts';
 
 let folder: string;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stele-mistakes-'));
   const files: Record<string, string | Uint8Array> = {
     'api.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n',
@@ -34,6 +34,8 @@ beforeAll(() => {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   for (const name of ['plain', 'project/specs']) mkdirSync(join(folder, name), { recursive: true });
   execFileSync('git', ['init', '-q', join(folder, 'project')]);
+  // A store that is there, and holds nothing of the names that are asked for.
+  await run('keys', 'create', '--org', 'other', '--name', 'ci', '--scope', 'read');
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

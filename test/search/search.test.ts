@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { anonymous, type Principal } from '../../src/model/access.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import type { Outline } from '../../src/model/outline.ts';
@@ -31,6 +31,12 @@ describe('what is found', () => {
   const world = createSearchWorld();
   const { registry } = world;
   const search = patientSearch(registry);
+  beforeAll(async () => {
+    await put(registry, '@acme/apis/shop', pets);
+    await put(registry, '@acme/schemas/colour', { schemas: { '': ['rgb'], Grün: [], 日本語: [] } });
+    await put(registry, '@acme/rulesets/style', { rules: ['no-ambiguous-paths', 'info-contact'] });
+    world.pass(1000);
+  });
 
   test.for([
     ['@acme/apis/shop', '@acme/apis/shop'],
@@ -70,12 +76,6 @@ describe('what is found', () => {
     ['constructor', null],
     ['__proto__ hasOwnProperty', null],
   ] as const)('%s', async ([text, expected]) => {
-    if ((await registry.refs.read('resources/acme/apis/shop')) === null) {
-      await put(registry, '@acme/apis/shop', pets);
-      await put(registry, '@acme/schemas/colour', { schemas: { '': ['rgb'], Grün: [], 日本語: [] } });
-      await put(registry, '@acme/rulesets/style', { rules: ['no-ambiguous-paths', 'info-contact'] });
-      world.pass(1000);
-    }
     const first = (await found(search, text))[0] ?? null;
     if (expected !== null && !expected.includes(':')) expect(first?.split(':')[0]).toBe(expected);
     else expect(first).toBe(expected);

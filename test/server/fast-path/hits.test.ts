@@ -283,9 +283,10 @@ describe('an answer at once is never an old one', () => {
   });
 
   test('once another process changed the resource and the time of what is at hand has passed', async () => {
-    const target = '/@acme/apis/pay@1.0.0';
+    const target = '/@acme/apis/elsewhere@1.0.0';
+    await publishVersion(registry, '@acme/apis/elsewhere', '1.0.0');
     expect((await askBoth({ target })).hits).toBe(1);
-    await setStatus(world.registry, '@acme/apis/pay', '1.0.0', {
+    await setStatus(world.registry, '@acme/apis/elsewhere', '1.0.0', {
       state: 'withdrawn',
       reason: 'x',
       since: '2026-01-01',
