@@ -16,7 +16,7 @@ import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
 import type { Bucket } from './store/bucket.ts';
 import { openFsBucket } from './store/fs.ts';
-import { assertOwn } from './store/private.ts';
+import { assertOwn } from './store/files.ts';
 import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
 import { assertFormat } from './store/format.ts';

@@ -9,7 +9,7 @@ import { newId, type Registry } from '../../src/registry/registry.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../src/model/label.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import type { Files } from '../../src/store/folder/files.ts';
+import type { Files } from '../../src/store/files.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';

@@ -6,7 +6,7 @@ import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
 import { formatCoordinate, isSlug, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
-import { gitDirectory } from '../source/local.ts';
+import { gitDirectory } from '../source/folder.ts';
 import type * as discovering from '../sync/discover-repository.ts';
 import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';

@@ -8,7 +8,7 @@ import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 
 /** One change of a resource, as the record's history and `GET /v1/audit` return it. */
 type Change = Pick<Generation<unknown>, 'generation' | 'at' | 'actor' | 'origin' | 'action'>;

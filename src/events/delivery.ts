@@ -1,7 +1,7 @@
 import { dueAt } from '../model/due.ts';
 import { RegistryError } from '../model/errors.ts';
 import { type Event, deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/event.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000];

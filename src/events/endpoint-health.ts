@@ -1,5 +1,5 @@
 import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/event.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Reads the health of an endpoint. Null before its first failure. */

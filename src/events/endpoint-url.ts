@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../source/allowed-address.ts';
+import { isPublicAddress } from '../source/location.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**

@@ -2,7 +2,7 @@ import { isAllowed, type Principal } from '../model/access.ts';
 import type { Subject } from './events.ts';
 import { RegistryError } from '../model/errors.ts';
 import { type EventType, shortenUrl, shownUrl, webhookRef, type Webhook, type WebhookSecret } from '../model/event.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { updateLive, type Guard } from '../registry/lives.ts';
 import { auditId, auditSecret } from './audit-endpoint.ts';
 import { readEndpointUrl } from './endpoint-url.ts';

@@ -18,7 +18,7 @@ import {
   type SiteCoordinate,
 } from '../sites/model/documentation-site.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 
 /** A resource or a documentation site. */
 export type Subject = Coordinate | SiteCoordinate;

@@ -11,7 +11,7 @@ import { listWebhooks, wants } from './endpoints.ts';
 import type { Repository } from '../model/connection.ts';
 import { type Resource, coordinateOf, nameOf } from '../model/resource.ts';
 import type { DocumentationSite } from '../sites/model/documentation-site.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened, eventOf, versionData } from './events.ts';
 import { toldChanges } from '../model/compared-with.ts';
 

@@ -7,7 +7,7 @@ import { readProxies } from '../config/environment.ts';
 import { proxyFor, type Proxies } from '../model/proxy.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Event, Attempt, Webhook } from '../model/event.ts';
-import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/allowed-address.ts';
+import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/location.ts';
 import { hostOf, readEndpointUrl } from './endpoint-url.ts';
 import type { Registry } from '../registry/registry.ts';
 import { untilAborted } from '../scheduling/waiting.ts';

@@ -18,7 +18,7 @@ import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';
 import type { Moves } from './moves.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Projection } from '../store/log/projections.ts';
+import type { Projection } from '../store/log/state.ts';
 
 /** The most problems in `stele.yaml` that a run quotes. */
 const maxQuotes = 10;

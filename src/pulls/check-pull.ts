@@ -25,7 +25,7 @@ import { canPreview } from './link-previews.ts';
 import { anonymous } from '../model/access.ts';
 import { defaultsOf, policyOf } from '../registry/gate/policy.ts';
 import { mayRead } from '../registry/readable.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { fileOf } from '../model/artifact.ts';
 import { readJson } from '../registry/stored.ts';
 

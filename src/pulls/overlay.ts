@@ -1,6 +1,6 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Decide, Generation } from '../store/generations.ts';
+import type { Decide, Generation } from '../store/records.ts';
 
 /**
  * A view of the registry that keeps in its memory what is written through it. The registry itself

@@ -8,12 +8,12 @@ import type { ToldChanges } from '../model/comparison.ts';
 import { toldChanges } from '../model/compared-with.ts';
 import { nameOf, parseResourceRef, resourceRef } from '../model/resource.ts';
 import { formatSite, parseSiteRef } from '../sites/model/documentation-site.ts';
-import type { Noted } from '../store/log/trail.ts';
+import type { Noted } from '../store/log/history.ts';
 import { listAffected, type Affected, type AffectedConsumer } from './graph/affected.ts';
 import { listKeys } from './keys/list-keys.ts';
 import { mayReadOrganization, readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 
 /** One change: who did what, when, from where, and the generation that it made. */
 export interface AuditEntry extends Pick<Generation<unknown>, 'generation' | 'at' | 'origin' | 'action'> {

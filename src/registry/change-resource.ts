@@ -6,7 +6,7 @@ import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Ownership } from '../model/ownership.ts';
 import { chooseLatest, findVersion, type Resource } from '../model/resource.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { findResource, updateRecord, type GuardOf } from './lives.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
 import type { Author, Registry } from './registry.ts';

@@ -2,7 +2,7 @@ import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { closest, isRegistryError, RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, isOffered, type Resource, type Status, type Version } from '../model/resource.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { updateRecord, type GuardOf } from './lives.ts';
 import { purgeVersion } from './purge.ts';
 import { grantRead, grantVersion } from './read.ts';

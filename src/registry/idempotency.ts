@@ -4,7 +4,7 @@ import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
 import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import type { Head } from '../store/log/heads.ts';
 import type { Author, Registry } from './registry.ts';
 

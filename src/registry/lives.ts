@@ -7,7 +7,7 @@ import {
   type SiteCoordinate,
   type SiteName,
 } from '../sites/model/documentation-site.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import type { Author, Registry } from './registry.ts';
 

@@ -2,7 +2,7 @@ import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { organizationKinds } from '../model/record-places.ts';
 import { findVersion, type Resource } from '../model/resource.ts';
-import { followUpFailed } from '../store/after-commit.ts';
+import { followUpFailed } from '../store/refs.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
 import { digestsOfVersion, referencesOf } from './maintenance/references.ts';

@@ -1,5 +1,5 @@
 import { isRegistryError } from '../model/errors.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import type { Log, Registry } from './registry.ts';
 
 const logged = new WeakMap<Log, Set<string>>();

@@ -3,7 +3,7 @@ import { resourceTypes, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import { inTurns } from '../scheduling/in-turns.ts';
 import { siteCoordinate, siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
-import type { Generation } from '../store/generations.ts';
+import type { Generation } from '../store/records.ts';
 import { logsOf } from './answer-cache.ts';
 import { recordRef, type Name, type RecordOf } from './lives.ts';
 import type { Registry } from './registry.ts';

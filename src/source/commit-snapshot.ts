@@ -1,14 +1,11 @@
 import { RegistryError } from '../model/errors.ts';
-import { bringWriters } from './bring.ts';
-import { parseCommit, type Commit } from './objects/commit.ts';
-import { findPath, listEntries, type LookupResult, type ListTree } from './lookup.ts';
-import { mending } from './mend.ts';
+import { bringWriters, mending } from './bring.ts';
+import { parseCommit, type Commit, parseTree, type TreeEntry } from './git-format.ts';
+import { findPath, listEntries, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
 import type { Mirror, Target } from './mirror-repository.ts';
-import type { ObjectInfo } from './objects/git-objects.ts';
-import { fileTooLarge, lfsPointer } from './refusal.ts';
+import type { ObjectInfo } from './git-objects.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Call } from './transport.ts';
-import { parseTree, type TreeEntry } from './objects/tree.ts';
 
 /** The limits of a snapshot. */
 export interface SnapshotLimits {

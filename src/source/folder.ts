@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
+import { constants, type Dirent, readFileSync, realpathSync, statSync } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RegistryError } from '../model/errors.ts';
-import { blobId } from './objects/blob.ts';
-import { findPath, listEntries, listOnce, type ListTree } from './lookup.ts';
-import { fileTooLarge, lfsPointer, missing } from './refusal.ts';
+import { blobId, type TreeEntry } from './git-format.ts';
+import { findPath, listEntries, listOnce, type ListTree, fileTooLarge, lfsPointer, missing } from './lookup.ts';
 import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
-import type { TreeEntry } from './objects/tree.ts';
 
 export interface FolderLimits {
   /** Bytes per file. */
@@ -126,4 +124,37 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * The git directory of a local repository, which changes with every push and commit. Follows a
+ * `.git` file (gitrepository-layout(5)); for a linked work tree it is the shared directory. Null
+ * when there is no repository.
+ */
+export function gitDirectory(path: string): string | null {
+  try {
+    const dotGit = join(path, '.git');
+    const status = statSync(dotGit, { throwIfNoEntry: false });
+    if (status?.isDirectory()) return realpathSync(dotGit);
+    if (status?.isFile()) return realpathSync(commonDirectory(resolve(path, pointerIn(dotGit))));
+    return statSync(join(path, 'HEAD')).isFile() && statSync(join(path, 'objects')).isDirectory()
+      ? realpathSync(path)
+      : null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return null;
+    throw error;
+  }
+}
+
+function pointerIn(file: string): string {
+  return readFileSync(file, 'utf8')
+    .trim()
+    .replace(/^gitdir:\s*/, '');
+}
+
+function commonDirectory(folder: string): string {
+  const pointer = join(folder, 'commondir');
+  if (!statSync(pointer, { throwIfNoEntry: false })) return folder;
+  return resolve(folder, readFileSync(pointer, 'utf8').trim());
 }

@@ -1,7 +1,6 @@
-import { isUnadvertised } from './explain.ts';
+import { isUnadvertised, runGit } from './command.ts';
 import { RegistryError } from '../model/errors.ts';
-import { runGit } from './command.ts';
-import type { ReadOptions } from './objects/git-objects.ts';
+import type { ReadOptions } from './git-objects.ts';
 import { packBytes } from './scratch.ts';
 import type { Transport } from './transport.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, type ObjectInfo, type Objects } from './objects/git-objects.ts';
+import { hasCommit, type ObjectInfo, type Objects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
-import type { PackRequest } from './wire/pack-request.ts';
+import type { PackRequest } from './wire.ts';
 
 /**
  * The local mirror of a remote repository: a bare repository of packs in the cache folder, with

@@ -1,22 +1,21 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
-import { knownParents, traceAncestry } from './ancestry.ts';
-import { isRefName } from './branch.ts';
+import { knownParents, traceAncestry } from './history.ts';
+import { isRefName } from './git-names.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
-import { createObjects } from './objects/git-objects.ts';
+import { createObjects } from './git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
-import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
-import { readGitVersion, usualFolders } from './git-version.ts';
-import { gitDirectory } from './local.ts';
-import { mergeCommits } from './merge/merge.ts';
-import { parseLocation, type Location, type Reach } from './location.ts';
+import { lookup as systemLookup, type Lookup, parseLocation, type Location, type Reach } from './location.ts';
+import { readGitVersion, usualFolders, isNoRepository, noRepository, notGit } from './command.ts';
+import { gitDirectory } from './folder.ts';
+import { mergeCommits } from './merge.ts';
 import { createMirror } from './mirror-repository.ts';
 import { noProxies, type Proxies } from '../model/proxy.ts';
-import { writeCertificates } from './wire/certificates.ts';
 import type { Remote, Source, Tag, Tip } from './source.ts';
-import { createAdvertised } from './wire/server-refs.ts';
+import { createAdvertised } from './wire.ts';
 import { createTransport, type Call, type Transport } from './transport.ts';
-import { isNoRepository, noRepository, notGit } from './explain.ts';
+import { join } from 'node:path';
+import { getCACertificates } from 'node:tls';
 
 export interface SourceOptions extends Reach {
   /** The cache folder. Its contents can be deleted at any time. */
@@ -245,4 +244,17 @@ function parseTags(output: string): Tag[] {
 function parseLine(line: string): [ref: string, commit: string][] {
   const match = /^([0-9a-f]{40})\t(.+)$/s.exec(line);
   return match ? [[match[2]!, match[1]!]] : [];
+}
+
+/**
+ * Writes the certificates that this process trusts, and those of the system, to a file for git. Returns its path.
+ * Git takes one file only, so a private authority alone would make it distrust all others.
+ */
+async function writeCertificates(folder: string): Promise<string> {
+  const all = new Set([...getCACertificates('default'), ...getCACertificates('system')]);
+  const path = join(folder, 'certificates.pem');
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, [...all].join('\n'), { mode: 0o600 });
+  await rename(draft, path);
+  return path;
 }

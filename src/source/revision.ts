@@ -1,11 +1,11 @@
-import { posix } from 'node:path';
+import { posix, join } from 'node:path';
 import { simpleGit } from 'simple-git';
 import { RegistryError } from '../model/errors.ts';
-import { maxEntries, type FolderLimits } from './folder.ts';
-import { findPath, listEntries, listOnce } from './lookup.ts';
-import { fileTooLarge, lfsPointer } from './refusal.ts';
-import type { Snapshot, SnapshotFile } from './snapshot.ts';
-import { parseTree } from './objects/tree.ts';
+import { maxEntries, type FolderLimits, createFolderSnapshot, idOf, workTreeOf } from './folder.ts';
+import { findPath, listEntries, listOnce, fileTooLarge, lfsPointer } from './lookup.ts';
+import type { Snapshot, SnapshotFile, SnapshotEntry } from './snapshot.ts';
+import { parseTree } from './git-format.ts';
+import { lstat, realpath } from 'node:fs/promises';
 
 /**
  * Opens a snapshot of a commit in the user's own repository, which `folder` is in. `text` names the
@@ -48,4 +48,32 @@ export async function openRevision(
     },
   };
   return { snapshot, entry };
+}
+
+/**
+ * Opens a snapshot of the work tree that a folder is in, as a commit of everything would be: without what git
+ * ignores. Without a work tree, of the folder. `root`: where its paths start.
+ */
+export async function openWorkTree(
+  folder: string,
+  limits: FolderLimits,
+): Promise<{ snapshot: Snapshot; root: string; isRepository: boolean }> {
+  const real = await realpath(folder);
+  const tree = await workTreeOf(real);
+  const root = tree ?? real;
+  const snapshot = createFolderSnapshot(root, limits);
+  if (tree === null) return { snapshot, root, isRepository: false };
+  return { snapshot: { ...snapshot, entries: () => listCommittable(root) }, root, isRepository: true };
+}
+
+/** The files that `git add --all` leaves in the index. */
+async function listCommittable(root: string): Promise<SnapshotEntry[]> {
+  const listed = await simpleGit(root).raw(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const entries: SnapshotEntry[] = [];
+  for (const path of [...new Set(listed.split('\0'))].toSorted()) {
+    const status = path === '' ? null : await lstat(join(root, path)).catch(() => null);
+    const kind = status?.isSymbolicLink() ? 'symlink' : status?.isFile() ? 'file' : null;
+    if (kind !== null) entries.push({ path, kind, id: await idOf(join(root, path), kind) });
+  }
+  return entries;
 }

@@ -5,12 +5,9 @@ import { proxyFor, type Proxies } from '../model/proxy.ts';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { untilAborted } from '../scheduling/waiting.ts';
-import { runGit, type GitResult } from './command.ts';
-import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
-import { resolveHost, type Lookup } from './allowed-address.ts';
-import type { Location } from './location.ts';
-import { canReceive, receivePack, type PackRequest } from './wire/pack-request.ts';
-import { askServerRefs, type Advertised } from './wire/server-refs.ts';
+import { runGit, type GitResult, explainFailure, isNoRepository, isRedirect } from './command.ts';
+import { resolveHost, type Lookup, type Location } from './location.ts';
+import { canReceive, receivePack, type PackRequest, askServerRefs, type Advertised } from './wire.ts';
 
 /** A connection to a repository for one call. Ends with its signal. */
 export interface Transport {

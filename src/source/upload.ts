@@ -1,8 +1,8 @@
 import { RegistryError } from '../model/errors.ts';
-import { blobId } from './objects/blob.ts';
+import { blobId } from './git-format.ts';
 import type { Snapshot } from './snapshot.ts';
-import { isPlainPath, nearestName } from './path.ts';
-import { lfsPointer, missing, outsideTree } from './refusal.ts';
+import { isPlainPath, nearestName } from './git-names.ts';
+import { lfsPointer, missing, outsideTree } from './lookup.ts';
 
 /**
  * A snapshot of an uploaded document under this path, and of the files that were uploaded with it. Throws

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
-import { fileMode, folderMode } from './private.ts';
+import { fileMode, folderMode } from './files.ts';
 
 /**
  * Bytes that were derived from stored bytes and can be derived again. Entries may vanish at any

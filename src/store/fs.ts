@@ -3,11 +3,21 @@ import * as nodeFiles from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
-import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
-import { codeOf, ignoring, type Files, type OpenFile } from './folder/files.ts';
-import { assertOwn, folderMode } from './private.ts';
-import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/file-errors.ts';
-import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-files.ts';
+import { createConfirm, syncFolder, withOpen } from './confirm.ts';
+import {
+  codeOf,
+  ignoring,
+  type Files,
+  type OpenFile,
+  assertOwn,
+  folderMode,
+  notConfirmed,
+  refuseFolder,
+  refuseRead,
+  refuseWrite,
+  createTemporaryFiles,
+  sweepTemporaryFiles,
+} from './files.ts';
 
 /**
  * Opens a bucket in a folder, one file per key. `link()` is the compare-and-swap (design §5): it

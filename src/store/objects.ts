@@ -1,19 +1,93 @@
+import { digestOf, isDigest, type Digest, hexOf } from '../model/digest.ts';
+import { parseJson } from '../model/json.ts';
+import { digestInTurns } from './digest-in-turns.ts';
 import { LRUCache } from 'lru-cache';
-import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
-import { digestInTurns } from './digest-in-turns.ts';
-import {
-  decodePack,
-  dividePieces,
-  encodePack,
-  isWholePack,
-  ownLimits,
-  readPackIndex,
-  sharedLimits,
-  type PackIndex,
-} from './pack.ts';
-import { bringBack, quarantineKey } from './quarantine.ts';
+
+/** How large pieces may be that are kept in a pack, in bytes: each, and all of them. */
+export interface PackLimits {
+  piece: number;
+  all: number;
+}
+
+/** For pieces that other roots may have too. Larger ones are objects, which roots share. */
+const sharedLimits: PackLimits = { piece: 64 * 1024, all: 256 * 1024 };
+/** For pieces that no other root is likely to have. */
+const ownLimits: PackLimits = { piece: 2 * 1024 * 1024, all: 8 * 1024 * 1024 };
+
+/** The pieces of a pack by their digest. Null: its bytes do not match the digest. */
+export type Pieces = ReadonlyMap<Digest, Uint8Array | null>;
+
+/** Divides pieces into those that go into the pack of a root, in this order, and those that are objects, each once. */
+function dividePieces(
+  pieces: readonly Uint8Array[],
+  limits: PackLimits,
+): { packed: Uint8Array[]; alone: Uint8Array[] } {
+  const packed: Uint8Array[] = [];
+  const alone: Uint8Array[] = [];
+  let total = 0;
+  for (const bytes of pieces) {
+    const isSmall = bytes.byteLength <= limits.piece && total + bytes.byteLength <= limits.all;
+    if (isSmall) {
+      total += bytes.byteLength;
+      packed.push(bytes);
+    } else if (!alone.some((other) => Buffer.compare(other, bytes) === 0)) alone.push(bytes);
+  }
+  return { packed, alone };
+}
+
+/**
+ * The bytes of a pack: one line of JSON with the digest and the size of each piece, then the pieces.
+ * The root is the first, and the largest is the last, so that a reader finds most in the beginning.
+ */
+async function encodePack(root: Uint8Array, pieces: readonly Uint8Array[]): Promise<Uint8Array> {
+  const unique = new Map([[digestOf(root), root]]);
+  for (const bytes of pieces.toSorted((one, other) => one.byteLength - other.byteLength))
+    unique.set(await digestInTurns(bytes), bytes);
+  const index = [...unique].map(([digest, { byteLength }]) => ({ digest, size: byteLength }));
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ pieces: index })}\n`), ...unique.values()]);
+}
+
+/** Where the pieces of a pack are: the first byte of each, and the one after its last. */
+interface PackIndex {
+  places: ReadonlyMap<Digest, { start: number; end: number }>;
+  bytes: number;
+}
+
+/** Reads the index of a pack from its beginning. Null if it is not a pack of this root, or if its index is longer. */
+function readPackIndex(root: Digest, beginning: Uint8Array): PackIndex | null {
+  const end = beginning.indexOf(10);
+  const index = end === -1 ? undefined : (parseJson(beginning.subarray(0, end)) as { pieces?: unknown } | undefined);
+  if (!Array.isArray(index?.pieces)) return null;
+  const places = new Map<Digest, { start: number; end: number }>();
+  let at = end + 1;
+  for (const piece of index.pieces as unknown[]) {
+    const { digest, size } = (piece ?? {}) as { digest?: unknown; size?: unknown };
+    if (typeof digest !== 'string' || !isDigest(digest) || !Number.isSafeInteger(size) || (size as number) < 0)
+      return null;
+    places.set(digest, { start: at, end: at + (size as number) });
+    at += size as number;
+  }
+  return places.has(root) ? { places, bytes: at } : null;
+}
+
+/** Takes a whole pack apart and hashes each piece. Null if it is not a pack of this root. */
+export async function decodePack(root: Digest, bytes: Uint8Array): Promise<Pieces | null> {
+  const index = readPackIndex(root, bytes);
+  if (index === null || index.bytes !== bytes.byteLength) return null;
+  const pieces = new Map<Digest, Uint8Array | null>();
+  for (const [digest, { start, end }] of index.places) {
+    const piece = bytes.subarray(start, end);
+    pieces.set(digest, (await digestInTurns(piece)) === digest ? piece : null);
+  }
+  return pieces;
+}
+
+/** Whether a pack is as it was written. */
+export function isWholePack(pieces: Pieces | null): boolean {
+  return pieces?.values().every((piece) => piece !== null) === true;
+}
 
 /** Immutable bytes under their digest (design §5). */
 export interface Objects {
@@ -245,4 +319,32 @@ function damaged(digest: Digest): RegistryError {
 function notStored(cause: unknown): RegistryError {
   const message = 'The store rejected the write; nothing was published. Try again.';
   return new RegistryError('unavailable', message, { cause, retryAfter: 1 });
+}
+
+/** Where garbage collection keeps the bytes of a key until nobody can need them any more. */
+export function quarantineKey(key: string): string {
+  return `quarantine/${key}`;
+}
+
+/** Moves the bytes of a key into quarantine. Returns them, or null if the key is absent. */
+export async function putIntoQuarantine(bucket: Bucket, key: string): Promise<number | null> {
+  const bytes = await bucket.get(key);
+  if (bytes === null) return null;
+  await bucket.putIfAbsent(quarantineKey(key), bytes);
+  await bucket.delete(key);
+  return bytes.byteLength;
+}
+
+/**
+ * Writes what is in quarantine back under its key, and returns it. Null if it is not there. The copy
+ * stays: a deletion that was given up may still arrive.
+ */
+export async function bringBack(bucket: Bucket, key: string): Promise<Uint8Array | null> {
+  const bytes = await bucket.get(quarantineKey(key));
+  if (bytes === null) return null;
+  await bucket.putIfAbsent(key, bytes).catch((error: unknown) => {
+    // A full disk stops no reader. The next one tries again.
+    if (!isRegistryError(error)) throw error;
+  });
+  return bytes;
 }

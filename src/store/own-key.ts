@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
-import { fileMode, folderMode } from './private.ts';
+import { fileMode, folderMode } from './files.ts';
 
 /** A key that a registry makes for itself if the configuration has none. */
 export interface OwnKey {

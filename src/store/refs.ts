@@ -1,14 +1,12 @@
 import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
-import type { Generation } from './generations.ts';
+import type { Generation, Records, RecordsOptions } from './records.ts';
 import type { Head } from './log/heads.ts';
-import type { DamagedLog, Log, Logs } from './log/log-port.ts';
-import { createLog } from './log/organization-logs.ts';
-import type { Projection } from './log/projections.ts';
-import type { LoggedChange, Noted } from './log/trail.ts';
-import type { PastGeneration } from './log/value-history.ts';
-import type { Records, RecordsOptions } from './records.ts';
+import { type DamagedLog, type Log, type Logs, createLog } from './log/organization-logs.ts';
+import type { Projection } from './log/state.ts';
+import type { LoggedChange, Noted, PastGeneration } from './log/history.ts';
 import { assertName, createWork, type Work } from './work.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 
 /** Lists of records. */
 export interface RecordLists {
@@ -160,4 +158,44 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     settle: log.settle,
     use: log.use,
   };
+}
+
+/**
+ * Runs work that changes the registry. An error after a commit becomes `outcome_unknown`, because
+ * `unavailable` would promise that nothing changed. The work's own errors stay as they are.
+ */
+export async function watchingCommits<T, R extends { refs: Refs }>(
+  registry: R,
+  work: (registry: R) => Promise<T>,
+): Promise<T> {
+  let hasChanged = false;
+  const refs: Refs = {
+    ...registry.refs,
+    async update(name, decide, options) {
+      let isChange = false;
+      const newest = await registry.refs.update<never>(
+        name,
+        async (current) => {
+          const decision = await decide(current);
+          isChange = decision !== null;
+          return decision as never;
+        },
+        options,
+      );
+      hasChanged ||= isChange;
+      return newest;
+    },
+  };
+  try {
+    return await work({ ...registry, refs });
+  } catch (error) {
+    const isOwnWord = isRegistryError(error) && error.code !== 'unavailable' && error.code !== 'corrupt';
+    throw !hasChanged || isOwnWord ? error : followUpFailed(error);
+  }
+}
+
+/** Returns the error for a committed change whose later steps failed. */
+export function followUpFailed(cause: unknown): RegistryError {
+  const message = 'The change was made, but a later step failed. Retry with the same Idempotency-Key to finish it.';
+  return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
 }

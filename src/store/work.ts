@@ -1,10 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { decodeJson, encodeJson, parseJson } from '../model/json.ts';
 import { RegistryError } from '../model/errors.ts';
-import { assertKey, listAll, type Bucket } from './bucket.ts';
-import { corrupt, type Decide, type Generation } from './generations.ts';
-import { putOwn } from './put-own.ts';
-import type { Records, RecordsOptions, UpdateOptions } from './records.ts';
+import { assertKey, listAll, type Bucket, putOwn } from './bucket.ts';
+import {
+  corrupt,
+  type Decide,
+  type Generation,
+  type Records,
+  type RecordsOptions,
+  type UpdateOptions,
+} from './records.ts';
 
 /** Records that expire, because they only matter for some days (design §5). */
 export interface Work extends Records {

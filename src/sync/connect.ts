@@ -13,10 +13,9 @@ import {
 import { RegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import type { SiteConnection, SiteCoordinate } from '../sites/model/documentation-site.ts';
-import type { Generation } from '../store/generations.ts';
-import { isBranchName } from '../source/branch.ts';
+import type { Generation } from '../store/records.ts';
+import { isBranchName, isPlainPath } from '../source/git-names.ts';
 import { parseLocation, type Location } from '../source/location.ts';
-import { isPlainPath } from '../source/path.ts';
 import { findResource, updateRecord, type GuardOf, type Name, type RecordOf } from '../registry/lives.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 import { sealSecret } from '../registry/seal.ts';

@@ -10,7 +10,7 @@ import {
 } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Author, Registry } from '../registry/registry.ts';
-import { isBranchName } from '../source/branch.ts';
+import { isBranchName } from '../source/git-names.ts';
 import { parseLocation } from '../source/location.ts';
 import { assertCredential } from './connect.ts';
 

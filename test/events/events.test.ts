@@ -9,7 +9,7 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import type { Generation } from '../../src/store/generations.ts';
+import type { Generation } from '../../src/store/records.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';
 
 const base = 'https://registry.test';

@@ -5,7 +5,7 @@ import { createPathGlob } from '../../src/model/glob.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
-import { missing } from '../../src/source/refusal.ts';
+import { missing } from '../../src/source/lookup.ts';
 import { limits } from '../compile/limits.ts';
 import { createWorld } from '../registry/world.ts';
 

@@ -3,8 +3,7 @@ import { draftRef, type Draft } from '../../src/sites/model/documentation-site.t
 import { openCollector } from '../../src/registry/maintenance/collect-by-timer.ts';
 import { deleteDraft } from '../../src/sites/registry/drafts.ts';
 import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
-import { objectKey } from '../../src/store/objects.ts';
-import { quarantineKey } from '../../src/store/quarantine.ts';
+import { objectKey, quarantineKey } from '../../src/store/objects.ts';
 import { createTestRegistry } from '../server/registry.ts';
 import { author, handbook, writeSite } from '../sites/server/site-world.ts';
 

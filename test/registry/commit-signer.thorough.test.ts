@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseSshKey } from '../../src/model/ssh-signature.ts';
 import { signerOf } from '../../src/registry/commit-signer.ts';
-import { parseCommit } from '../../src/source/objects/commit.ts';
+import { parseCommit } from '../../src/source/git-format.ts';
 import { createWorld } from './world.ts';
 
 const run = promisify(execFile);

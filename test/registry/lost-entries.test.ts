@@ -13,7 +13,7 @@ import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import { headKey } from '../../src/store/log/heads.ts';
-import { newestSequence } from '../../src/store/log/open-state.ts';
+import { newestSequence } from '../../src/store/log/follow-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';

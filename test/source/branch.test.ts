@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isBranchName } from '../../src/source/branch.ts';
+import { isBranchName } from '../../src/source/git-names.ts';
 
 test('git agrees on which names a branch may have', () => {
   const pieces = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommit } from '../../src/source/objects/commit.ts';
+import { parseCommit } from '../../src/source/git-format.ts';
 import { openWorld } from './world.ts';
 
 const tree = 'ab'.repeat(20);

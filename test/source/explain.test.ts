@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainFailure, isNoRepository } from '../../src/source/explain.ts';
+import { explainFailure, isNoRepository } from '../../src/source/command.ts';
 import type { Location } from '../../src/source/location.ts';
 
 const location: Location = { kind: 'ssh', url: 'git@git.test:a.git', host: 'git.test', port: 22, isListed: true };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createObjects } from '../../src/source/objects/git-objects.ts';
+import { createObjects } from '../../src/source/git-objects.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
 
 test('an object that was read is not read again, and those of other repositories are', async () => {

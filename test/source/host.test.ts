@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublicAddress } from '../../src/source/allowed-address.ts';
+import { isPublicAddress } from '../../src/source/location.ts';
 
 test.each([
   '0.0.0.0',

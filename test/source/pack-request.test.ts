@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { canReceive, receivePack } from '../../src/source/wire/pack-request.ts';
+import { canReceive, receivePack } from '../../src/source/wire.ts';
 
 const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
 const type = 'application/x-git-upload-pack-result';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isRevision } from '../../src/source/path.ts';
+import { isRevision } from '../../src/source/git-names.ts';
 import { openRevision } from '../../src/source/revision.ts';
 import { contractLimits, testSnapshot, type ContractFiles } from '../contract/snapshot.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askServerRefs, createAdvertised } from '../../src/source/wire/server-refs.ts';
+import { askServerRefs, createAdvertised } from '../../src/source/wire.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findPath, listEntries } from '../../src/source/lookup.ts';
-import { parseTree, type TreeEntry } from '../../src/source/objects/tree.ts';
+import { parseTree, type TreeEntry } from '../../src/source/git-format.ts';
 
 const id = 'ab'.repeat(20);
 

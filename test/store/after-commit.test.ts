@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { watchingCommits } from '../../src/store/after-commit.ts';
+import { watchingCommits, createRefs } from '../../src/store/refs.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
-import { createRefs } from '../../src/store/refs.ts';
 
 const change = { actor: 'a', origin: null, action: 'test' };
 

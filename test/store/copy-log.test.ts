@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { encodeJson } from '../../src/model/json.ts';
-import { copyLog } from '../../src/store/copy/copy-log.ts';
-import { copyStore } from '../../src/store/copy/copy-store.ts';
+import { copyLog, copyStore } from '../../src/store/copy-store.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { headKey, listHeadKeys } from '../../src/store/log/heads.ts';
-import { newestSequence } from '../../src/store/log/open-state.ts';
+import { newestSequence } from '../../src/store/log/follow-log.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';

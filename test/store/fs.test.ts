@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
-import type { Files } from '../../src/store/folder/files.ts';
+import type { Files } from '../../src/store/files.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { localBuckets, openFolder } from './buckets.ts';
 import { openProcess, type OtherProcess } from './processes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inParallel } from '../../src/store/copy/copy-keys.ts';
+import { inParallel } from '../../src/store/copy-keys.ts';
 
 test('work that fails takes no more items, and rejects with the failure', async () => {
   const taken: number[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Projection } from '../../src/store/log/projections.ts';
+import type { Projection } from '../../src/store/log/state.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
 import type { Bucket } from '../../src/store/bucket.ts';

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, expect, test } from 'vitest';
-import { usualPatience } from '../../src/store/requests/attempts.ts';
+import { usualPatience } from '../../src/store/s3-objects.ts';
 import { createS3Bucket, openObjects, openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { startFaultProxy } from '../servers/fault-proxy.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { usualPatience } from '../../src/store/requests/attempts.ts';
+import { usualPatience } from '../../src/store/s3-objects.ts';
 import { createS3Bucket, openObjects, openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { startFaultProxy, type FaultProxy, type HttpFault } from '../servers/fault-proxy.ts';

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
-import { createTurns } from '../../src/store/requests/attempts.ts';
+import { createTurns } from '../../src/store/s3-objects.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';
 
 const waits: { milliseconds: number; end: () => void }[] = [];

@@ -1,7 +1,7 @@
 import * as nodeFiles from 'node:fs/promises';
 import { cp, mkdir } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Files, OpenFile } from '../../src/store/folder/files.ts';
+import type { Files, OpenFile } from '../../src/store/files.ts';
 
 /** One file call: `fsync objects`, `link objects/sha256/ab/cd…`. */
 export interface FileCall {

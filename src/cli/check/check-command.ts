@@ -111,7 +111,7 @@ async function checkFiles(
   files: readonly string[],
   { as, impact }: { as: Coordinate | null; impact: boolean },
 ): Promise<(Checked & { upload: Upload })[]> {
-  const { openWorkTree } = await import('../../source/work-tree.ts');
+  const { openWorkTree } = await import('../../source/revision.ts');
   const { candidatesIn } = await import('../../sync/discover-repository.ts');
   const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
   const all = await candidatesIn(registry, org, snapshot);

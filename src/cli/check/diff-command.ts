@@ -18,7 +18,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { selectVersion } from '../../model/resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
-import { isRevision } from '../../source/path.ts';
+import { isRevision } from '../../source/git-names.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { adviseRepository } from './advise-repository.ts';
 import { diffFormats, formatDiff, type ComparedNames, type DiffFormat } from './diff-formats.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { Copied } from '../../store/copy/copy-store.ts';
+import type { Copied } from '../../store/copy-store.ts';
 import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';

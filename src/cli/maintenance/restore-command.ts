@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
-import type { Until } from '../../store/copy/copy-store.ts';
+import type { Until } from '../../store/copy-store.ts';
 import { holdsStore, readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
 import { withProgressUnless } from '../output.ts';
 import { assertApart } from './assert-apart.ts';

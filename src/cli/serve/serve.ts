@@ -18,7 +18,7 @@ import type { Peers } from '../../server/rate/counts.ts';
 import { openServer } from '../../open-server.ts';
 import type { CommandText } from '../../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../../site/render-ahead.ts';
-import { gitDirectory } from '../../source/local.ts';
+import { gitDirectory } from '../../source/folder.ts';
 import { createSyncQueue, type SyncQueue } from '../../sync/queue.ts';
 import { openReconciler } from '../../sync/reconcile.ts';
 import { outliveReader } from '../broken-pipe.ts';

@@ -5,7 +5,7 @@ import { findIsolation } from '../../compile/sandbox/isolation.ts';
 import type { Config } from '../../config.ts';
 import { readSecret, type SecretName } from '../../config/environment.ts';
 import { openFolders } from '../../registry/maintenance/open-folders.ts';
-import { readGitVersion, usualFolders } from '../../source/git-version.ts';
+import { readGitVersion, usualFolders } from '../../source/command.ts';
 import { ok, problem, reasonOf, warning, type Check } from './check.ts';
 
 /** Bytes that should be free, and without which writing soon fails. */

@@ -9,7 +9,7 @@ import {
   type Dependency,
 } from '../../model/dependency.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { mayReadOrganization } from '../readable.ts';
 import type { Author, Registry } from '../registry.ts';

@@ -3,7 +3,7 @@ import { parseCoordinate } from '../../model/address.ts';
 import type { Dependency } from '../../model/dependency.ts';
 import { compareSemanticVersions, readerOf } from '../../model/label.ts';
 import { isOffered, nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { findReadable } from '../readable.ts';
 import type { Registry } from '../registry.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isWithin, type Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import type { Guard } from '../lives.ts';
 import { assertAdministered } from './administrators.ts';
 import { createKey } from './keys.ts';

@@ -1,5 +1,5 @@
 import { holderOf, isUsable, keyRef, type Key } from '../../model/key.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import type { Registry } from '../registry.ts';
 
 /** The keys of each organization and person, by id. All keys are in one log: what an organization asks must not cost what all have. */

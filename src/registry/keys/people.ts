@@ -2,7 +2,7 @@ import { providersOf, type ProviderConfig } from '../../config/login-config.ts';
 import { type Grant, everybody, rightsRef, type GivenRights, type OrganizationRights } from '../../model/access.ts';
 import { tableOf } from '../../model/json.ts';
 import { personId, personRef, type Person } from '../../model/key.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import type { Registry } from '../registry.ts';
 
 /** What is needed to say what people may do. */

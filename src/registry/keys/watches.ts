@@ -2,7 +2,7 @@ import { isResourceGlob } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import { watchesRef, type Watch, type Watches } from '../../model/event.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
 
 /** A watch, and whose it is. */

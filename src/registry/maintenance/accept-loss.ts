@@ -3,7 +3,7 @@ import { parseJson } from '../../model/json.ts';
 import { listAll, type Bucket } from '../../store/bucket.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
 import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
-import { newestSequence } from '../../store/log/open-state.ts';
+import { newestSequence } from '../../store/log/follow-log.ts';
 import { treeName } from '../../store/tree/batch.ts';
 import { cutTree } from '../../store/tree/check-tree.ts';
 import type { Author, Registry } from '../registry.ts';

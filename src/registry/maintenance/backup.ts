@@ -1,7 +1,6 @@
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
-import { readTips } from '../../store/copy/copy-log.ts';
-import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.ts';
+import { readTips, copyStore, type Copied, type Until } from '../../store/copy-store.ts';
 import { entryKey } from '../../store/log/entry.ts';
 import { headKey, listHeadKeys, parseHeadKey } from '../../store/log/heads.ts';
 import { hasFormat, isAlmostFinished, isBeingUpdated } from '../../store/format.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { isOpenToOthers } from '../../store/private.ts';
+import { isOpenToOthers } from '../../store/files.ts';
 
 /** The folders of a registry that other users can read, such as those made by an older version or by `mkdir`. */
 export async function openFolders({ store, dataFolder, cacheFolder }: Config): Promise<string[]> {

@@ -3,7 +3,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { quotaNames, type QuotaName, type Quotas } from '../../config/quotas.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Deployment, DocumentationSite, Draft } from '../../sites/model/documentation-site.ts';
-import type { Projection } from '../../store/log/projections.ts';
+import type { Projection } from '../../store/log/state.ts';
 import { countLiveKeys } from '../keys/list-keys.ts';
 import type { Registry } from '../registry.ts';
 

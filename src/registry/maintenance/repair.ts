@@ -1,14 +1,11 @@
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Bucket } from '../../store/bucket.ts';
-import { listLogs } from '../../store/log/check-log.ts';
-import { newestSequence } from '../../store/log/open-state.ts';
-import { repairLog } from '../../store/log/repair-log.ts';
-import { digestInKey, objectKey, packKey } from '../../store/objects.ts';
-import { decodePack, isWholePack } from '../../store/pack.ts';
+import { listLogs, repairLog } from '../../store/log/check-log.ts';
+import { newestSequence } from '../../store/log/follow-log.ts';
+import { digestInKey, objectKey, packKey, decodePack, isWholePack, quarantineKey } from '../../store/objects.ts';
 import { treeFolder } from '../../store/tree/batch.ts';
 import { repairTree } from '../../store/tree/check-tree.ts';
-import { quarantineKey } from '../../store/quarantine.ts';
 import { parseWorkKey } from '../../store/work.ts';
 import type { Checked, LostComparison, LostVersion } from '../fsck.ts';
 import type { Registry } from '../registry.ts';

@@ -2,7 +2,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { encodeLeaf, isLogged, leavesBetween, leavesOfAll, type Leaf } from '../../model/transparency/leaf.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
-import type { LoggedChange } from '../../store/log/trail.ts';
+import type { LoggedChange } from '../../store/log/history.ts';
 import type { Cursor } from '../../store/tree/batch.ts';
 import type { TreeLog } from '../../store/tree/tree-log.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';

@@ -3,7 +3,7 @@ import { type TileName, proveInclusion, rootOf } from '../../model/transparency/
 import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
 import { formatPem } from '../../model/transparency/attestation.ts';
 import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
-import { corrupt } from '../../store/generations.ts';
+import { corrupt } from '../../store/records.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
 import type { Registry } from '../registry.ts';
 import { askWitnesses } from './ask-witnesses.ts';

@@ -3,7 +3,7 @@ import type { Coordinate, ResourceType } from '../../model/address.ts';
 import type { Name, RecordOf } from '../../registry/lives.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import type { SiteCoordinate } from '../../sites/model/documentation-site.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';

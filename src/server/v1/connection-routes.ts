@@ -13,7 +13,7 @@ import type { Resource } from '../../model/resource.ts';
 import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';
 import { offerTags, type ReleaseTags } from '../../sync/release-tag.ts';
 import { hostOf } from '../../registry/host-of.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { bodyOf, type Answer, type Call, type CallAbout, type ResourceHandler } from './call.ts';
 import type { Name } from '../../registry/lives.ts';
 import { etagOf, guardOf } from './conditional.ts';

@@ -18,7 +18,7 @@ import {
 import { routes } from './routes.ts';
 import { validatorOf } from './validate.ts';
 import { digestOf } from '../../model/digest.ts';
-import { watchingCommits } from '../../store/after-commit.ts';
+import { watchingCommits } from '../../store/refs.ts';
 import { performOnce } from '../../registry/idempotency.ts';
 
 /** What an operation is asked with. */

@@ -5,7 +5,7 @@ import { typeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } fro
 import { gateSettingsOf } from '../../model/gate.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 
 /** A resource as described in the API. */
 export function resourceRecord(

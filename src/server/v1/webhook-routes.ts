@@ -16,7 +16,7 @@ import {
   type WebhookChange,
   type WithSecret,
 } from '../../events/endpoints.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';

@@ -10,7 +10,7 @@ import {
   type SiteName,
 } from '../model/documentation-site.ts';
 import { isFilePath, isPagePath } from '../model/page-path.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { findSite, type Guard } from '../../registry/lives.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';

@@ -16,7 +16,7 @@ import {
 } from '../model/documentation-site.ts';
 import { isPagePath, pageAt } from '../model/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../model/theme.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { findSite, updateRecord, type GuardOf } from '../../registry/lives.ts';
 import { defaultVisibility } from '../../registry/gate/policy.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';

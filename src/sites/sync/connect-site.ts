@@ -1,7 +1,7 @@
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
 import { connectedResources } from '../../plan/plan.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { siteRef, type DocumentationSite, type SiteConnection } from '../model/documentation-site.ts';
 
 /** A site that somebody connected by hand. */

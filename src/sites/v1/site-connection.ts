@@ -2,7 +2,7 @@ import { own } from '../../model/json.ts';
 import { repositoryName, type Run } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatSite, type DocumentationSite, type SiteConnection } from '../model/documentation-site.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 import { repositoryOfSite } from '../sync/connect-site.ts';
 import { connectRecord } from '../../sync/connect.ts';
 import { bodyOf, type Answer, type SiteCall, type SiteHandler } from '../../server/v1/call.ts';

@@ -1,7 +1,7 @@
 import { repositoryName } from '../../model/connection.ts';
 import { formatSite, type Deployment, type DocumentationSite } from '../model/documentation-site.ts';
 import type { FoundDraft } from '../registry/drafts.ts';
-import type { Generation } from '../../store/generations.ts';
+import type { Generation } from '../../store/records.ts';
 
 /** A documentation site as described in the API. */
 export function siteRecord(url: string, { value: site, at }: Generation<DocumentationSite>): object {

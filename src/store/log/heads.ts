@@ -1,8 +1,7 @@
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { encodeJson, parseJson } from '../../model/json.ts';
 import { listAll, type Bucket } from '../bucket.ts';
-import { corrupt, type Generation } from '../generations.ts';
-import type { RecordsOptions } from '../records.ts';
+import { corrupt, type Generation, type RecordsOptions } from '../records.ts';
 import { parseWorkKey, workKey } from '../work.ts';
 
 /** How far a log reached once: kept outside of it, a head shows that the log lost its newest entries. */

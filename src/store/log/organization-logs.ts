@@ -1,17 +1,15 @@
 import { isRegistryError } from '../../model/errors.ts';
 import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
-import type { Decide, Generation } from '../generations.ts';
+import type { Decide, Generation, RecordsOptions, UpdateOptions, Records } from '../records.ts';
 import { createObjects } from '../objects.ts';
 import { treeName } from '../tree/batch.ts';
-import type { RecordsOptions, UpdateOptions } from '../records.ts';
 import { logOf, shared } from './entry.ts';
 import type { LogDamage } from './follow-log.ts';
-import { createHeads } from './heads.ts';
-import type { Log } from './log-port.ts';
-import { createOpenLogs } from './open-logs.ts';
+import { createHeads, type Head } from './heads.ts';
 import { openPartition, type Partition } from './partition.ts';
-import type { PastGeneration } from './value-history.ts';
+import type { PastGeneration, LoggedChange, Noted } from './history.ts';
+import type { Projection } from './state.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
 const organizations = 'logs';
@@ -282,4 +280,116 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
 /** The organizations' logs, which the registry's own names. */
 function namesOf(partition: Partition): string[] {
   return partition.names(`${organizations}/`).map((name) => name.slice(organizations.length + 1));
+}
+
+/** A log in memory, or on its way there. */
+export interface OpenLog {
+  partition: Promise<Partition>;
+  opened: Partition | null;
+  /** How many changes of it are under way. */
+  changes: number;
+}
+
+/** The logs in memory. Above `memory` bytes, the least recently used leaves first. */
+export interface OpenLogs {
+  /** The log, which counts as used now. Opens it if it is not in memory. */
+  use(id: string): OpenLog;
+  /** The log, if it is open. */
+  openedLog(id: string): Partition | null;
+  /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
+  measure(id: string, used: OpenLog): void;
+  /** Bytes of all logs, roughly. */
+  bytes(): number;
+}
+
+function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: number): OpenLogs {
+  /** In order of use, the least recent first. */
+  const open = new Map<string, OpenLog>();
+  const sizes = new Map<string, number>();
+  let newest = '';
+  let total = 0;
+
+  function begin(id: string): OpenLog {
+    const entry: OpenLog = { partition: openLog(id), opened: null, changes: 0 };
+    entry.partition.then(
+      (opened) => {
+        entry.opened = opened;
+        measure(id, entry);
+      },
+      () => void (open.get(id) === entry && open.delete(id)),
+    );
+    return entry;
+  }
+
+  function measure(id: string, used: OpenLog): void {
+    if (used.opened === null || open.get(id) !== used) return;
+    const size = used.opened.size();
+    total += size - (sizes.get(id) ?? 0);
+    sizes.set(id, size);
+    for (const [other, { opened, changes }] of open) {
+      if (total <= memory) return;
+      if (other === id || opened === null || changes > 0) continue;
+      total -= sizes.get(other) ?? 0;
+      sizes.delete(other);
+      open.delete(other);
+    }
+  }
+
+  function use(id: string): OpenLog {
+    const log = open.get(id) ?? begin(id);
+    if (id !== newest) {
+      open.delete(id);
+      newest = id;
+    }
+    open.set(id, log);
+    return log;
+  }
+
+  return {
+    use,
+    openedLog: (id) => open.get(id)?.opened ?? null,
+    measure,
+    bytes: () => total,
+  };
+}
+
+/** The records that are kept in logs. */
+export interface Log extends Records {
+  /** See `Refs.tip`. */
+  tip(logs: Logs): number | null;
+  /** See `Refs.follow`. */
+  follow(logs: Logs): Promise<number>;
+  /** See `Refs.all`. */
+  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
+  history<T>(name: string): AsyncGenerator<PastGeneration<T>>;
+  /** See `Refs.projected`. */
+  projected<V>(organization: string | null, projection: Projection<V>): Promise<V>;
+  /** See `Refs.refresh`. */
+  refresh(prefix: string): Promise<void>;
+  /** See `Refs.trail`. */
+  trail(organization: string): Promise<readonly Noted[]>;
+  /** See `Refs.changesSince`. */
+  changesSince(organization: string, entry: number): AsyncGenerator<LoggedChange>;
+  /** See `Refs.damages`. */
+  damages(): readonly DamagedLog[];
+  /** See `Refs.examine`. */
+  examine(): Promise<void>;
+  /** See `Refs.check`. */
+  check(): Promise<void>;
+  /** See `Refs.heads`. */
+  heads(organization: string): Head[];
+  /** See `Refs.assertReached`. */
+  assertReached(heads: readonly Head[]): Promise<void>;
+  /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
+  settle(): Promise<void>;
+  /** Bytes of the logs in memory, roughly, and how many they may be. */
+  use(): { bytes: number; limit: number };
+}
+
+/** The names of logs, such as `@acme` and `registry`; `all` means every log. */
+export type Logs = readonly string[] | 'all';
+
+/** A log that is damaged, with the first entry that is damaged or missing. */
+export interface DamagedLog extends LogDamage {
+  log: string;
 }

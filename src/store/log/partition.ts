@@ -1,21 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Bucket } from '../bucket.ts';
-import { outcomeUnknown, putOwn } from '../put-own.ts';
-import { corrupt, type Decide, type Generation } from '../generations.ts';
+import { type Bucket, outcomeUnknown, putOwn } from '../bucket.ts';
+import { corrupt, type Decide, type Generation, type UpdateOptions } from '../records.ts';
 import type { Objects } from '../objects.ts';
-import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry, isItem } from './entry.ts';
-import { changesTo, generationOf, type HeldRecord, positionOf } from './held.ts';
-import { followLog, isStored, type LogDamage } from './follow-log.ts';
-import { historyOf, type PastGeneration } from './value-history.ts';
-import { openState, prepareLists } from './open-state.ts';
-import { createProjections, type Projections } from './projections.ts';
-import { recordsAfter, type State } from './state.ts';
-import { createSummaries } from './summaries.ts';
-import { frameSize } from './summary.ts';
-import { changesSince, createTrail, type LoggedChange, type Noted } from './trail.ts';
+import {
+  changesTo,
+  generationOf,
+  type HeldRecord,
+  positionOf,
+  createProjections,
+  type Projections,
+  recordsAfter,
+  type State,
+} from './state.ts';
+import { followLog, isStored, type LogDamage, openState, prepareLists } from './follow-log.ts';
+import { historyOf, type PastGeneration, changesSince, createTrail, type LoggedChange, type Noted } from './history.ts';
+import { createSummaries, frameSize } from './summary.ts';
 
 /** One log and the state that it leads to (design §5). */
 export interface Partition extends Projections {

@@ -9,8 +9,8 @@ import {
   leafHash,
   rootOf,
 } from '../../model/transparency/tree.ts';
-import { corrupt } from '../generations.ts';
-import { decodeSealed, encodeSealed } from '../sealed.ts';
+import { corrupt } from '../records.ts';
+import { decodeSealed, encodeSealed } from '../log/entry.ts';
 
 /** The keys of the public log, and its batches: what each says, and what follows what. Nothing here reads or writes. */
 

@@ -3,8 +3,8 @@ import { isRegistryError } from '../../model/errors.ts';
 import { parseSignatures } from '../../model/transparency/note.ts';
 import { tileWidth } from '../../model/transparency/tree.ts';
 import { listAll, type Bucket } from '../bucket.ts';
-import type { CopyListener } from '../copy/copy-keys.ts';
-import { corrupt } from '../generations.ts';
+import type { CopyListener } from '../copy-keys.ts';
+import { corrupt } from '../records.ts';
 import type { Head } from '../log/heads.ts';
 import { batchesFolder, batchKey, digestOfRoot, doesNotFollow, rootAt, sizeOf, start, stepOver, tilesFolder, treeFolder, treeName, type Position, type Step } from './batch.ts'; // prettier-ignore
 import { cosignedFolder, cosignedSize, findEnd, openTreeLog } from './tree-log.ts';

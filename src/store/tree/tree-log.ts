@@ -12,10 +12,9 @@ import {
   rootOf,
   type ReadNode,
 } from '../../model/transparency/tree.ts';
-import type { Bucket } from '../bucket.ts';
-import { corrupt } from '../generations.ts';
+import { type Bucket, putOwn } from '../bucket.ts';
+import { corrupt } from '../records.ts';
 import { deleteOlderHeads, newestHead, putHead } from '../log/heads.ts';
-import { putOwn } from '../put-own.ts';
 import {
   batchesFolder,
   batchFolder,

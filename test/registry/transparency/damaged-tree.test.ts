@@ -12,7 +12,7 @@ import { publicLogDamages, publicLogOf, type PublicLog } from '../../../src/regi
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { assertFormat } from '../../../src/store/format.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
-import { encodeSealed } from '../../../src/store/sealed.ts';
+import { encodeSealed } from '../../../src/store/log/entry.ts';
 import { openTreeLog } from '../../../src/store/tree/tree-log.ts';
 import { author, createLoggedWorld, put } from './logged.ts';
 

@@ -5,7 +5,7 @@ import type { Registry } from '../../../src/registry/registry.ts';
 import { keepLog } from '../../../src/registry/transparency/keep-log.ts';
 import { createLogView } from '../../../src/registry/transparency/log-view.ts';
 import { publicLogOf, type PublicLog } from '../../../src/registry/transparency/public-log.ts';
-import { copyStore } from '../../../src/store/copy/copy-store.ts';
+import { copyStore } from '../../../src/store/copy-store.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { assertFormat } from '../../../src/store/format.ts';
 import type { TreeLog } from '../../../src/store/tree/tree-log.ts';

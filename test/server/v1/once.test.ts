@@ -4,7 +4,7 @@ import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { RegistryError } from '../../../src/model/errors.ts';
 import { formatPrincipal } from '../../../src/model/access.ts';
 import { authenticateKey } from '../../../src/registry/keys/keys.ts';
-import { watchingCommits } from '../../../src/store/after-commit.ts';
+import { watchingCommits } from '../../../src/store/refs.ts';
 import { performOnce } from '../../../src/registry/idempotency.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { watchLooks } from '../../registry/watch-looks.ts';

@@ -7,7 +7,7 @@ import { deleteDraft } from '../../../src/sites/registry/drafts.ts';
 import { previewDrafts } from '../../../src/sites/registry/site-preview.ts';
 import { changeSite } from '../../../src/sites/registry/site-record.ts';
 import { listAll } from '../../../src/store/bucket.ts';
-import { copyStore } from '../../../src/store/copy/copy-store.ts';
+import { copyStore } from '../../../src/store/copy-store.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import { publishVersion } from '../../server/registry.ts';

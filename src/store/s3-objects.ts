@@ -1,3 +1,5 @@
+import { RegistryError } from '../model/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
 import {
@@ -9,8 +11,133 @@ import {
   type S3Client,
   type S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { createTurns, repeating, within, type Patience } from './attempts.ts';
-import { failureOf, notConfirmed, notReadable, notWritten } from './s3-errors.ts';
+
+/**
+ * What a failed request says: `absent` (no such key), `taken` (a conditional write lost), `refused`
+ * (not done, and a retry will not help), `busy` (not done, a retry may help), or `doubt` (it may
+ * have been done, or may still be).
+ */
+export type Failure = 'absent' | 'taken' | 'refused' | 'busy' | 'doubt';
+
+/** Codes of connections that were never made, so that nothing was sent. */
+const notConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+/** S3 says with these that it did not process the request. */
+const busy = new Set(['SlowDown', 'TooManyRequests', 'ThrottlingException', 'RequestTimeTooSkewed']);
+
+const reasons = new Map([
+  ['NoSuchBucket', 'its bucket does not exist'],
+  ['AccessDenied', 'permission denied'],
+  ['Forbidden', 'permission denied'],
+  ['InvalidAccessKeyId', 'its access key is not known'],
+  ['SignatureDoesNotMatch', 'its secret key is wrong'],
+  ['ExpiredToken', 'its credentials have expired'],
+  ['CredentialsProviderError', 'no credentials were found'],
+  ['PermanentRedirect', 'its bucket is in another region'],
+  ['AuthorizationHeaderMalformed', 'its bucket is in another region'],
+  ['QuotaExceeded', 'its quota is used up'],
+  ['XMinioStorageFull', 'no space is left'],
+  ['NotImplemented', 'it does not support a needed feature of S3'],
+  ['SlowDown', 'it is overloaded'],
+]);
+
+interface Thrown {
+  name?: string;
+  code?: string;
+  $metadata?: { httpStatusCode?: number };
+}
+
+/** Reports what an error of the SDK means for the request that failed. */
+function failureOf(error: unknown): Failure {
+  const { name = '', code = '', $metadata } = error as Thrown;
+  const status = $metadata?.httpStatusCode ?? 0;
+  if (name === 'NoSuchKey') return 'absent';
+  if (notConnected.has(code) || busy.has(name) || status === 429) return 'busy';
+  if (status === 409 || status === 412) return 'taken';
+  if (name === 'CredentialsProviderError' || status === 501 || status === 507) return 'refused';
+  // 408, and 400 with the name RequestTimeout: the body did not arrive in time.
+  if (status >= 300 && status < 500 && status !== 408 && name !== 'RequestTimeout') return 'refused';
+  return 'doubt';
+}
+
+function reasonOf(error: unknown): string {
+  const { name = '', $metadata } = error as Thrown;
+  const reason = reasons.get(name);
+  if (reason !== undefined) return reason;
+  const status = $metadata?.httpStatusCode ?? 0;
+  if (status === 403) return 'permission denied';
+  if (status === 507) return 'no space is left';
+  return status === 0 ? 'it does not answer' : `it answers with the status ${status}`;
+}
+
+/** Returns the error for a write that certainly did not happen. */
+function notWritten(cause: unknown): RegistryError {
+  const message = `The store is not writable: ${reasonOf(cause)}; nothing was written.`;
+  return new RegistryError('unavailable', message, { cause, retryAfter: 5 });
+}
+
+/** Returns the error for a write whose outcome could not be read back. */
+function notConfirmed(cause: unknown): RegistryError {
+  const message = 'The store did not confirm the write, so it may be lost. Retry with the same Idempotency-Key.';
+  return new RegistryError('outcome_unknown', message, { cause, retryAfter: 5 });
+}
+
+/** Returns the error for a failed read. */
+export function notReadable(cause: unknown): RegistryError {
+  return new RegistryError('unavailable', `The store cannot be read: ${reasonOf(cause)}.`, { cause, retryAfter: 5 });
+}
+
+/** How long requests may take and how often they are tried. Times in milliseconds. */
+export interface Patience {
+  /** Time for one attempt; for a write, and another second for each megabyte. */
+  timeout: number;
+  attempts: number;
+  /** Pause before the second attempt at most; it doubles with each further one. */
+  pause: number;
+  /** Time after which no further attempt begins. */
+  total: number;
+}
+
+export const usualPatience: Patience = { timeout: 10_000, attempts: 5, pause: 100, total: 30_000 };
+
+/**
+ * Runs one attempt. The signal aborts it when `timeout` milliseconds have passed since it began or
+ * since it last called `moved`.
+ */
+async function within<T>(timeout: number, work: (signal: AbortSignal, moved: () => void) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeout);
+  try {
+    return await work(abort.signal, () => void timer.refresh());
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns a function that waits before the next attempt; false if there is none. */
+export function createTurns({ attempts, pause, total }: Patience): () => Promise<boolean> {
+  const end = performance.now() + total;
+  let attempt = 0;
+  return async () => {
+    // Full jitter, so that many writers do not come back at the same time.
+    const wait = Math.random() * pause * 2 ** attempt;
+    if (++attempt >= attempts || performance.now() + wait > end) return false;
+    await sleep(wait);
+    return true;
+  };
+}
+
+/** Repeats idempotent work until it succeeds or a retry cannot help. */
+async function repeating<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
+  const next = createTurns(patience);
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === 'absent' || failure === 'refused' || !(await next())) throw error;
+    }
+  }
+}
 
 /** Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. */
 export interface S3Objects {

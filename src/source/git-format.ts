@@ -1,5 +1,54 @@
-import type { CommitNote } from '../../model/resource.ts';
-import type { CommitPerson, CommitSignature } from '../snapshot.ts';
+import type { SnapshotEntry, CommitPerson, CommitSignature } from './snapshot.ts';
+import { isPlainSegment } from './git-names.ts';
+import type { CommitNote } from '../model/resource.ts';
+import { createHash } from 'node:crypto';
+
+/** An entry of a tree. */
+export interface TreeEntry {
+  name: string;
+  kind: SnapshotEntry['kind'] | 'folder';
+  id: string;
+}
+
+/**
+ * Parses a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. Skips names
+ * that no path can contain, and repeated names.
+ */
+export function parseTree(bytes: Buffer): TreeEntry[] {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const entries = new Map<string, TreeEntry & { key: Buffer }>();
+  for (let position = 0; position < bytes.length;) {
+    const space = bytes.indexOf(0x20, position);
+    const end = bytes.indexOf(0, space + 1);
+    if (space < 0 || end < 0 || end + 21 > bytes.length) throw new TypeError('A tree object is cut off.');
+    const mode = Number.parseInt(bytes.toString('latin1', position, space), 8);
+    const raw = bytes.subarray(space + 1, end);
+    const id = bytes.toString('hex', end + 1, end + 21);
+    position = end + 21;
+    const name = decode(decoder, raw);
+    const kind = kindOf(mode);
+    if (name === null || !isPlainSegment(name) || name.includes('/') || entries.has(name)) continue;
+    entries.set(name, { name, kind, id, key: kind === 'folder' ? Buffer.concat([raw, Buffer.from('/')]) : raw });
+  }
+  return [...entries.values()]
+    .sort((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ name, kind, id }) => ({ name, kind, id }));
+}
+
+function decode(decoder: TextDecoder, raw: Buffer): string | null {
+  try {
+    return decoder.decode(raw);
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(mode: number): TreeEntry['kind'] {
+  const type = mode & 0o170000;
+  if (type === 0o040000) return 'folder';
+  if (type === 0o120000) return 'symlink';
+  return type === 0o160000 ? 'submodule' : 'file';
+}
 
 /** The parts of a commit object that Stele uses. */
 export interface Commit {
@@ -82,4 +131,14 @@ export function parseSeconds(text: string): string | null {
   const date = new Date(/^\d{1,12}$/.test(text) ? 1000 * Number(text) : Number.NaN);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return null;
   return date.toISOString();
+}
+
+/** The git id of a file's content. */
+export function blobId(bytes: Uint8Array): string {
+  return objectId('blob', bytes);
+}
+
+/** The git id of an object (SHA-1 of its type, its size, NUL and the bytes). */
+export function objectId(type: string, bytes: Uint8Array): string {
+  return createHash('sha1').update(`${type} ${bytes.length}\0`).update(bytes).digest('hex');
 }

@@ -1,22 +1,19 @@
 import { join } from 'node:path';
-import { RegistryError, isRegistryError } from '../../model/errors.ts';
-import { bringBlobs, bringHistory, type Bringing } from '../bring.ts';
-import { runGit, type GitResult } from '../command.ts';
-import type { SnapshotLimits } from '../commit-snapshot.ts';
-import { parseCommit } from '../objects/commit.ts';
-import { readObjects, hasCommit } from '../objects/git-objects.ts';
-import { mending } from '../mend.ts';
-import type { MirrorOptions, Target } from '../mirror-repository.ts';
-import { withScratch } from '../scratch.ts';
-import { filesOf, type Snapshot, type SnapshotEntry, type SnapshotFile } from '../snapshot.ts';
-import type { Merge } from '../source.ts';
-import { isPlainPath } from '../path.ts';
+import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { bringBlobs, bringHistory, type Bringing, mending } from './bring.ts';
+import { runGit, type GitResult } from './command.ts';
+import type { SnapshotLimits } from './commit-snapshot.ts';
+import { parseCommit, type TreeEntry } from './git-format.ts';
+import { readObjects, hasCommit } from './git-objects.ts';
+import type { MirrorOptions, Target } from './mirror-repository.ts';
+import { withScratch } from './scratch.ts';
+import { filesOf, type Snapshot, type SnapshotEntry, type SnapshotFile } from './snapshot.ts';
+import type { Merge } from './source.ts';
+import { isPlainPath } from './git-names.ts';
 import { readFile } from 'node:fs/promises';
-import { fetchInto } from '../git-fetch.ts';
-import type { Transport } from '../transport.ts';
-import { findPath, type LookupResult, type ListTree } from '../lookup.ts';
-import { fileTooLarge, lfsPointer } from '../refusal.ts';
-import type { TreeEntry } from '../objects/tree.ts';
+import { fetchInto } from './git-fetch.ts';
+import type { Transport } from './transport.ts';
+import { findPath, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
 
 export interface MergeOptions {
   mirrors: MirrorOptions;

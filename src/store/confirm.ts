@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Files, OpenFile } from './files.ts';
-import { fileMode } from '../private.ts';
-import { notConfirmed, notWritable } from './file-errors.ts';
+import { type Files, type OpenFile, fileMode, notConfirmed, notWritable } from './files.ts';
 
 /**
  * fsync that distrusts a failed disk. After a failed fsync the kernel may have dropped the data,

@@ -1,4 +1,4 @@
-import { listAll, type Bucket } from '../bucket.ts';
+import { listAll, type Bucket } from './bucket.ts';
 
 /** The progress of a copy. */
 export interface CopyListener {

@@ -1,0 +1,339 @@
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import type { Bucket } from './bucket.ts';
+import { listLogs } from './log/check-log.ts';
+import { decodeEntry, entryKey, type SealedEntry, entryIn, encodeEntry, type Change } from './log/entry.ts';
+import { newestSequence } from './log/follow-log.ts';
+import { type CopyListener, copyKeys, deleteOthers } from './copy-keys.ts';
+import { randomUUID } from 'node:crypto';
+import { digestOf, type Digest } from '../model/digest.ts';
+import { parseJson } from '../model/json.ts';
+import { expiringKinds } from '../model/record-places.ts';
+import { beginCopy, beginUpdate, finishCopy, hasFormat } from './format.ts';
+import { listHeadKeys, parseHeadKey, putHead, type Head } from './log/heads.ts';
+import { digestInKey, decodePack, isWholePack, quarantineKey } from './objects.ts';
+import { previewPart } from './previews.ts';
+import { copyTree } from './tree/check-tree.ts';
+import { parseWorkKey } from './work.ts';
+
+/** Numbers of the newest entries by log. */
+type Tips = ReadonlyMap<string, number>;
+
+/** Entries that are read at once, and written where nobody opens the copy yet. One that was stopped may lack any of them. */
+const atOnce = 64;
+
+/** Reads how far each log reaches: those of organizations first, so that the registry's knows them all. */
+export async function readTips(bucket: Bucket): Promise<Tips> {
+  const tips = new Map<string, number>();
+  // `@acme` sorts before `registry`.
+  for await (const log of listLogs(bucket)) tips.set(log, await newestSequence(bucket, log));
+  return tips;
+}
+
+/** Rejects with `conflict` unless the logs of the copy are beginnings of those of the store. */
+async function assertSameStore(from: Bucket, into: Bucket): Promise<void> {
+  const tips = await readTips(from);
+  for (const [log, reached] of await readTips(into)) {
+    const tip = tips.get(log) ?? 0;
+    if (reached > tip) throw isOther(log, reached, tip);
+    const key = entryKey(log, reached);
+    const [theirs, ours] = await Promise.all([from.get(key), into.get(key)]);
+    const [there, here] = [theirs, ours].map((bytes) => entryAfter(bytes, reached, key, undefined).entry?.digest);
+    // A damaged one is reported when it is copied.
+    if (there !== undefined && here !== undefined && there !== here) throw isOther(log, reached, tip);
+  }
+}
+
+function isOther(log: string, reached: number, tip: number): RegistryError {
+  const message =
+    reached > tip
+      ? `The copy has ${reached} entries of the log ${log}, and the store only ${tip}: the store lost its newest entries, or the copy is of another store.`
+      : `Entry ${reached} of the log ${log} is another one in the copy: the copy is of another store.`;
+  return new RegistryError('conflict', `${message} Use an empty folder.`);
+}
+
+export interface LogCopy {
+  /** Number of the last entry. */
+  tip: number;
+  /** Whether an entry is copied. The copy ends before the first that is not. */
+  takes: (entry: SealedEntry) => boolean;
+  /** Whether the copy can be opened already: then whatever stops this leaves no gap between its entries. */
+  isOpen: boolean;
+}
+
+/**
+ * Copies the entries of a log, oldest first. Stops before a damaged entry and reports it. Rejects
+ * with `conflict` if the other bucket has other entries. Returns how many it copied.
+ */
+export async function copyLog(
+  from: Bucket,
+  into: Bucket,
+  log: string,
+  { tip, takes, isOpen }: LogCopy,
+  listener: CopyListener,
+): Promise<number> {
+  const reached = await newestSequence(into, log);
+  if (reached > tip) {
+    throw isOther(log, reached, tip);
+  }
+  let count = 0;
+  let previous: SealedEntry['digest'] | null | undefined;
+  // Copies the last ones again: a copy that was stopped may lack some of them.
+  for (let first = Math.max(1, reached - atOnce + 1); first <= tip; first += atOnce) {
+    const numbers = Array.from({ length: Math.min(atOnce, tip - first + 1) }, (_, index) => first + index);
+    const read = await Promise.all(numbers.map((number) => from.get(entryKey(log, number))));
+    const sound: { key: string; bytes: Uint8Array; mayBeThere: boolean }[] = [];
+    let isOver = false;
+    for (const [index, bytes] of read.entries()) {
+      const key = entryKey(log, numbers[index]!);
+      const { entry, fault } = entryAfter(bytes, numbers[index]!, key, previous);
+      if (entry === null) listener.damaged(key, fault);
+      isOver = entry === null || !takes(entry);
+      if (isOver) break;
+      previous = entry!.digest;
+      sound.push({ key, bytes: bytes!, mayBeThere: numbers[index]! <= reached });
+    }
+    const copy = async ({ key, bytes, mayBeThere }: (typeof sound)[number]): Promise<boolean> =>
+      !(mayBeThere && (await isThere(into, key, bytes))) && copyEntry(into, key, bytes, listener);
+    const copied = isOpen ? await Array.fromAsync(sound, copy) : await Promise.all(sound.map(copy));
+    count += copied.filter(Boolean).length;
+    if (isOver) return count;
+  }
+  return count;
+}
+
+/** `previous`: digest of the entry before; undefined if it is not known. */
+function entryAfter(
+  bytes: Uint8Array | null,
+  sequence: number,
+  key: string,
+  previous: SealedEntry['previous'] | undefined,
+): { entry: SealedEntry; fault: '' } | { entry: null; fault: string } {
+  if (bytes === null) return { entry: null, fault: 'The entry is missing.' };
+  try {
+    const entry = decodeEntry(bytes, sequence, key);
+    const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
+    return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    return { entry: null, fault: 'The entry was changed or is damaged.' };
+  }
+}
+
+async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied }: CopyListener): Promise<boolean> {
+  if ((await into.putIfAbsent(key, bytes)) === 'created') {
+    copied(key, bytes.byteLength);
+    return true;
+  }
+  if (await isThere(into, key, bytes)) return false;
+  throw new RegistryError('conflict', `The copy has another entry at ${key}. It is of another store, or damaged.`);
+}
+
+async function isThere(into: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
+  const there = await into.get(key);
+  return there !== null && Buffer.compare(there, bytes) === 0;
+}
+
+/** What was copied. */
+export interface Copied {
+  objects: number;
+  /** Of the objects. */
+  bytes: number;
+  /** Entries of all logs. */
+  entries: number;
+  /** Records that expire, and keys of the public log. */
+  records: number;
+  /** The newest entry of each log of the copy. Kept elsewhere, they show later that none was lost. */
+  heads: Head[];
+  /** What is damaged and was not copied. `key`: of the bucket. */
+  damages: { key: string; detail: string }[];
+}
+
+/** Which entries of a log a copy ends with: the number of the last one, or a time (ISO 8601, UTC). */
+export type Until = { log: string; sequence: number } | { at: string };
+
+export interface CopyOptions {
+  /** Where the logs end in the copy. Default: where they end now. */
+  until?: readonly Until[];
+  /** Whether records that expire may tell of later changes than the copied logs have: most are left out then. */
+  isAhead?: boolean;
+  /** Calls the work until nothing was deleted while it ran, so that it saw everything there was at its start. */
+  undisturbed?: (work: () => Promise<void>) => Promise<void>;
+  /** Called after each key. */
+  progress?: (copied: Copied) => void;
+  /** What becomes of logs that are not copied as they are. The copy must be an empty bucket. */
+  rewrite?: Rewrite;
+}
+
+/** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
+const lasting = ['sessions', 'tokens'];
+/** Leases mean nothing in a copy. Heads are copied last, so that none names an entry that the copy lacks. */
+const notCopied = ['leases', 'heads'];
+
+/**
+ * Copies a store into an empty bucket, or what is new into an earlier copy. It may be written to
+ * meanwhile: the copy has what was there when it began to read the logs. First the records that
+ * expire, so that none of them mentions a later entry; then how far the logs reach, the objects, and
+ * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
+ */
+export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
+  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined, rewrite } = options;
+  const isOpen = await hasFormat(into);
+  if (!isOpen) await beginCopy(into, until);
+  else {
+    // Before anything of the copy is deleted.
+    await assertSameStore(from, into);
+    await beginUpdate(into);
+  }
+  const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, heads: [], damages: [] };
+  const listener = (count: (bytes: number) => void): CopyListener => ({
+    copied(_key, bytes) {
+      count(bytes);
+      progress(copied);
+    },
+    damaged: (key, detail) => void copied.damages.push({ key, detail }),
+  });
+  const record = listener(() => void copied.records++);
+  const kinds = expiringKinds().map(({ kind }) => kind);
+  const copiedKinds = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
+  for (const prefix of [...copiedKinds.map((kind) => `work/${kind}/`), 'previews/']) {
+    await deleteOthers(from, into, prefix);
+    await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
+  }
+  // Before the logs: the public log must tell of nothing that the copied logs have not.
+  const treeHead = await copyTree(from, into, record);
+  let tips: Tips = new Map();
+  await undisturbed(async () => {
+    tips = await readTips(from);
+    copied.damages = copied.damages.filter(({ key }) => !/^(?:quarantine\/)?(?:objects|packs)\//.test(key));
+    const object = listener((bytes) => {
+      copied.objects++;
+      copied.bytes += bytes;
+    });
+    // Needed bytes may be in quarantine. It is copied first, because a reader may bring them back.
+    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object, rewrite?.isLeftOut);
+    await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
+    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object, rewrite?.isLeftOut);
+    await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
+    // Last: until an object is copied, what an earlier backup has in quarantine may be all that the copy has of it.
+    await deleteOthers(from, into, quarantineKey(''));
+  });
+  const entry = listener(() => void copied.entries++);
+  for (const [log, tip] of tips) {
+    const change = rewrite?.logs.get(log);
+    if (change !== undefined) await rewriteLog(from, into, log, tip, change, entry);
+    else await copyLog(from, into, log, { tip, takes: entriesUntil(log, until), isOpen }, entry);
+  }
+  copied.heads = [...(await readHeads(into)), ...(treeHead === null ? [] : [treeHead])];
+  // Heads of the old log have other digests.
+  if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
+  await addHeads(into, copied.heads);
+  await finishCopy(into);
+  return copied;
+}
+
+/** The newest entry of each log of a bucket. */
+async function readHeads(bucket: Bucket): Promise<Head[]> {
+  const heads: Head[] = [];
+  for (const [log, sequence] of await readTips(bucket)) {
+    const key = entryKey(log, sequence);
+    const bytes = await bucket.get(key);
+    const entry = bytes && entryIn(bytes, sequence, key);
+    if (entry) heads.push({ log, sequence, digest: entry.digest });
+  }
+  return heads;
+}
+
+/** Copies the records that tell how far the logs reached, as far as they do in the copy. */
+async function copyHeads(from: Bucket, into: Bucket, heads: readonly Head[]): Promise<void> {
+  const reached = new Map(heads.map(({ log, sequence }) => [log, sequence]));
+  for await (const key of listHeadKeys(from)) {
+    const { log, sequence } = parseHeadKey(key) ?? { log: '', sequence: 0 };
+    const bytes = sequence <= (reached.get(log) ?? 0) ? await from.get(key) : null;
+    if (bytes !== null) await into.putIfAbsent(key, bytes);
+  }
+  for await (const key of listHeadKeys(into)) if ((await from.get(key)) === null) await into.delete(key);
+}
+
+/** Writes the head of each log that has none: the loss of a whole log is noticed by it. */
+async function addHeads(into: Bucket, heads: readonly Head[]): Promise<void> {
+  const at = new Date().toISOString();
+  const there = new Set<string>();
+  for await (const key of listHeadKeys(into)) there.add(parseHeadKey(key)?.log ?? '');
+  for (const head of heads) if (!there.has(head.log)) await putHead(into, head, { writeId: randomUUID(), at });
+}
+
+function entriesUntil(log: string, until: readonly Until[]): (entry: SealedEntry) => boolean {
+  return ({ sequence, at }) =>
+    until.every((end) => ('at' in end ? at <= end.at : end.log !== log || sequence <= end.sequence));
+}
+
+function faultOfObject(key: string, bytes: Uint8Array): string | null {
+  return digestOf(bytes) === digestInKey(key) ? null : 'The bytes do not match the digest.';
+}
+
+async function faultOfPack(key: string, bytes: Uint8Array): Promise<string | null> {
+  return isWholePack(await decodePack(digestInKey(key), bytes)) ? null : 'The bytes do not match their digests.';
+}
+
+function faultOfRecord(key: string, bytes: Uint8Array): string | null {
+  if (key.startsWith('work/') && parseWorkKey(key) === null)
+    return 'Stele did not write this file and ignores it. Move it away.';
+  const part = previewPart(key);
+  if (part !== null) return digestOf(bytes) === part ? null : 'The bytes do not match their digest.';
+  return parseJson(bytes) === undefined ? 'The record is not JSON.' : null;
+}
+
+/** How a store is written anew. What it does not name is copied as it is. */
+export interface Rewrite {
+  /** The changes of an entry as they are written, by log. The same array where nothing changes. */
+  logs: ReadonlyMap<string, (changes: Change[]) => Change[]>;
+  /** Whether a key is not copied. */
+  isLeftOut: (key: string) => boolean;
+}
+
+/**
+ * Writes a log anew into an empty bucket, entry by entry, under the same numbers. From the first
+ * changed entry on, each has another digest, and names no summary: those of the old log hold what
+ * was changed. Stops before a damaged entry and reports it.
+ */
+async function rewriteLog(
+  from: Bucket,
+  into: Bucket,
+  log: string,
+  tip: number,
+  change: (changes: Change[]) => Change[],
+  { copied, damaged }: CopyListener,
+): Promise<void> {
+  let old: Digest | null = null;
+  let previous: Digest | null = null;
+  let isChanged = false;
+  for (let sequence = 1; sequence <= tip; sequence++) {
+    const key = entryKey(log, sequence);
+    const read = await from.get(key);
+    const entry = read && decoded(read, sequence, key);
+    if (!entry || entry.previous !== old)
+      return damaged(key, 'The entry is missing or damaged. Repair the store first: `stele fsck --repair`.');
+    old = entry.digest;
+    const changes = change(entry.changes);
+    isChanged ||= changes !== entry.changes;
+    const { at, writer } = entry;
+    const written: { bytes: Uint8Array; digest: Digest } = isChanged
+      ? encodeEntry(
+          { sequence, previous, at, writer, index: null },
+          changes.map((each) => JSON.stringify(each)),
+        )
+      : { bytes: read, digest: entry.digest };
+    previous = written.digest;
+    await into.putIfAbsent(key, written.bytes);
+    copied(key, written.bytes.byteLength);
+  }
+}
+
+function decoded(bytes: Uint8Array, sequence: number, key: string): SealedEntry | null {
+  try {
+    return decodeEntry(bytes, sequence, key);
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    return null;
+  }
+}
