@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
-import { createFetch } from './host-fetch.ts';
+import { createFetch, readRetryAfter } from './host-fetch.ts';
 import type { HostRepository } from './host.ts';
 import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 import { parseJson } from '../model/json.ts';
@@ -39,7 +39,7 @@ export function createAsk(
   { apiUrl, credential, second }: HostSettings,
   authorize: (credential: ApiCredential & { kind: 'token' }) => string,
 ): Ask {
-  const fetchApi = createFetch(apiUrl, second);
+  const fetches = new Map<string | null, typeof fetch>();
 
   function authorization(name: string | null): Record<string, string> {
     const secret = credential(name);
@@ -54,6 +54,7 @@ export function createAsk(
       ...authorization(credentialName),
     };
     const init = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) };
+    const fetchApi = fetches.getOrInsertComputed(credentialName, () => createFetch(apiUrl, second));
     for (let attempt = 1; ; attempt++) {
       const response = await fetchApi(apiUrl + path, init).catch((error: unknown) => notAnswering(host, error));
       const text = response instanceof Response ? await response.text() : '';
@@ -66,7 +67,7 @@ export function createAsk(
         }
         if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
       }
-      const asked = response instanceof Response ? readRetryAfter(response.headers.get('retry-after')) : null;
+      const asked = response instanceof Response ? readRetryAfter(response.headers) : null;
       const seconds = asked ?? 2 ** (attempt - 1);
       if (attempt === attempts || seconds > 60) {
         if (response instanceof Response) throw refusalOf(host, name, response.status, asked ?? undefined);
@@ -75,14 +76,6 @@ export function createAsk(
       await wait(seconds * second, undefined, { signal });
     }
   };
-}
-
-/** Parses `Retry-After` (RFC 9110 §10.2.3), which may be a date. Returns seconds, or null. */
-function readRetryAfter(value: string | null): number | null {
-  if (value === null) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const seconds = (Date.parse(value) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
 /** The error for a failure below HTTP. Contains only the system's error code. */

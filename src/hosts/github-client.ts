@@ -49,7 +49,6 @@ const longestWait = 30;
 
 export function createSpeakers(settings: HostSettings): Speakers {
   const { apiUrl, second, credential } = settings;
-  const fetchApi = createFetch(apiUrl, second);
   const clients = new Map<string, Promise<Octokit>>();
   const installations = new Map<string, number>();
 
@@ -63,7 +62,7 @@ export function createSpeakers(settings: HostSettings): Speakers {
       ...(auth !== null && typeof auth !== 'string' && { authStrategy: createAppAuth }),
       baseUrl: apiUrl,
       userAgent: 'stele',
-      request: { fetch: fetchApi },
+      request: { fetch: createFetch(apiUrl, second) },
       log: { debug: silent, info: silent, warn: silent, error: silent },
       // The throttling plugin retries rate limits.
       retry: { retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },

@@ -433,12 +433,15 @@ export function hostContract(name: string, given: HostCase): void {
       expect(await list()).toHaveLength(1);
     });
 
-    test('a rate limit that lasts is not waited for', async () => {
+    test('a rate limit that lasts is not waited for, and nothing more is asked until it ends', async () => {
       const over = { status: 429, headers: { 'retry-after': '3600' } };
       opened.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 50);
       await expect(host.listRepositories(owner())).rejects.toMatchObject({ code: 'unreachable' });
       if (given.pullItem !== null)
         await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
+      const asked = opened.standIn.requests.length;
+      for (let n = 0; n < 10; n++) await expect(host.listRepositories(owner())).rejects.toThrow('(429)');
+      expect(opened.standIn.requests).toHaveLength(asked);
     });
 
     test('a host that stays silent is unreachable, in time', async () => {

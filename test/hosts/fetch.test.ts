@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createFetch, inTime } from '../../src/hosts/host-fetch.ts';
 import { createInOrder } from '../../src/scheduling/in-order.ts';
 import { openStandIn } from '../servers/stand-in.ts';
@@ -38,6 +38,64 @@ test('a redirect of the API is followed with the same method and body, and only 
   }
   expect((await ask(`${api.url}/api/v3/302/here`, init)).status).toBe(404);
   expect(other.requests).toEqual([]);
+});
+
+const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds);
+
+test.for([
+  ['GitHub, Gitea', 200, () => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': inSeconds(300) })],
+  ['GitHub, a secondary limit', 403, () => ({ 'retry-after': '300' })],
+  ['GitLab', 429, () => ({ 'ratelimit-remaining': '0', 'ratelimit-reset': inSeconds(300), 'retry-after': '300' })],
+  ['the draft of the IETF', 200, () => ({ 'ratelimit-remaining': '0', 'ratelimit-reset': '300' })],
+  ['Azure DevOps, which delays before it refuses', 200, () => ({ 'retry-after': '300' })],
+  ['a host that is down', 503, () => ({ 'retry-after': new Date(Date.now() + 300_000).toUTCString() })],
+  [
+    'a host whose clock is wrong',
+    200,
+    () => ({
+      date: new Date(Date.now() - 86_400_000).toUTCString(),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': inSeconds(300 - 86_400),
+    }),
+  ],
+] as const)(
+  'after %s said that the budget is used up, nothing is asked with the credential until the reset',
+  async ([, status, headers]) => {
+    let isLimited = true;
+    await using api = await openStandIn(() => ({ status, ...(isLimited && { headers: headers() }), body: 'here' }));
+    const [one, two] = [createFetch(api.url, 1000), createFetch(api.url, 1000)];
+    expect((await one(`${api.url}/x`)).status).toBe(status);
+    for (let n = 0; n < 102; n++) {
+      const limited = await one(`${api.url}/x`);
+      expect(limited.status).toBe(429);
+      expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(301);
+    }
+    expect(api.requests).toHaveLength(1);
+    isLimited = false;
+    await two(`${api.url}/x`);
+    expect(api.requests).toHaveLength(2);
+    const later = performance.now() + 302_000;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => later);
+    expect((await one(`${api.url}/x`)).status).toBe(status);
+    clock.mockRestore();
+    expect(api.requests).toHaveLength(3);
+  },
+);
+
+test('a reset that is far away, or no time, holds nothing up for longer than an hour', async () => {
+  const resets = [inSeconds(9_000_000), 'soon', '-5', '', inSeconds(-5)];
+  await using api = await openStandIn(() => {
+    return {
+      status: 200,
+      headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': resets.shift() ?? '0' },
+      body: '',
+    };
+  });
+  const ask = createFetch(api.url, 1000);
+  await ask(`${api.url}/x`);
+  expect((await ask(`${api.url}/x`)).headers.get('retry-after')).toBe('3600');
+  const another = createFetch(api.url, 1000);
+  for (let n = 0; n < 5; n++) expect((await another(`${api.url}/x`)).status).toBe(200);
 });
 
 test('an answer may have 16 MB', async () => {
