@@ -13,7 +13,7 @@ import { fsckCommand } from './maintenance/fsck-command.ts';
 import { gcCommand } from './maintenance/gc-command.ts';
 import { migrateCommand } from './maintenance/migrate-command.ts';
 import { restoreCommand } from './maintenance/restore-command.ts';
-import { keysCommand } from './keys-command.ts';
+import { keysCommand } from './manage/keys-command.ts';
 import { lintCommand } from './check/lint-command.ts';
 import { replayCommand } from './check/replay-command.ts';
 import { addCommand } from './lock/add-command.ts';

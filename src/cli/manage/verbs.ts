@@ -15,8 +15,10 @@ export interface Verb<Options extends VerbOptions> {
   options?: Option[];
   /** Whether it is about no organization, and has no `--org`. */
   isForAll?: true;
+  /** Whether it may be the first thing that is done with a data folder, which is made then. */
+  makesStore?: true;
   run(client: Client, id: string, options: Options): Promise<object>;
-  say(answer: Record<string, unknown>, id: string): void;
+  say(answer: Record<string, unknown>, id: string, options: Options): void;
 }
 
 /** Adds the subcommands, each of which asks the management API. `org`: what `--org` means. */
@@ -25,7 +27,7 @@ export function withVerbs<Options extends VerbOptions>(
   verbs: readonly Verb<Options>[],
   org: string,
 ): Command {
-  for (const { name, description, argument, options = [], isForAll = false, run, say } of verbs) {
+  for (const { name, description, argument, options = [], isForAll = false, makesStore = false, run, say } of verbs) {
     const command = parent.command(name).description(description);
     if (argument !== undefined) command.argument(...argument);
     if (!isForAll) command.option('--org <name>', org);
@@ -37,10 +39,10 @@ export function withVerbs<Options extends VerbOptions>(
       const asked = self.optsWithGlobals<Options & { registry?: string }>();
       // The operator of a data folder acts in all organizations.
       const named = isForAll ? (asked.registry === undefined ? '-' : null) : (asked.org ?? null);
-      const answer = await withClient(self, named, (client) => run(client, id, asked));
+      const answer = await withClient(self, named, (client) => run(client, id, asked), { makesStore });
       if ('delivered' in answer && answer.delivered !== true) process.exitCode = 1;
       if (asked.json) printJson(answer);
-      else say(answer as Record<string, unknown>, id);
+      else say(answer as Record<string, unknown>, id, asked);
     });
   }
   return parent;

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { OpenRegistry } from '../../open.ts';
-import { operator, withStore } from '../command-context.ts';
+import { operator, withRegistry, withStore } from '../command-context.ts';
 import { askingWith, openRegistryAt, type RegistryClient } from '../registry-client.ts';
 
 /** What asks the management API, of a running registry or of the data folder. */
@@ -10,17 +11,23 @@ export type Client = Omit<RegistryClient, 'sendFile'>;
 /**
  * Runs the work with the management API of the registry in `--registry`, with the key in STELE_KEY, or else of
  * the data folder, as its operator. `org` is the organization that the command names; it may be null only with
- * a key, which has one.
+ * a key, which has one. `makesStore`: makes a data folder that is not there.
  */
 export async function withClient<T>(
   command: Command,
   org: string | null,
   work: (client: Client) => Promise<T>,
+  { makesStore = false } = {},
 ): Promise<T> {
   const { registry } = command.optsWithGlobals<{ registry?: string }>();
   if (registry !== undefined) return work(await openRegistryAt(registry, org));
   if (org === null) throw new RegistryError('malformed', 'Set --org to the organization.');
-  return withStore(command, async (opened) => work(await clientOf(opened, org)));
+  if (!makesStore) return withStore(command, async (opened) => work(await clientOf(opened, org)));
+  return withRegistry(command, async (opened) => {
+    const { assertOrganizationExists } = await import('../../registry/maintenance/organizations.ts');
+    if (isSlug(org)) await assertOrganizationExists(opened, org);
+    return work(await clientOf(opened, org));
+  });
 }
 
 /** The management API of an open registry, without a server. */
