@@ -49,7 +49,7 @@ describe('nothing is missing:', () => {
 
   test('every rule of a problem in a document, and no other', () => {
     const known = pageOf('rules')
-      .match(/^\| `[a-z-]+`/gm)!
+      .match(/^- `[a-z-]+`/gm)!
       .map((row) => row.slice(3, -1));
     const made = rulesIn(['model', 'compile', 'registry', 'plan', 'sync', 'source', 'render', 'sites']);
     expect(made.length).toBeGreaterThan(50);
@@ -79,7 +79,7 @@ describe('nothing is missing:', () => {
 
   test('every variable of the environment', () => {
     const names = [...read('src/config/environment.ts').matchAll(/process\.env\.(\w+)/g)].map(
-      ([, name]) => `| \`${name}\``,
+      ([, name]) => `- \`${name}\``,
     );
     expect(new Set(names).size).toBe(5);
     expect(missing('configuration', names)).toEqual([]);
