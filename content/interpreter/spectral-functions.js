@@ -9,7 +9,9 @@ const print = (value) => {
   return JSON.stringify(value);
 };
 const subject = '#{{print("property")}}';
+// Nothing, and not an empty list: rules of others ask `if (pattern(…))`.
 const when = (is, message) => (is ? [{ message }] : undefined);
+const both = (one, other) => (one && other ? [...one, ...other] : (one ?? other));
 
 const cases = {
   flat: (d) => `[a-z][a-z${d}]*`,
@@ -35,7 +37,7 @@ function choice(value, { properties }, isExclusive) {
     const more = properties.length > 4 ? `" or ${properties.length - 3} other properties` : '"';
     return [{ message: `At least one of "${shown.join('" or "')}${more} must be defined` }];
   }
-  return when(isExclusive && present.length > 1, `Just one of "${present.join('" and "')}" must be defined`);
+  return when(isExclusive && present.length > 1, `Just one of "${present.join('" and "')}" must be defined`) ?? [];
 }
 
 const compare = (a, b) => {
@@ -50,12 +52,16 @@ const functions = {
   undefined: (value) => when(value !== undefined, `${subject}must be undefined`),
   pattern(value, { match, notMatch }) {
     if (typeof value !== 'string') return;
-    const failures = [];
-    if (match !== undefined && !regexOf(match).test(value))
-      failures.push({ message: `${print(value)} must match the pattern ${print(String(match))}` });
-    if (notMatch !== undefined && regexOf(notMatch).test(value))
-      failures.push({ message: `${print(value)} must not match the pattern ${print(String(notMatch))}` });
-    return failures;
+    return both(
+      when(
+        match !== undefined && !regexOf(match).test(value),
+        `${print(value)} must match the pattern ${print(String(match))}`,
+      ),
+      when(
+        notMatch !== undefined && regexOf(notMatch).test(value),
+        `${print(value)} must not match the pattern ${print(String(notMatch))}`,
+      ),
+    );
   },
   casing(value, { type, disallowDigits, separator }) {
     if (typeof value !== 'string' || value === '') return;
@@ -80,10 +86,10 @@ const functions = {
             ? Object.keys(value).length
             : null;
     if (size === null) return;
-    return [
-      ...(when(size < min, `${subject}must be longer than ${min}`) ?? []),
-      ...(when(size > max, `${subject}must be shorter than ${max}`) ?? []),
-    ];
+    return both(
+      when(size < min, `${subject}must be longer than ${min}`),
+      when(size > max, `${subject}must be shorter than ${max}`),
+    );
   },
   xor: (value, options) => choice(value, options, true),
   or: (value, options) => choice(value, options, false),

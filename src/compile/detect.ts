@@ -3,7 +3,8 @@ import type { ResourceType } from '../model/address.ts';
 import { rulesetModule, type Kind } from '../model/kinds.ts';
 import type { CompileLimits } from './compile.ts';
 import type { Detected, Identity } from './repository-reader.ts';
-import { parseAhead } from './text/parse.ts';
+import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
+import { parseAhead, type ParsedFile } from './text/parse.ts';
 import { createHash } from 'node:crypto';
 
 // Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
@@ -32,10 +33,18 @@ export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[
     if (rulesetModule.test(path))
       return [{ path, type: 'rulesets', kind: 'spectral-ruleset', title: null, ...identityOf(null) }];
     const parsed = parseAhead(path, bytes, limits);
-    const kind = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
+    const kind = parsed.ok ? (kindOf(parsed.file.value) ?? namedRuleset(parsed.file)) : looksLike(bytes);
     if (kind === null) return [];
     return [{ path, ...kind, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];
   });
+}
+
+/** The kind of a ruleset that only extends files: its name says it. */
+function namedRuleset(file: ParsedFile): ReturnType<typeof kindOf> {
+  const [, linter] = /(?:^|\/)\.?(spectral|redocly)\.(?:ya?ml|json)$/i.exec(file.path) ?? [];
+  if (linter === undefined || rulesetReferencePaths(file).length === 0) return null;
+  const kind = linter.toLowerCase() === 'spectral' ? 'spectral-ruleset' : 'redocly-ruleset';
+  return { type: 'rulesets', kind, title: null };
 }
 
 /**

@@ -10,7 +10,7 @@ import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
 import { sayOtherKind } from './other-kinds.ts';
-import { isParsed, problemAt, type CompileKind, type KindResult, type UnparsedFile } from './kind.ts';
+import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult, type UnparsedFile } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
 import { openapiAddresses } from './openapi/openapi-addresses.ts';
 import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
@@ -111,7 +111,7 @@ async function compileEntry(
 
   if (isOverlay(entry.value) && input.type === null && input.reportOnly)
     return refused([...(findings.get(input.entry) ?? []), ...readOverlay(entry).problems]);
-  const type = typeOf(entry, input);
+  const type = typeOf(entry, files, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
   const isStored = !isRewritten && !input.reportOnly && files.size === 1;
   await using begun = isStored ? beginToEncode(entry) : null;
@@ -181,7 +181,9 @@ function typeAs(entry: ParsedFile | UnparsedFile | undefined, { type }: CompileI
 /** The entry is read first. Its type decides how references are found in all files. */
 function createPathsOf(type: ResourceType | null): PathsOf {
   let paths: PathsOf | null = null;
-  const pathsFor = (file: ParsedFile) => (paths ??= compilers[kindOf(file.value)?.type ?? type ?? 'schemas'].paths);
+  const typeFor = (file: ParsedFile) =>
+    kindOf(file.value)?.type ?? type ?? (rulesetReferencePaths(file).length > 0 ? 'rulesets' : 'schemas');
+  const pathsFor = (file: ParsedFile) => (paths ??= compilers[typeFor(file)].paths);
   return {
     references: (file) => pathsFor(file).references(file),
     addresses: (file) => pathsFor(file).addresses(file),
@@ -199,12 +201,17 @@ function artifactOf(type: ResourceType, result: KindResult, representations: Rep
 }
 
 /** The type to compile the document as, or the problem if it has none. */
-function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Problem {
+function typeOf(entry: ParsedFile, files: KindInput['files'], { type }: CompileInput): ResourceType | Problem {
   const kind = kindOf(entry.value);
   const other = kind === null ? sayOtherKind(entry.text, entry.value) : null;
   if (other !== null) return problemAt(entry, '', 'kind-unknown', other);
   if (type === null) {
     if (kind !== null) return kind.type;
+    // Other tools' configurations extend files, too, but no rulesets.
+    const others = [...files.values()].flatMap((file) =>
+      file !== entry && isParsed(file) ? [kindOf(file.value)] : [],
+    );
+    if (others.some((each) => each?.type === 'rulesets')) return 'rulesets';
     const message =
       'Unknown kind of document. An OpenAPI document has "openapi" or "swagger" at its root, a JSON Schema has a "$schema" that names a draft, and a ruleset has "rules" or "extends".';
     return problemAt(entry, '', 'kind-unknown', message);

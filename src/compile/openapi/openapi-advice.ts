@@ -11,14 +11,18 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 /**
  * Finds what the specification forbids in words, its JSON Schema cannot express, and other tools
  * refuse: placeholders without a parameter, operation ids used twice, arrays without items. It costs
- * one walk through the bundle.
+ * one walk through the bundle. `isWhole`: not only types that do not exist.
  */
-export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[] {
+export function adviseOpenapi(bundle: unknown, version: OpenapiVersion, isWhole: boolean): Advice[] {
   const findings: Advice[] = [];
+  let [errors, others] = [0, 0];
   const note: Note = (rule, pointer, message, on = 'value') => {
-    if (findings.length < maxFindings) findings.push({ rule, pointer, message, on });
+    if (rule === 'schema' ? errors++ < maxFindings : isWhole && others++ < maxFindings)
+      findings.push({ rule, pointer, message, on });
   };
   if (!isObject(bundle)) return findings;
+  adviseSchemaObjects(bundle, version, note);
+  if (!isWhole) return findings;
   const document: Document = {
     root: bundle,
     version,
@@ -32,7 +36,6 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[
   advisePaths(document);
   adviseNames(document);
   adviseSchemas(bundle, version, note);
-  adviseSchemaObjects(bundle, version, note);
   return findings;
 }
 

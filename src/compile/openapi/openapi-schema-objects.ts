@@ -19,7 +19,7 @@ const base = /^https:\/\/spec\.openapis\.org\/oas\/3\.\d+\/dialect\//;
 
 /**
  * Finds keywords of schemas that OpenAPI 3.1 and 3.2 leave to JSON Schema, whose value the
- * meta-schema of 2020-12 does not allow: `type: strng`. Does not look at schemas of another dialect.
+ * meta-schema of 2020-12 does not allow. A type that does not exist is an error of the document (`schema`). Does not look at schemas of another dialect.
  */
 export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note: Note): void {
   if (version === '2.0' || version === '3.0' || !isObject(root)) return;
@@ -45,7 +45,7 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     seen.add(schema);
     if (!isKnown(schema['$schema'])) return;
     for (const { pointer: inside, message, on } of findingsIn(schema))
-      note('schema-keyword', pointer() + inside, message, on);
+      note(/^\/type(?:\/|$)/.test(inside) ? 'schema' : 'schema-keyword', pointer() + inside, message, on);
     if (typeof schema['pattern'] === 'string' && !isPattern(schema['pattern']))
       note('schema-pattern', `${pointer()}/pattern`, 'The pattern is not a valid regular expression.');
     if (schema['nullable'] === true)

@@ -48,18 +48,20 @@ export const compileOpenapi: CompileKind = async (given) => {
         : await structProblems(isWhole ? given : excerptOf(given, findings));
     problems.push(...explain(given, findings, structural, origin, severity));
   }
-  // With a ruleset, only its owner decides which advice is given.
-  if (input.ruleset === null) problems.push(...advise(given, checked, version.family, origin));
+  problems.push(...advise(given, checked, version.family, origin));
   return result;
 };
 
-/** Warnings about what other tools refuse, at the place in the source. */
+/** What other tools refuse, at the place in the source. With a ruleset, only its owner decides which advice is given. */
 function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, originOf: FindOrigin): Problem[] {
-  return adviseOpenapi(bundle, version).flatMap(({ rule, pointer, message, on }) => {
+  const { ruleset, validation } = given.input;
+  const advice = adviseOpenapi(bundle, version, ruleset === null);
+  return advice.flatMap(({ rule, pointer, message, on }) => {
     const origin = originOf(pointer);
     const file = given.files.get(origin.file);
     if (file === undefined || !isParsed(file)) return [];
-    return [problemAt(file, origin.pointer, rule, message, { severity: 'warning', on })];
+    const severity = rule === 'schema' && validation === 'strict' ? 'error' : 'warning';
+    return [problemAt(file, origin.pointer, rule, message, { severity, on })];
   });
 }
 

@@ -5,7 +5,7 @@ import type { Problem } from '../../model/problem.ts';
 import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { kindOf } from '../detect.ts';
-import { problemAt, type CompileKind, type KindInput } from '../kind.ts';
+import { isParsed, problemAt, type CompileKind, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer, parsePointer } from '../text/pointer.ts';
 import { checkRedoclyRuleset } from './ruleset-redocly.ts';
@@ -19,31 +19,28 @@ import { leftOutMember } from '../../render/ruleset/left-out.ts';
 /** With this member a ruleset is published without what is not supported. */
 const partialMember = 'x-stele-partial';
 
-/** The problems of a partial ruleset, and the ruleset without the parts that have them. */
-interface PartialRuleset {
-  problems: Problem[];
+/** A file of a ruleset without its rules, members and bases that have an error. */
+interface Cut {
   ruleset: Record<string, unknown>;
+  /** The errors, as warnings. */
+  problems: Problem[];
+  names: string[];
 }
 
-/**
- * Leaves out the rules, members and bases of a ruleset that have an error, if the ruleset is
- * partial. The errors become warnings.
- */
-function leaveOut(path: string, ruleset: Record<string, unknown>, problems: readonly Problem[]): PartialRuleset {
-  const leftOut = new Set<string>();
+function leaveOut(path: string, ruleset: Record<string, unknown>, problems: readonly Problem[]): Cut {
+  const names: string[] = [];
   const dropped = new Set<string>();
-  const eased = problems.map((problem): Problem => {
-    if (problem.severity !== 'error' || problem.file !== path || !problem.rule.startsWith('ruleset-')) return problem;
+  const eased = problems.flatMap((problem): Problem[] => {
+    if (problem.severity !== 'error' || problem.file !== path || !problem.rule.startsWith('ruleset-')) return [];
     const keys = parsePointer(problem.pointer);
     const [member = '', name] = keys;
     const isNamed = /rules$/i.test(member) || member === 'extends';
-    if (member === '' || (isNamed && name === undefined && member !== 'extends')) return problem;
+    if (member === '' || (isNamed && name === undefined && member !== 'extends')) return [];
     const isListed = isNamed && name !== undefined;
-    leftOut.add(isListed && member !== 'extends' ? name : nameOf(ruleset, member, isListed ? name : undefined));
+    names.push(isListed && member !== 'extends' ? name : nameOf(ruleset, member, isListed ? name : undefined));
     dropped.add(isListed ? `${member}/${name}` : member);
-    return { ...problem, severity: 'warning', message: `Left out: ${problem.message}` };
+    return [{ ...problem, severity: 'warning', message: `Left out: ${problem.message}` }];
   });
-  if (dropped.size === 0) return { problems: eased, ruleset };
   const members = Object.entries(ruleset).flatMap(([member, value]): [string, unknown][] => {
     if (dropped.has(member)) return [];
     const isKept = (key: string | number) => !dropped.has(`${member}/${key}`);
@@ -51,7 +48,7 @@ function leaveOut(path: string, ruleset: Record<string, unknown>, problems: read
     if (!isObject(value)) return [[member, value]];
     return [[member, Object.fromEntries(Object.entries(value).filter(([key]) => isKept(key)))]];
   });
-  return { problems: eased, ruleset: { ...Object.fromEntries(members), [leftOutMember]: [...leftOut].sort() } };
+  return { problems: eased, names, ruleset: Object.fromEntries(members) };
 }
 
 /** Names a part other than a rule that is left out: a member, or one ruleset of `extends`. */
@@ -96,10 +93,41 @@ export type RulesetForm = keyof typeof schemas;
  */
 export const compileRuleset: CompileKind = async ({ entry, files, input, code = null }) => {
   const { value } = entry;
+  const isPartial = isObject(value) && value[partialMember] === true;
+  const { form, problems, used, ...read } = await (isPartial ? readPartially : readRuleset)(entry, files, code);
+  const { modules = {} } = code ?? {};
+  const bundle =
+    read.bundle !== null && Object.keys(modules).length > 0
+      ? { ...read.bundle, [modulesMember]: modules }
+      : read.bundle;
+  const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
+  return {
+    problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
+    bundle,
+    kind: `${form}-ruleset`,
+    specification: specifications[form],
+    title: text('title') ?? text('x-title') ?? '',
+    description: text('description') ?? text('x-description') ?? '',
+    version: text('version') ?? text('x-version'),
+    used: new Set([entry, ...used].map(({ path }) => path)),
+  };
+};
+
+/** A ruleset with the files that it extends. */
+interface Read {
+  form: RulesetForm;
+  bundle: Record<string, unknown> | null;
+  problems: Problem[];
+  used: ReadonlySet<ParsedFile>;
+}
+
+type Code = NonNullable<KindInput['code']> | null;
+
+async function readRuleset(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
+  const { value } = entry;
   const inlined = isObject(value) ? inlineFiles(entry, value, files) : null;
   const form = rulesetForm(value, entry.path, inlined?.findFor(entry));
-  let problems: Problem[] = [];
-  let bundle = inlined?.ruleset ?? null;
+  const problems: Problem[] = [];
   for (const file of [entry, ...(inlined?.used ?? [])]) {
     const checked = await checkFile(file, form, inlined?.findFor(file) ?? (() => null), code);
     problems.push(...(file === entry ? checked : checked.map((one) => asExtended(one))));
@@ -112,22 +140,33 @@ export const compileRuleset: CompileKind = async ({ entry, files, input, code = 
   for (const { file, pointer } of contained.slice(0, maxBases))
     for (const problem of await checkFile(file, form, () => null, code))
       problems.push(asExtended({ ...problem, pointer: pointer + problem.pointer }, pointer));
-  if (bundle !== null && bundle[partialMember] === true)
-    ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
-  if (bundle !== null && code !== null && Object.keys(code.modules).length > 0)
-    bundle = { ...bundle, [modulesMember]: code.modules };
-  const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
-  return {
-    problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
-    bundle,
-    kind: `${form}-ruleset`,
-    specification: specifications[form],
-    title: text('title') ?? text('x-title') ?? '',
-    description: text('description') ?? text('x-description') ?? '',
-    version: text('version') ?? text('x-version'),
-    used: new Set([entry, ...(inlined?.used ?? [])].map(({ path }) => path)),
-  };
-};
+  return { form, bundle: inlined?.ruleset ?? null, problems, used: inlined?.used ?? new Set() };
+}
+
+/** Reads a partial ruleset: without what has an error, in its own files too, and without what others say of that. */
+async function readPartially(entry: ParsedFile, files: KindInput['files'], code: Code): Promise<Read> {
+  const left = new Map(files).set(entry.path, entry);
+  const names = new Set<string>();
+  const problems: Problem[] = [];
+  let read = await readRuleset(entry, left, code);
+  for (let round = 0; round <= maxLevels; round++) {
+    let isWhole = true;
+    for (const { path } of [entry, ...read.used]) {
+      const file = left.get(path);
+      if (file === undefined || !isParsed(file) || !isObject(file.value)) continue;
+      const cut = leaveOut(path, file.value, read.problems);
+      if (cut.problems.length === 0) continue;
+      isWhole = false;
+      problems.push(...cut.problems);
+      cut.names.forEach((name) => names.add(name));
+      left.set(path, { ...file, value: cut.ruleset, exact: cut.ruleset });
+    }
+    if (isWhole) break;
+    read = await readRuleset(left.get(entry.path) as ParsedFile, left, code);
+  }
+  const bundle = names.size === 0 ? read.bundle : read.bundle && { ...read.bundle, [leftOutMember]: [...names].sort() };
+  return { ...read, bundle, problems: [...problems, ...read.problems] };
+}
 
 /** Checks one file of a ruleset. */
 async function checkFile(

@@ -20,7 +20,7 @@ describe('what other tools refuse', () => {
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {type: array}}}', 'array-items: An array needs "items".'],
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {required: [a, b], properties: {a: {}}}}}', 'required-undeclared: The property "b" is required'],
     ['3.0.3', 'paths: {}\ncomponents: {schemas: {A B: {}}}', 'component-name: The name "A B"'],
-    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {properties: {a: {type: strng}}}}}', 'schema-keyword: "type" must be one of "array", "boolean",'],
+    ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {properties: {a: {minLength: x}}}}}', 'schema-keyword: "minLength" must be integer, not string.'],
     ['3.2.0', 'paths: {}\ncomponents: {headers: {A: {schema: {required: a}}}}', 'schema-keyword: "required" must be array, not string.'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {allOf: [{exclusiveMinimum: true}]}}}', 'schema-keyword: "exclusiveMinimum" must be number, not boolean.'],
     ['3.1.0', 'paths: {}\ncomponents: {schemas: {A: {type: string, nullable: true}}}', 'schema-keyword: OpenAPI 3.1 has no "nullable"'],
@@ -79,3 +79,16 @@ it('nothing in a list of security requirements is taken for a schema', () => {
   );
   expect(notes).toEqual(['required-undeclared', 'required-undeclared']);
 });
+
+it.each(['3.0.3', '3.1.0', '3.2.0'])('a type that does not exist is refused, whatever the ruleset: %s', async (version) => {
+  const of = async (type: string, changes = {}) => {
+    const { artifact, lines } = await run({ 'a.yaml': `${head(version)}paths: {}\ncomponents:\n  schemas: {A: {properties: {a: {type: ${type}}}}}\n` }, changes);
+    return [artifact !== null, ...lines.map((line) => line.split(' ').slice(0, 3).join(' '))];
+  };
+  const rule = version === '3.0.3' ? 'struct' : 'schema';
+  expect(await of('interger')).toEqual([false, `a.yaml:5:40 error ${rule}:`]);
+  expect(await of('interger', { validation: 'lenient' })).toEqual([true, `a.yaml:5:40 warning ${rule}:`]);
+  const ruleset = { digest: `sha256:${'0'.repeat(64)}`, name: 'r', json: '{"rules":{}}' };
+  expect(await of('interger', { ruleset })).toEqual([false, `a.yaml:5:40 error ${rule}:`]);
+  expect(await of('integer', { ruleset })).toEqual([true]);
+}); // prettier-ignore

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { lintWithRuleset } from '../../../src/compile/ruleset/ruleset-evaluate.ts';
 import { rulesetReferencePaths } from '../../../src/compile/ruleset/ruleset-files.ts';
 import { compileRuleset } from '../../../src/compile/ruleset/ruleset.ts';
-import { given, lines } from '../given.ts';
+import { detectFiles } from '../../../src/compile/detect.ts';
+import { given, limits, lines } from '../given.ts';
+import { run } from '../run.ts';
 
 const document = { openapi: '3.1.0', info: { title: 'a', version: '1' }, paths: {} };
 
@@ -134,4 +136,57 @@ rules:
     'a.json:1:1 info ruleset-partial: The ruleset @acme/rulesets/r is partial. Not checked: extends https://acme.example/r.yaml, functions, odd, own.',
   ]);
   expect((await compile({ 'r.yaml': text.replace('partial: true', 'partial: false') })).problems).toHaveLength(4);
+});
+
+test('a partial ruleset leaves out what is not supported in the files that it extends, and what others say of it', async () => {
+  const files = {
+    'r.yaml': `x-stele-partial: true\nextends: [a.yaml, b.yaml]\nrules: {odd: error, deep: off, kept: ${rule('contact')}}\n`,
+    'a.yaml': `extends: c.yaml\nfunctions: [mine]\nrules:\n  odd: {given: "$..[?(@.a())]", then: {function: truthy}}\n  license: ${rule('license')}\n`,
+    'b.yaml': `rules: {own: {given: $.info, then: {function: mine}}}\n`,
+    'c.yaml': `extends: https://acme.example/r.yaml\nrules: {deep: {given: "$..[?(@.a())]", then: {function: truthy}}}\n`,
+  };
+  const { problems, bundle } = await compile(files);
+  expect(problems.map((line) => line.split(' ').slice(0, 5).join(' ')).sort()).toEqual([
+    'a.yaml:2:1 warning ruleset-refused: Left out:',
+    'a.yaml:4:16 warning ruleset-path: Left out:',
+    'b.yaml:1:47 warning ruleset-refused: Left out:',
+    'c.yaml:1:10 warning ruleset-extends: Left out:',
+    'c.yaml:2:23 warning ruleset-path: Left out:',
+    'r.yaml:3:21 warning ruleset-rule: Left out:',
+    'r.yaml:3:9 warning ruleset-rule: Left out:',
+  ]);
+  expect(bundle).toMatchObject({ 'x-stele-left-out': ['deep', 'extends https://acme.example/r.yaml', 'functions', 'odd', 'own'] });
+  const again = await compile({ 'p.json': JSON.stringify(bundle) });
+  expect(again).toMatchObject({ problems: [], bundle });
+  expect((await lint(bundle)).map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
+    'warning license:', 'warning kept:', 'info ruleset-partial:',
+  ]);
+  expect((await compile({ ...files, 'r.yaml': files['r.yaml'].replace('x-stele-partial: true\n', '') })).problems.filter((line) => line.includes('error'))).toHaveLength(5);
+}); // prettier-ignore
+
+test('a ruleset that extends files is recognized by what they are, or by its own name', async () => {
+  const spectral = `rules: {contact: ${rule('contact')}}\n`;
+  const redocly = 'rules: {info-contact: error}\n';
+  for (const [entry, base, kind] of [
+    ['extends: [./base.yaml]\n', spectral, 'spectral-ruleset'],
+    ['extends: ./base.yaml\nrules: {contact: off}\n', spectral, 'spectral-ruleset'],
+    ['extends: [base.yaml]\n', redocly, 'redocly-ruleset'],
+    ['extends: [middle.yaml]\n', spectral, 'spectral-ruleset'],
+  ] as const) {
+    const { artifact, lines: said } = await run({ 'r.yaml': entry, 'middle.yaml': 'extends: base.yaml\n', 'base.yaml': base }, { type: null }); // prettier-ignore
+    expect([said, artifact?.kind]).toEqual([[], kind]);
+  }
+  const other = await run(
+    { '.eslintrc.yaml': 'extends: ./base.yaml\n', 'base.yaml': 'rules: {semi: error}\n' },
+    { type: null },
+  );
+  expect(other.lines).toEqual([expect.stringContaining('kind-unknown')]);
+  const found = detectFiles(
+    ['.spectral.yaml', 'a/redocly.yaml', 'other.yaml'].map((path) => ({ path, bytes: Buffer.from('extends: [./base.yaml]\n') })),
+    limits,
+  ); // prettier-ignore
+  expect(found.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+    '.spectral.yaml spectral-ruleset',
+    'a/redocly.yaml redocly-ruleset',
+  ]);
 });

@@ -157,6 +157,34 @@ describe('functions of a Spectral ruleset', () => {
   });
 });
 
+it("each of Spectral's functions returns what it returns there: where nothing is found, and of a value that it does not take", async () => {
+  const source = `import * as all from '@stoplight/spectral-functions';
+const tried = {
+  truthy: [1], falsy: [0], defined: [1], undefined: [undefined],
+  pattern: ['a', { match: 'a', notMatch: 'b' }], length: ['a', { min: 1, max: 2 }], casing: ['a', { type: 'flat' }],
+  enumeration: ['a', { values: ['a'] }], xor: [{ a: 1 }, { properties: ['a', 'b'] }], or: [{ a: 1 }, { properties: ['a', 'b'] }],
+  alphabetical: [['a', 'b']], schema: [1, { schema: { type: 'number' } }], unreferencedReusableObject: [{}, { reusableObjectsLocation: '#' }],
+};
+export default (_, options, context) => Object.entries(tried).map(([name, [value, given]]) => ({
+  message: name + ' ' + [value, true].map((one) => JSON.stringify(all[name](one, given ?? null, context)) ?? 'nothing').join(' '),
+}));`;
+  expect((await findings(source)).map((line) => line.replace(/^.* own: /, '').replace(/\[\{.*/, 'one'))).toEqual([
+    'alphabetical nothing nothing',
+    'casing nothing nothing',
+    'defined nothing nothing',
+    'enumeration nothing one',
+    'falsy nothing one',
+    'length nothing nothing',
+    'or [] nothing',
+    'pattern nothing nothing',
+    'schema [] one',
+    'truthy nothing nothing',
+    'undefined nothing one',
+    'unreferencedReusableObject [] nothing',
+    'xor [] nothing',
+  ]);
+});
+
 describe('a Spectral ruleset that is a module', () => {
   const source = `import { oas } from '@stoplight/spectral-rulesets';
 import { oas3 } from '@stoplight/spectral-formats';
