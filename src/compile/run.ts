@@ -1,7 +1,13 @@
 import type { ResourceType } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
-import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
-import type { Exemption } from '../model/problem.ts';
+import {
+  createReport,
+  isBlocking,
+  problemAtFile,
+  type Problem,
+  type Report,
+  type Exemption,
+} from '../model/problem.ts';
 import { collect, type LoadedFile, type PathsOf } from './collect.ts';
 import type { Artifact, CompileInput, Representation } from './compile.ts';
 import type { Interpreter } from './interpreter/interpreter.ts';
@@ -17,7 +23,7 @@ import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-pa
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { beginToEncode, formatsOf, represent } from './text/represent.ts';
-import { firstParagraph } from '../render/plain-text.ts';
+import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { compileView, type PlainCompiler } from './overlay/view.ts';
 import { isOverlay, readOverlay } from './overlay/read-overlay.ts';

@@ -1,8 +1,7 @@
 import { modulesMember } from '../compile/compile.ts';
 import type { JsonObject } from '../model/json.ts';
-import { digestOfValue } from '../render/canonical.ts';
-import { textOf } from '../render/json-value.ts';
-import { extendedBy, rulesOf } from '../render/ruleset/rules.ts';
+import { digestOfValue, textOf } from '../render/json-value.ts';
+import { extendedBy, rulesOf } from '../render/rules.ts';
 import type { Verdict } from '../model/comparison.ts';
 import { addFact, quote } from './report.ts';
 import type { Unit } from './walk.ts';

@@ -11,7 +11,7 @@ import {
   type Comparison,
 } from '../model/comparison.ts';
 import { createPathGlob } from '../model/glob.ts';
-import { digestOfValue } from '../render/canonical.ts';
+import { digestOfValue } from '../render/json-value.ts';
 import type { ComparedApis } from './api/compare-apis.ts';
 import { unitsReaching, type Fact, type Unit } from './walk.ts';
 

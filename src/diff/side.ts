@@ -1,6 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
-import { textOf } from '../render/json-value.ts';
-import { pointerKeys, resolveLocal } from '../render/local-reference.ts';
+import { textOf, pointerKeys, resolveLocal } from '../render/json-value.ts';
 import type { Dialect } from './dialect.ts';
 
 /** A value of a document and its JSON Pointer. */

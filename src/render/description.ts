@@ -1,10 +1,9 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/image.ts';
 import { escapeText, decodePercent } from '../model/escape.ts';
-import { keepDeepText } from './deep-text.ts';
+import { keepDeepText, foldTokens } from './markdown-tokens.ts';
 import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
-import { firstParagraph, shorten } from './plain-text.ts';
-import { foldTokens } from './fold-tokens.ts';
+import { firstParagraph, shorten } from './markdown.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 /**

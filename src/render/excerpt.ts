@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
-import { definitionsOf } from './schema/schemas.ts';
-import { entriesOf, listOf, objectOf, parseObject, textOf } from './json-value.ts';
-import { resolveLocal } from './local-reference.ts';
-import { exampleOf } from './openapi/operation-examples.ts';
+import { definitionsOf, createSchemas } from './schema/schemas.ts';
+import { entriesOf, listOf, objectOf, parseObject, textOf, resolveLocal } from './json-value.ts';
 import { operationsOf, type ApiOperation } from './openapi/list-operations.ts';
-import { requirementsOf } from './openapi/operation-view.ts';
+import { requirementsOf, isJson, viewOperation } from './openapi/operation-view.ts';
 import { outlineNames, serverUrls } from './outline-document.ts';
+import { isSmall, sampleOf } from './schema/sample-value.ts';
+import { curlOf, sampleRequest } from './openapi/sample-request.ts';
 
 /** The longest excerpt, in characters. A longer one has fewer references inlined. */
 const budget = 40_000;
@@ -130,5 +130,24 @@ function createInline(document: JsonObject, deepest: number) {
     value: (value: unknown) => inline(value, 0, [], false),
     isOver: () => room <= 0,
     left: () => [...left].slice(0, 100),
+  };
+}
+
+/** A request of an operation with curl, and the JSON bodies of its responses: the author's examples, else made ones. */
+function exampleOf(document: JsonObject, operation: ApiOperation, bytes: number): JsonObject {
+  const schemas = createSchemas(document, 'openapi', bytes);
+  const view = viewOperation(document, operation);
+  const security = view.security ?? requirementsOf(document['security']);
+  const responses = view.responses.slice(0, 10).map(({ status, media }) => {
+    const json = media.find(({ types }) => types.some(isJson));
+    const given = json?.examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
+    return [status, json === undefined ? null : (given?.value ?? sampleOf(schemas, json.schema, 'response'))];
+  });
+  const { method, path } = outlineNames(operation);
+  return {
+    method,
+    path,
+    request: operation.isWebhook ? null : curlOf(sampleRequest(schemas, operation, view, security)),
+    responses: Object.fromEntries(responses) as JsonObject,
   };
 }

@@ -1,5 +1,6 @@
 import { escapeHtml, escapeText } from '../model/escape.ts';
 import type { ShownImage } from '../model/image.ts';
+import { nameText, shorten } from './markdown.ts';
 
 const text: unique symbol = Symbol('HTML text');
 
@@ -114,4 +115,11 @@ function readTemplate(parts: TemplateStringsArray): Template {
     return name === 'href' && !start.startsWith('#') ? 'link' : 'attribute';
   });
   return { strings, places };
+}
+
+/** A link to another site; plain text if the URL is not allowed. */
+export function outsideLink(url: string, label: string): Html {
+  const shown = shorten(label, 300) || nameText(url, 300);
+  if (!isSafeLink(url) || url.startsWith('#')) return markup`${shown}`;
+  return markup`<a href="${url}" rel="nofollow noopener noreferrer">${shown}</a>`;
 }

@@ -1,5 +1,8 @@
 import { isNumeric, parseExactly } from '../model/exact-numbers.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
+import { decodePercent } from '../model/escape.ts';
+import { createHash } from 'node:crypto';
+import type { Digest } from '../model/digest.ts';
 
 /**
  * The value if it is an object, otherwise an empty one: with lenient validation, a document may
@@ -42,4 +45,84 @@ export function parseObject(json: Uint8Array): JsonObject | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
+}
+
+/**
+ * Resolves a reference within the document (`#/a/b`) through own members. Undefined if it does not
+ * resolve or is external.
+ */
+export function resolveLocal(document: JsonObject, reference: string): unknown {
+  if (reference === '#') return document;
+  if (!reference.startsWith('#/')) return undefined;
+  let value: unknown = document;
+  for (const key of pointerKeys(reference)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+/** The keys of a pointer in a URI fragment (RFC 6901 §6). */
+export function pointerKeys(reference: string): string[] {
+  return (decodePercent(reference.slice(1)) ?? reference.slice(1))
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The object, or the target of its `$ref` (through at most 20 references), or null. */
+export function dereference(document: JsonObject, value: unknown): JsonObject | null {
+  let target = value;
+  for (let hops = 0; hops < 20 && isObject(target) && textOf(target['$ref']) !== ''; hops++)
+    target = resolveLocal(document, textOf(target['$ref']));
+  return isObject(target) && textOf(target['$ref']) === '' ? target : null;
+}
+
+/**
+ * The digest of a JSON value, with sorted members and without spaces (RFC 8785). Equal values have
+ * equal digests. Not recursive, so any depth works.
+ */
+export function digestOfValue(value: unknown): Digest {
+  const hash = createHash('sha256');
+  let text = '';
+  const stack: ({ text: string } | { value: unknown })[] = [{ value }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if ('text' in next) text += next.text;
+    else if (Array.isArray(next.value)) {
+      const items = next.value as unknown[];
+      stack.push({ text: ']' });
+      for (let at = items.length - 1; at >= 0; at--) stack.push({ value: items[at] }, { text: at === 0 ? '' : ',' });
+      stack.push({ text: '[' });
+    } else if (isObject(next.value)) {
+      const members = Object.entries(next.value).sort(([a], [b]) => (a < b ? -1 : 1));
+      stack.push({ text: '}' });
+      for (let at = members.length - 1; at >= 0; at--) {
+        const [name, member] = members[at]!;
+        stack.push({ value: member }, { text: `${at === 0 ? '' : ','}${JSON.stringify(name)}:` });
+      }
+      stack.push({ text: '{' });
+    } else text += JSON.stringify(next.value) ?? 'null';
+    if (text.length > 65_536) {
+      hash.update(text);
+      text = '';
+    }
+  }
+  return `sha256:${hash.update(text).digest('hex')}`;
+}
+
+/** Returns the remembered result for a part of the document, or makes it. `form`: names the result. */
+export type Once = <T>(part: object, form: string, make: () => T) => T;
+
+/**
+ * Remembers results for parts of documents, as long as these are in use. A part is recognized by
+ * its object, so a result may depend only on the part, the form and the document.
+ */
+export function createOnce(): Once {
+  const results = new WeakMap<object, Map<string, unknown>>();
+  return <T>(part: object, form: string, make: () => T): T => {
+    const forms = results.get(part) ?? new Map<string, unknown>();
+    results.set(part, forms);
+    if (!forms.has(form)) forms.set(form, make());
+    return forms.get(form) as T;
+  };
 }

@@ -3,13 +3,11 @@ import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
 import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
 import type { Digest } from '../model/digest.ts';
-import { digestOfValue } from './canonical.ts';
-import { entriesOf, listOf, objectOf, parseObject, textOf } from './json-value.ts';
+import { digestOfValue, entriesOf, listOf, objectOf, parseObject, textOf, dereference } from './json-value.ts';
 import { listLimit, operationsOf, summaryOf, type ApiOperation } from './openapi/list-operations.ts';
-import { dereference } from './local-reference.ts';
 import { definitionFolders, definitionsOf } from './schema/schemas.ts';
-import { firstParagraph, shorten } from './plain-text.ts';
-import { rulesOf } from './ruleset/rules.ts';
+import { firstParagraph, shorten } from './markdown.ts';
+import { rulesOf } from './rules.ts';
 
 // Longest text in an outline, in characters.
 const nameLength = 1000;

@@ -1,7 +1,7 @@
 // Writes a sample request in several languages. The page has it as a curl command, which is read back here: so a page needs no second
 // copy of each request. Texts of the document are string literals of each language, whatever they contain.
 
-/** Reads a curl command that this registry wrote (`src/render/openapi/sample-code.ts`). */
+/** Reads a curl command that this registry wrote (`src/render/openapi/sample-request.ts`). */
 export function parseCurl(text) {
   const words = wordsOf(text);
   const request = { method: null, url: '', headers: [], body: null };

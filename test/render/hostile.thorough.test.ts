@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';
-import { curlOf } from '../../src/render/openapi/sample-code.ts';
+import { curlOf } from '../../src/render/openapi/sample-request.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { fullDocuments } from './full-documents.ts';

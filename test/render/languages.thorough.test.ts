@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { curlOf } from '../../src/render/openapi/sample-code.ts';
-import { sampleRequest, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
+import { curlOf, sampleRequest, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
 import { viewOperation } from '../../src/render/openapi/operation-view.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
 import { payloads } from './payloads.ts';

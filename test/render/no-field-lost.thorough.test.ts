@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dereference } from '../../src/render/local-reference.ts';
+import { dereference } from '../../src/render/json-value.ts';
 import { readApi } from '../../src/render/openapi/api-view.ts';
 import { viewOperation } from '../../src/render/openapi/operation-view.ts';
 import { renderDocument } from '../../src/render/render.ts';

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { createDescriptions } from '../../src/render/description.ts';
-import { createOnce } from '../../src/render/once.ts';
+import { createOnce } from '../../src/render/json-value.ts';
 import { namedSchemaHtml } from '../../src/render/openapi/api-html.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { operationHtml } from '../../src/render/openapi/operation-html.ts';
 import type { Page } from '../../src/render/page.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { exampleText } from '../../src/render/schema/example.ts';
-import { resolveSchema } from '../../src/render/schema/resolve-schema.ts';
+import { resolveSchema, createSchemas } from '../../src/render/schema/schemas.ts';
 import { viewSchema } from '../../src/render/schema/schema-view.ts';
-import { createSchemas } from '../../src/render/schema/schemas.ts';
 
 const list = (count: number) => Array.from({ length: count }, (_, n) => n);
 const named = <T>(count: number, value: T) => Object.fromEntries(list(count).map((n) => [`n${n}`, value]));

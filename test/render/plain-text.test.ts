@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstParagraph } from '../../src/render/plain-text.ts';
+import { firstParagraph } from '../../src/render/markdown.ts';
 
 test('a description in a list is its first paragraph of text, without pictures and HTML', () => {
   const text = '# Payments\n\n![logo](logo.png) [![build](b.svg)](ci)\n\nTakes <b>money</b>,\n*safely*.\n';

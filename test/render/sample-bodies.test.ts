@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { curlOf } from '../../src/render/openapi/sample-code.ts';
+import { curlOf } from '../../src/render/openapi/sample-request.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
 import { xmlSample } from '../../src/render/schema/xml-sample.ts';

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { curlOf } from '../../src/render/openapi/sample-code.ts';
-import type { SampleRequest } from '../../src/render/openapi/sample-request.ts';
+import { curlOf, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
 import { type Code, xml, multipart } from './sample-bodies-world.ts';
 
 /** Bodies that are not JSON: what they look like, and that samples send just that. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { curlOf } from '../../src/render/openapi/sample-code.ts';
+import { curlOf, sampleRequest, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
 import { requirementsOf, viewOperation } from '../../src/render/openapi/operation-view.ts';
-import { sampleRequest, type SampleRequest } from '../../src/render/openapi/sample-request.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { sampleOf } from '../../src/render/schema/sample-value.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';

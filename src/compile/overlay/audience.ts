@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { resolveLocal } from '../../render/local-reference.ts';
+import { resolveLocal } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { forgetNames } from './forget-names.ts';
 

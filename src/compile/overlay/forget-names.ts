@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { resolveLocal } from '../../render/local-reference.ts';
+import { resolveLocal } from '../../render/json-value.ts';
 
 /** What is gone from a document, by name. */
 export interface Gone {

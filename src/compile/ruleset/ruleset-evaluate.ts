@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { detectSpec, lintDocument } from '@redocly/openapi-core';
-import { leftOutOf } from '../../render/ruleset/left-out.ts';
+import { leftOutOf } from '../../render/rules.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { modulesMember } from '../compile.ts';
 import type { Interpreter, Program } from '../interpreter/interpreter.ts';

@@ -14,7 +14,7 @@ import { schemaProblems } from '../schema/schema-rules.ts';
 import { containedRulesets, inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
 import { functionsMember, modulesMember } from '../compile.ts';
 import { maxLevels, type FindRuleset } from './spectral/effective-rules.ts';
-import { leftOutMember } from '../../render/ruleset/left-out.ts';
+import { leftOutMember } from '../../render/rules.ts';
 
 /** With this member a ruleset is published without what is not supported. */
 const partialMember = 'x-stele-partial';

@@ -1,13 +1,18 @@
 import type { Api, PlacedOperation } from './api-view.ts';
 import { valueText } from '../schema/example.ts';
 import { objectOf, textOf } from '../json-value.ts';
-import { createLong } from '../long.ts';
+import { createLong, type Page } from '../page.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
-import type { Media } from './media-view.ts';
-import { callbacksOf, viewOperation, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
+import {
+  type Media,
+  callbacksOf,
+  viewOperation,
+  type OperationView,
+  type Parameter,
+  type Requirement,
+} from './operation-view.ts';
 import { summaryOf, type ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
-import type { Page } from '../page.ts';
 import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
 /** The reference of an API as Markdown. */

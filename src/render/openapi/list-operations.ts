@@ -1,8 +1,6 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
-import { entriesOf, textOf } from '../json-value.ts';
-import { resolveLocal } from '../local-reference.ts';
-import { createOnce } from '../once.ts';
-import { firstParagraph, firstSentence } from '../plain-text.ts';
+import { entriesOf, textOf, resolveLocal, createOnce } from '../json-value.ts';
+import { firstParagraph, firstSentence } from '../markdown.ts';
 
 /** One operation of an OpenAPI document of any version. */
 export interface ApiOperation {

@@ -1,8 +1,8 @@
-import { examplesHtml } from '../schema/example-html.ts';
-import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
+import { examplesHtml } from '../schema/example.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html, outsideLink } from '../html.ts';
 import { summaryOf, type ApiOperation } from './list-operations.ts';
-import type { Media } from './media-view.ts';
 import {
+  type Media,
   callbacksOf,
   viewOperation,
   type Callback,
@@ -11,13 +11,11 @@ import {
   type Requirement,
   type Response,
 } from './operation-view.ts';
-import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
 import { samplesHtml, statusHtml, tabsHtml } from './sample-html.ts';
 import { baseOf } from './sample-request.ts';
-import { giveBack, roomFor, shareOf, type Room } from '../schema/room.ts';
-import { flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
-import { nameText } from '../plain-text.ts';
+import { giveBack, roomFor, shareOf, type Room, flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
+import { nameText } from '../markdown.ts';
 
 /** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {

@@ -1,17 +1,13 @@
-import { exampleText } from '../schema/example.ts';
-import type { Example } from '../schema/example-html.ts';
+import { exampleText, type Example } from '../schema/example.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
-import { markup, nothing, type Html } from '../html.ts';
-import { isJson, type Media } from './media-view.ts';
-import type { OperationView, Requirement, Response } from './operation-view.ts';
+import { markup, nothing, type Html, outsideLink } from '../html.ts';
+import { isJson, type Media, type OperationView, type Requirement, type Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { listOf, objectOf, textOf } from '../json-value.ts';
-import { outsideLink } from '../outside-link.ts';
 import type { Page } from '../page.ts';
-import { nameText } from '../plain-text.ts';
-import { curlOf } from './sample-code.ts';
+import { nameText } from '../markdown.ts';
+import { curlOf, sampleRequest } from './sample-request.ts';
 import { bodyText } from './sample-body.ts';
-import { sampleRequest } from './sample-request.ts';
 
 // Most examples of a body, and most bodies of responses.
 const maxExamples = 10;

@@ -1,9 +1,7 @@
 import { isNumeric, nearestMultiple, plus, type Numeric } from '../../model/exact-numbers.ts';
 import { own, type JsonObject, isObject } from '../../model/json.ts';
-import { dereference } from '../local-reference.ts';
-import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
-import { resolveSchema } from './resolve-schema.ts';
-import type { Schemas } from './schemas.ts';
+import { dereference, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { resolveSchema, type Schemas } from './schemas.ts';
 
 // Depth of optional members, and of those that a valid value needs.
 const deepest = { optional: 4, required: 16 };

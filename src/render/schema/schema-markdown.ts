@@ -1,7 +1,6 @@
 import { valueText } from './example.ts';
 import { codeMarkdown, inlineMarkdown } from '../markdown.ts';
-import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
-import { viewSchema, type SchemaView } from './schema-view.ts';
+import { type SchemaGroup, type SchemaRow, viewSchema, type SchemaView } from './schema-view.ts';
 import type { Schemas } from './schemas.ts';
 
 // Depth at which a tree ends.

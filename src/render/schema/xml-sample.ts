@@ -1,7 +1,6 @@
 import { escapeXml } from '../../model/escape.ts';
 import { isObject } from '../../model/json.ts';
-import { dereference } from '../local-reference.ts';
-import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
+import { dereference, entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
 import { sampleOf } from './sample-value.ts';
 import type { Schemas } from './schemas.ts';
 

@@ -1,6 +1,7 @@
 import type { MarkdownIt } from 'markdown-it';
-import { foldTokens } from '../../render/fold-tokens.ts';
+import { foldTokens } from '../../render/markdown-tokens.ts';
 import { isEverydayTag, tagsToMarkdown } from '../../render/tags-to-markdown.ts';
+import { parseCoordinate } from '../../model/address.ts';
 
 /** What may be rendered as HTML: the folds that `foldTokens` makes. */
 const ownHtml = /^(?:<details><summary>(?:Details<\/summary>)?|<\/summary>|<\/details>)$/;
@@ -79,4 +80,43 @@ function withoutOthers(html: string, { unknown }: MarkupState, line: number): st
     if (name !== '') unknown.set(`<${name}>`, Math.min(line, unknown.get(`<${name}>`) ?? line));
   }
   return left + html.slice(at);
+}
+
+/** What a line `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /payments` names. */
+export interface EmbedLine {
+  coordinate: string;
+  operation: string | null;
+}
+
+/** Parses a line that embeds a reference. Null for any other text. */
+function parseEmbedLine(line: string): EmbedLine | null {
+  const [, kind, coordinate, operation] =
+    /^::(reference|operation)[ \t]+(\S{1,400})(?:[ \t]+(\S.{0,999}))?$/.exec(line.trimEnd()) ?? [];
+  if (coordinate === undefined || parseCoordinate(coordinate) === null) return null;
+  if ((kind === 'operation') !== (operation !== undefined)) return null;
+  return { coordinate, operation: operation?.trim() ?? null };
+}
+
+/**
+ * Makes a token `embed` of such a line, if it stands alone outside of lists and quotes; its `meta`
+ * is the EmbedLine. Elsewhere it stays text.
+ */
+export function addEmbeds(markdown: MarkdownIt): void {
+  markdown.block.ruler.before(
+    'fence',
+    'embed',
+    (state, start, _end, silent) => {
+      if (state.level > 0 || state.sCount[start]! - state.blkIndent >= 4) return false;
+      const line = state.src.slice(state.bMarks[start]! + state.tShift[start]!, state.eMarks[start]!);
+      const embed = line.startsWith('::') ? parseEmbedLine(line) : null;
+      if (embed === null) return false;
+      if (silent) return true;
+      const token = state.push('embed', '', 0);
+      token.map = [start, start + 1];
+      token.meta = { ...embed };
+      state.line = start + 1;
+      return true;
+    },
+    { alt: ['paragraph'] },
+  );
 }

@@ -7,9 +7,8 @@ import {
   type RenderedPage,
   type SourcePage,
 } from '../model/source-page.ts';
-import { shorten } from '../../render/plain-text.ts';
-import type { EmbedLine } from './embed-rule.ts';
-import { programs } from './markup.ts';
+import { shorten } from '../../render/markdown.ts';
+import { type EmbedLine, programs } from './markup.ts';
 import {
   createSiteMarkdown,
   maxNesting,

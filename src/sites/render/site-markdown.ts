@@ -1,11 +1,10 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
 import type { HeadingIds, PageHeading, PageLink } from '../model/source-page.ts';
-import { keepDeepText } from '../../render/deep-text.ts';
+import { keepDeepText } from '../../render/markdown-tokens.ts';
 import { escapeText, decodePercent } from '../../model/escape.ts';
-import { shorten } from '../../render/plain-text.ts';
-import { addEmbeds } from './embed-rule.ts';
-import { addMarkup } from './markup.ts';
+import { shorten } from '../../render/markdown.ts';
+import { addEmbeds, addMarkup } from './markup.ts';
 import { isFilePath, isPagePath, mediaTypeOf, pageAt, relativePath, resolvePath, routeOf } from '../model/page-path.ts';
 import container from 'markdown-it-container';
 

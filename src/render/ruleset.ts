@@ -1,13 +1,10 @@
-import { isObject } from '../../model/json.ts';
-import { leftOutOf } from './left-out.ts';
-import { valueText } from '../schema/example.ts';
-import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { entriesOf, textOf } from '../json-value.ts';
-import { createLong } from '../long.ts';
-import type { Page } from '../page.ts';
-import { nameText } from '../plain-text.ts';
-import { viewRule } from './rule-view.ts';
-import { extendedBy, type Rule } from './rules.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import { leftOutOf, viewRule, extendedBy, type Rule } from './rules.ts';
+import { valueText } from './schema/example.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
+import { entriesOf, textOf } from './json-value.ts';
+import { createLong, type Page } from './page.ts';
+import { nameText, blockMarkdown, codeMarkdown, inlineMarkdown } from './markdown.ts';
 
 /** A rule with its anchor. */
 export interface PlacedRule {
@@ -180,4 +177,31 @@ const meanings: Readonly<Record<string, string>> = {
 function linterRuleMeaning(name: string): string | null {
   const text = name.replace(/^[\w/*. -]{1,80}: /, '');
   return Object.hasOwn(meanings, text) ? meanings[text]! : null;
+}
+
+/** The reference of a ruleset as Markdown. */
+export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule[], budget: number): string {
+  const long = createLong<string>(budget, ({ length }) => length);
+  const description = blockMarkdown(textOf(document['description']) || textOf(document['x-description']));
+  const bases = extendedBy(document).slice(0, 100);
+  if (description !== '') long.add(() => `${description}\n\n`);
+  if (bases.length > 0) long.add(() => `Extends ${bases.map((name) => codeMarkdown(name)).join(' ')}\n\n`);
+  const leftOut = leftOutOf(document);
+  if (leftOut.length > 0)
+    long.add(
+      () =>
+        `**This ruleset is partial. It does not check:** ${leftOut.map((name) => codeMarkdown(name)).join(' ')}\n\n`,
+    );
+  long.add(() => '## Rules\n\n');
+  for (const { rule } of rules)
+    long.add(() => {
+      const { description: meaning, given, asked } = viewRule(rule);
+      const text = inlineMarkdown(meaning);
+      const places = given.length === 0 ? '' : `  - applies to ${given.map((path) => codeMarkdown(path)).join(' ')}\n`;
+      const demands = asked.map(
+        ({ field, demand }) => `  - ${field === '' ? '' : `${codeMarkdown(field)} `}${codeMarkdown(demand)}\n`,
+      );
+      return `- ${codeMarkdown(rule.name)} (${rule.severity})${text === '' ? '' : `: ${text}`}\n${places}${demands.join('')}`;
+    });
+  return long.parts.join('');
 }

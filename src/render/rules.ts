@@ -1,6 +1,8 @@
-import { type JsonObject, isObject } from '../../model/json.ts';
-import { entriesOf, listOf, objectOf, textOf } from '../json-value.ts';
-import { listLimit } from '../openapi/list-operations.ts';
+import { type JsonObject, isObject } from '../model/json.ts';
+import { entriesOf, listOf, objectOf, textOf } from './json-value.ts';
+import { listLimit } from './openapi/list-operations.ts';
+import { httpsUrl } from '../model/escape.ts';
+import { valueText } from './schema/example.ts';
 
 /** One rule of a Redocly or Spectral ruleset. */
 export interface Rule {
@@ -97,4 +99,56 @@ function severityOf(definition: unknown, form: Form): Rule['severity'] {
 function descriptionOf(definition: unknown): string {
   const { description, message } = objectOf(definition);
   return textOf(description) || textOf(message);
+}
+
+/** The member of a published ruleset that lists what was left out of it, because it was partial. */
+export const leftOutMember = 'x-stele-left-out';
+
+/** What was left out of a published ruleset: names of rules and of other members. */
+export function leftOutOf(ruleset: Readonly<Record<string, unknown>>): string[] {
+  const names = ruleset[leftOutMember];
+  return Array.isArray(names) ? names.map(String) : [];
+}
+
+/** What a rule applies to and requires, according to the ruleset. */
+export interface RuleView {
+  /** Markdown; empty if the ruleset has none. */
+  description: string;
+  /** Whether the ruleset only configures a built-in rule. */
+  isBuiltIn: boolean;
+  /** Path expressions, or the node types of an assertion. */
+  given: string[];
+  /** The requirements: a field and a demand on it. */
+  asked: { field: string; demand: string }[];
+  /** Where the rule is explained: a URL with https, or null. */
+  url: string | null;
+}
+
+/** Reads a rule of Redocly or Spectral. */
+export function viewRule({ name, description, definition }: Rule): RuleView {
+  const rule = objectOf(definition);
+  const { given, then, subject, assertions, where } = rule;
+  const type = objectOf(subject)['type'];
+  const properties = [objectOf(subject)['property']].flat().map(textOf).filter(Boolean);
+  const conditions = listOf(where).map((one) => textOf(objectOf(objectOf(one)['subject'])['type']));
+  return {
+    description,
+    isBuiltIn:
+      !isObject(definition) || (given === undefined && subject === undefined && !/^(?:rule|assert)\//.test(name)),
+    given: [...[given].flat().map(textOf), ...conditions, textOf(type)].filter(Boolean).slice(0, 50),
+    asked: [
+      ...[then].flat().filter(isObject).slice(0, 50).map(demandOf),
+      ...entriesOf(assertions).map(([assertion, value]) => ({
+        field: properties.join(', '),
+        demand: `${assertion}: ${valueText(value)}`,
+      })),
+    ],
+    url: httpsUrl(rule['documentationUrl']),
+  };
+}
+
+function demandOf(then: Record<string, unknown>): { field: string; demand: string } {
+  const options = then['functionOptions'];
+  const name = textOf(then['function']);
+  return { field: textOf(then['field']), demand: options === undefined ? name : `${name}: ${valueText(options)}` };
 }

@@ -1,10 +1,11 @@
 import { namedSchemaHtml, schemaSample } from '../openapi/api-html.ts';
 import type { NamedSchema } from '../openapi/api-view.ts';
 import { joinHtml, lengthOf, markup, type Html } from '../html.ts';
-import { createLong } from '../long.ts';
-import type { Page } from '../page.ts';
-import { nameText } from '../plain-text.ts';
+import { createLong, type Page } from '../page.ts';
+import { nameText, codeMarkdown } from '../markdown.ts';
 import { schemaHtml } from './schema-html.ts';
+import { namedSchemaMarkdown } from '../openapi/api-markdown.ts';
+import { schemaMarkdown } from './schema-markdown.ts';
 
 /**
  * The reference of a JSON Schema: the document, then each definition. `schemas` starts with the
@@ -29,4 +30,20 @@ export function jsonSchemaHtml(
       () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
     );
   return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
+}
+
+/** The reference of a JSON Schema as Markdown. `schemas` starts with the document. */
+export function jsonSchemaMarkdown(page: Page, [root, ...definitions]: readonly NamedSchema[], budget: number): string {
+  const long = createLong<string>(budget, ({ length }) => length);
+  long.add(() => {
+    const { brief, tree } = schemaMarkdown(page.schemas, root!.schema);
+    return `## Schema\n\n${brief}\n\n${tree}\n`;
+  });
+  if (definitions.length > 0) long.add(() => '## Definitions\n\n');
+  for (const { name, schema: one } of definitions)
+    long.add(
+      () => namedSchemaMarkdown(page, name, one),
+      () => `- ${codeMarkdown(name)}\n`,
+    );
+  return long.parts.join('');
 }
