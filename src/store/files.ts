@@ -86,7 +86,7 @@ const writing = new Map([
   ['EIO', 'The store is not writable: its disk reports an error'],
   ['EMFILE', 'The store is not writable: too many files are open'],
   ['ENFILE', 'The store is not writable: too many files are open'],
-  ['ENOENT', 'The opening of the store is missing'],
+  ['ENOENT', 'The folder of the store is missing'],
   ['ENOTDIR', 'The store is not writable: a file is in the place of a folder'],
 ]);
 
@@ -102,7 +102,7 @@ const opening = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
   ['EROFS', 'its file system is read-only'],
-  ['ENOENT', 'a opening cannot be created there'],
+  ['ENOENT', 'a folder cannot be created there'],
   ['ENOTDIR', 'a file is in its place'],
   ['EEXIST', 'a file is in its place'],
 ]);
@@ -147,7 +147,7 @@ export function refuseFolder(path: string): (cause: unknown) => never {
   return (cause) => {
     if (isRegistryError(cause)) throw cause;
     const reason = opening.get(codeOf(cause)) ?? (cause as Error).message;
-    throw new RegistryError('unavailable', `${path} cannot be the data opening: ${reason}.`, { cause });
+    throw new RegistryError('unavailable', `${path} cannot be the data folder: ${reason}.`, { cause });
   };
 }
 
