@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
-import { impactTitle } from '../../src/model/dependency.ts';
+import { impactGroups } from '../../src/model/dependency.ts';
 import { openRegistry } from '../../src/open.ts';
 import { impactOf } from '../../src/registry/graph/impact.ts';
 import { nextVersionOf, publish, type PublishResult } from '../../src/registry/publish.ts';
@@ -90,7 +90,9 @@ const { user, system } = process.cpuUsage(cpu);
 delay.disable();
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 console.log(
-  `${impactTitle(impact)} ${users} users of 5 KB in ${(wall / 1000).toFixed(1)} s, beside ${beside.length} publishes:`,
+  `${impactGroups(impact)
+    .map(({ title }) => title)
+    .join(' ')} ${users} users of 5 KB in ${(wall / 1000).toFixed(1)} s, beside ${beside.length} publishes:`,
 );
 console.log(
   `${((user + system) / 1e6).toFixed(2)} s of processor time in the server, ${(childrenTime() - children).toFixed(2)} s in sandboxes, those publishes included;`,

@@ -82,10 +82,20 @@ export interface ImpactOnUser {
   comparison: Comparison | null;
 }
 
+/** Somebody who has the resource in a `contracts.lock`, and publishes nothing that is made of it. */
+export interface ConsumerTouched {
+  organization: string;
+  name: string;
+  /** The version in its lock. */
+  version: string;
+  gets: 'update' | 'pinned';
+}
+
 /** Whom a new version touches. */
 export interface Impact {
   /** Those that were compiled again, those that it breaks first. */
   users: ImpactOnUser[];
+  consumers: ConsumerTouched[];
   /** How many more there are that were not looked at. */
   unchecked: number;
 }
@@ -93,17 +103,54 @@ export interface Impact {
 /** The most users that a new version is tried on. */
 export const maxUsersChecked = 200;
 
-/** "It breaks 2 of 14 users." Null: nobody uses it. */
-export function impactTitle({
-  users,
-  unchecked,
-}: Pick<Impact, 'unchecked'> & { users: readonly Pick<ImpactOnUser, 'verdict'>[] }): string | null {
-  if (users.length === 0) return null;
-  const broken = users.filter(({ verdict }) => verdict === 'breaking').length;
-  const all = countText(users.length, 'user');
-  const more = unchecked === 0 ? '' : ` ${unchecked} more were not checked.`;
-  return broken === 0 ? `It breaks none of ${all}.${more}` : `It breaks ${broken} of ${all}.${more}`;
+/** What is told of a user: as a version was tried on it, or as `/v1` says it. */
+type ToldUser = Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'>;
+
+/** Users and consumers who get a new version in the same way. */
+export interface ImpactGroup<T extends ToldUser> {
+  /** "It breaks 2 of 14 users at their next publish." */
+  title: string;
+  broken: T[];
+  consumers: ConsumerTouched[];
 }
+
+/**
+ * Whom a new version breaks: those that get it, those that vendor it, and those that stay, apart. A group without anybody
+ * is left out.
+ */
+export function impactGroups<T extends ToldUser>({
+  users,
+  consumers = [],
+  unchecked,
+}: {
+  users: readonly T[];
+  /** A registry of an earlier version says nothing of them. */
+  consumers?: readonly ConsumerTouched[];
+  unchecked: number;
+}): ImpactGroup<T>[] {
+  const groups = (['range', 'update', 'pinned'] as const).map((gets) => {
+    const [mine, theirs] = [users.filter((each) => each.gets === gets), consumers.filter((each) => each.gets === gets)];
+    const broken = mine.filter(({ verdict }) => verdict === 'breaking');
+    const { when, who } = groupText[gets];
+    const title = [
+      ...(mine.length > 0
+        ? [`It breaks ${broken.length || 'none'} of ${countText(mine.length, 'user')} ${when}.`]
+        : []),
+      ...(theirs.length > 0 ? [`${who}: ${theirs.length}.`] : []),
+    ];
+    return { title: title.join(' '), broken, consumers: theirs };
+  });
+  const told = groups.filter(({ title }) => title !== '');
+  if (unchecked > 0)
+    told.push({ title: `${countText(unchecked, 'user')} more: not checked.`, broken: [], consumers: [] });
+  return told;
+}
+
+const groupText: Readonly<Record<ImpactOnUser['gets'], { when: string; who: string }>> = {
+  range: { when: 'at their next publish', who: 'Consumers that get it' },
+  update: { when: 'by stele update', who: 'Consumers that get it by stele update' },
+  pinned: { when: 'only if they leave their version', who: 'Consumers that stay with their version' },
+};
 
 /** What a user would notice, in one sentence: "POST /orders: Property \"amount\" of the request body is required; it was optional." */
 export function impactText({ rejected, comparison }: ImpactOnUser): string {

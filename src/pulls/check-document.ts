@@ -3,7 +3,7 @@ import { formatCoordinate } from '../model/address.ts';
 import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith, whyCompared, fittingVersion } from '../model/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
-import { getsText, impactText, impactTitle } from '../model/dependency.ts';
+import { impactGroups, impactText } from '../model/dependency.ts';
 import { adviceIn, countText, holdIn, type Report } from '../model/problem.ts';
 import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { approvalText } from '../model/approval.ts';
@@ -100,14 +100,12 @@ async function impactSection(registry: Registry, result: PublishResult): Promise
   if (next === null || (await policyOf(registry, next.resource)).impact === 'none') return '';
   const { org } = next.resource;
   const impact = await impactOf(registry, usersReader(next.resource), next, { org });
-  const title = impactTitle(impact);
-  if (title === null) return '';
-  const broken = impact.users.filter(({ verdict }) => verdict === 'breaking');
-  const lines = broken.map((user) => {
-    const { coordinate, version, gets } = user;
-    return `${code(`${coordinate}@${version}`)} (${getsText[gets]}): ${plain(impactText(user))}`;
+  const groups = impactGroups(impact).map(({ title, broken, consumers }) => {
+    const lines = broken.map((user) => `${code(`${user.coordinate}@${user.version}`)}: ${plain(impactText(user))}`);
+    const names = consumers.map(({ name, version }) => `${code(name)}, with ${code(version)}`);
+    return joined([`**${title}**`, listed([...lines, ...names])]);
   });
-  return joined([`**${title}**`, listed(lines)]);
+  return joined(groups);
 }
 
 /** The first lines, as a Markdown list. */

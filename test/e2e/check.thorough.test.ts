@@ -166,7 +166,7 @@ test('--impact says which users of a contract its new version breaks', async () 
   await write({ 'money.json': money(['amount']) });
   const told = await check(['money.json', '--as', '@acme/schemas/money', '--impact'], read);
   expect(told.stderr).toContain(
-    '\nIt breaks 1 of 1 user.\n  @acme/apis/shop@1.0.0 (gets it at its next publish): POST /orders: ',
+    '\nIt breaks 1 of 1 user at their next publish.\n  @acme/apis/shop@1.0.0: POST /orders: ',
   );
   const without = await check(['money.json', '--as', '@acme/schemas/money'], read);
   expect(without.stderr).not.toContain('shop');

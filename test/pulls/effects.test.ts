@@ -139,6 +139,6 @@ test('a version that others use says whom it breaks, and names nobody in public 
   expect((await propose({ 'pay.yaml': api('1.2.0', paths('a', 'c')) })).own.summary).not.toContain('user');
   await use('shop', 'public');
   const { own, text } = await propose({ 'pay.yaml': api('1.3.0', paths('a', 'd')) });
-  expect(own.summary).toContain('**It breaks none of 1 user.**');
-  expect(text).toContain('It breaks none of 1 user.');
+  expect(own.summary).toContain('**It breaks none of 1 user at their next publish.**');
+  expect(text).toContain('It breaks none of 1 user at their next publish.');
 });

@@ -4,9 +4,12 @@ import { createUpload } from '../../src/source/upload.ts';
 import { anonymous, type Principal } from '../../src/model/access.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { impactText, impactTitle, type Impact } from '../../src/model/dependency.ts';
+import { impactGroups, impactText, type Impact } from '../../src/model/dependency.ts';
 import { formatLock } from '../../src/model/lock.ts';
 import { findResource } from '../../src/registry/lives.ts';
+import { repositoryRef, type Repository } from '../../src/model/connection.ts';
+import { follow } from '../../src/sync/follow.ts';
+import { reportConsumer } from '../../src/registry/graph/consumers.ts';
 import { impactOf } from '../../src/registry/graph/impact.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';
@@ -92,6 +95,7 @@ function open() {
   return { registry, put, impact };
 }
 
+const titlesOf = (impact: Impact) => impactGroups(impact).map(({ title }) => title);
 const linesOf = ({ users }: Impact) =>
   users.map((each) => [each.coordinate, each.gets, each.verdict, impactText(each)].join(' | '));
 
@@ -107,14 +111,20 @@ describe('a new version', () => {
       expect.stringMatching(/^@b\/apis\/orders \| range \| breaking \| POST \/orders: .*amount/),
       expect.stringMatching(/^@c\/apis\/bills \| pinned \| breaking \| POST \/orders: .*amount/),
     ]);
-    expect(impactTitle(made)).toBe('It breaks 2 of 2 users.');
+    expect(titlesOf(made)).toEqual([
+      'It breaks 1 of 1 user at their next publish.',
+      'It breaks 1 of 1 user only if they leave their version.',
+    ]);
     expect(linesOf(await impact('@a/schemas/money@2.0.0', money(['amount'])))).toEqual([
       expect.stringContaining('@b/apis/orders | pinned'),
       expect.stringContaining('@c/apis/bills | pinned'),
     ]);
     const harmless = await impact('@a/schemas/money@1.1.0', { ...money([]), description: 'An amount.' });
     expect(harmless.users.map(({ verdict }) => verdict)).not.toContain('breaking');
-    expect(impactTitle(harmless)).toBe('It breaks none of 2 users.');
+    expect(titlesOf(harmless)).toEqual([
+      'It breaks none of 1 user at their next publish.',
+      'It breaks none of 1 user only if they leave their version.',
+    ]);
     // Nothing was stored.
     expect((await findResource(registry, parseCoordinate('@b/apis/orders')!.coordinate))!.versions).toHaveLength(1);
     expect((await findResource(registry, parseCoordinate('@a/schemas/money')!.coordinate))!.versions).toHaveLength(1);
@@ -181,11 +191,44 @@ describe('a new version', () => {
     ]);
   });
 
+  test('tells who gets it, who has it in a contracts.lock, and who stays, apart', async () => {
+    const { put, impact, registry } = open();
+    const { version } = await put('@a/schemas/money@1.0.0', money([]));
+    for (const org of ['b', 'c', 'd', 'e']) await put(`@${org}/apis/bills`, takes(`${site}/@a/schemas/money@1.0.0`));
+    await put('@f/apis/shop', takes(`${site}/@a/schemas/money@^1`));
+    const pinned = { contract: '@a/schemas/money', version: '1.0.0', digest: version.manifest };
+    await reportConsumer(registry, 'b', 'web', [{ ...pinned, range: '^1' }], author);
+    await reportConsumer(registry, 'b', 'old', [{ ...pinned, range: '1.0.0' }], author);
+    const followed = { url: 'https://git.test/till', branch: null, credential: null, visibility: 'private' } as const;
+    const id = await follow(registry, 'c', { ...followed, discover: '', validation: 'strict' });
+    await registry.refs.update<Repository>(repositoryRef('c', id), (current) => ({
+      value: { ...current!.value, contracts: [{ ...pinned, range: '' }] },
+      change: { ...author, action: 'sync' },
+    }));
+    const made = await impact('@a/schemas/money@1.1.0', money(['amount']));
+    expect(titlesOf(made)).toEqual([
+      'It breaks 1 of 1 user at their next publish.',
+      'Consumers that get it by stele update: 2.',
+      'It breaks 4 of 4 users only if they leave their version. Consumers that stay with their version: 1.',
+    ]);
+    expect(made.consumers).toEqual([
+      { organization: 'b', name: 'old', version: '1.0.0', gets: 'pinned' },
+      { organization: 'b', name: 'web', version: '1.0.0', gets: 'update' },
+      { organization: 'c', name: 'https://git.test/till', version: '1.0.0', gets: 'update' },
+    ]);
+    // Of an organization that one may not read as a whole, nobody is counted.
+    expect((await impact('@a/schemas/money@1.1.0', money(['amount']), anonymous)).consumers).toEqual([]);
+  });
+
   test('says nothing of users that the reader may not read', async () => {
     const { put, impact } = open();
     await put('@a/schemas/money@1.0.0', money([]));
     await put('@b/apis/secret', takes(`${site}/@a/schemas/money`), { visibility: 'private' });
-    expect(await impact('@a/schemas/money@1.1.0', money(['amount']), anonymous)).toEqual({ users: [], unchecked: 0 });
+    expect(await impact('@a/schemas/money@1.1.0', money(['amount']), anonymous)).toEqual({
+      users: [],
+      consumers: [],
+      unchecked: 0,
+    });
     expect((await impact('@a/schemas/money@1.1.0', money(['amount']))).users).toHaveLength(1);
   });
 

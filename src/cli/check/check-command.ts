@@ -5,7 +5,7 @@ import { readEnvironment } from '../../config/environment.ts';
 import { readUserDefaults } from '../../config/user-defaults.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { getsText, impactTitle, type ImpactOnUser } from '../../model/dependency.ts';
+import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';
 import type { Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
 import type { PublishResult } from '../../registry/publish.ts';
@@ -51,6 +51,7 @@ interface Checked {
 /** As `POST /v1/check` says it. */
 interface Impact {
   users: (Pick<ImpactOnUser, 'coordinate' | 'version' | 'gets' | 'verdict'> & { detail: string })[];
+  consumers?: ConsumerTouched[];
   unchecked: number;
 }
 
@@ -181,13 +182,9 @@ function describe({ path, coordinate, outcome, version, isNew, detail, report, i
 
 /** Whom a new version breaks, a line each. */
 function linesOf(impact: Impact | undefined): string[] {
-  const title = impact && impactTitle(impact);
-  if (!title) return [];
-  const broken = impact.users.filter(({ verdict }) => verdict === 'breaking');
-  return [
+  return (impact ? impactGroups(impact) : []).flatMap(({ title, broken, consumers }) => [
     title,
-    ...broken.map(
-      ({ coordinate, version, gets, detail }) => `  ${coordinate}@${version} (${getsText[gets]}): ${detail}`,
-    ),
-  ];
+    ...broken.map(({ coordinate, version, detail }) => `  ${coordinate}@${version}: ${detail}`),
+    ...consumers.map(({ name, version }) => `  ${name}, with ${version}`),
+  ]);
 }

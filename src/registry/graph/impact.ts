@@ -9,6 +9,7 @@ import { digestOf } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import {
   findDependency,
+  type ConsumerTouched,
   type Dependency,
   maxUsersChecked,
   type Impact,
@@ -20,6 +21,7 @@ import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
 import { listDependants, openUsers } from './dependants.ts';
+import { listUsers } from './users.ts';
 
 /** A new version of a resource, as it would be published. */
 export interface NextVersion {
@@ -85,7 +87,12 @@ export async function impactOf(
       changed.set(nameOf(user.resource), artifact);
   }
   const order = ['breaking', ...verdicts, 'none'];
-  return { users: users.sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)), unchecked };
+  const consumers = (await listUsers(registry, principal, next.resource)).flatMap((user): ConsumerTouched[] => {
+    if ('resource' in user) return [];
+    const gets = wayOf(user.uses, next) === 'pinned' ? 'pinned' : 'update';
+    return [{ organization: user.org, name: user.name, version: user.uses.version, gets }];
+  });
+  return { users: users.sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)), consumers, unchecked };
 }
 
 /** All that use a resource, also through others, by name. */

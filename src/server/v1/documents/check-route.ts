@@ -89,12 +89,12 @@ export async function checkDocument(
   };
   const next = impact ? nextVersionOf(result) : null;
   if (next === null) return { status: 200, body: checked };
-  const { users, unchecked } = await impactOf(reading, principal, next, {
+  const { users, ...rest } = await impactOf(reading, principal, next, {
     org: principal.kind === 'key' ? principal.org : coordinate.org,
     isAwaited: true,
     signal,
   });
-  return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), unchecked } } };
+  return { status: 200, body: { ...checked, impact: { users: users.map(userRecord), ...rest } } };
 }
 
 const onlyBySync =
