@@ -27,7 +27,7 @@ export function repositoriesCommand(): Command {
 function readLocally(command: Command, only: string | undefined): Promise<Followed> {
   return withRegistry(command, async (registry) => {
     const { describeOwners, describeRepositories } = await import('../sync/owners/describe-followed.ts');
-    const { listRepositories } = await import('../sync/followed.ts');
+    const { listRepositories } = await import('../sync/follow.ts');
     const { ownersIn } = await import('../sync/owners/owners.ts');
     const organizations = [...ownersIn(registry), ...(await listRepositories(registry))].map(({ org }) => org);
     const orgs = [...new Set(organizations)].filter((org) => only === undefined || org === only).sort();

@@ -10,7 +10,7 @@ import { RegistryError } from '../model/errors.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
-import { listRepositories } from '../sync/followed.ts';
+import { listRepositories } from '../sync/follow.ts';
 import { createSyncQueue, type RunNews } from '../sync/queue.ts';
 import { followConfigured, leaveUnconfigured } from '../sync/reconcile.ts';
 import { requireCoordinate } from './command-context.ts';

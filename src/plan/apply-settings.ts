@@ -6,10 +6,9 @@ import { gateKeys, gateSettingsOf } from '../model/gate.ts';
 import { fillTemplate } from '../model/glob.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import type { Resource } from '../model/resource.ts';
-import type { DetectedDocument } from './detect-documents.ts';
-import { isGenericTitle } from './generic-title.ts';
+import type { DetectedDocument, Listed } from './find-documents.ts';
+import { isGenericTitle } from './find-twins.ts';
 import type { Planned } from './planned.ts';
-import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
 /** The settings of one document: its entry in `stele.yaml`, completed by the defaults. */

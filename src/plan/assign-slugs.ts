@@ -2,12 +2,10 @@ import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate } from '..
 import { documentAt, type Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/glob.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
-import type { DetectedDocument } from './detect-documents.ts';
-import type { Listed } from './list-documents.ts';
+import { type DetectedDocument, type Listed, documentName } from './find-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AddProblem } from './settings-of.ts';
-import { documentName } from './document-names.ts';
-import { isGeneric } from './generic-title.ts';
+import { isGeneric } from './find-twins.ts';
 
 /**
  * Assigns a resource to each document, by path. A slug in `stele.yaml` comes first, then the

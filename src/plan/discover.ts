@@ -8,12 +8,17 @@ import type { Remote } from '../source/source.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
-import { detectDocuments, type DetectedDocument } from './detect-documents.ts';
-import { createSearched, isWithin } from './document-names.ts';
+import {
+  detectDocuments,
+  type DetectedDocument,
+  createSearched,
+  isWithin,
+  listDocuments,
+  type Listed,
+} from './find-documents.ts';
 import { lockedFiles, readLocks, type Lock } from './locked-files.ts';
 import { findTwins } from './find-twins.ts';
 import { readIgnores } from './ignore-file.ts';
-import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/lives.ts';
 import { remoteOf } from '../registry/remote.ts';

@@ -1,7 +1,10 @@
 import type { Coordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
-import { foldLabel, latestOf, readerOf } from '../model/label.ts';
-import { labelFromTag } from './tag-label.ts';
+import { foldLabel, latestOf, readerOf, labelFromVersion } from '../model/label.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from './planned.ts';
+import type { Registry } from '../registry/registry.ts';
 
 /** The usual patterns of release tags. Those of one document of a repository come first. */
 function patternsFor({ slug }: Pick<Coordinate, 'slug'>): string[] {
@@ -63,4 +66,37 @@ export function findRelease<T extends { name: string }>(
     if (tag !== undefined) return { tag, pattern, count: matching.length };
   }
   return null;
+}
+
+/**
+ * The label for a tag: its name without the `v` before a number, and without the pattern's text
+ * before its first star (`payments-v*`) unless that text starts a number (`v1.*`).
+ */
+export function labelFromTag(name: string, pattern: string): string | null {
+  const prefix = pattern.includes('*') ? pattern.slice(0, pattern.indexOf('*')) : '';
+  const { length } = prefix.replace(/(?:^|(?<=[-/_@+]))v?\d[\d.]*$/, '');
+  return labelFromVersion(name.slice(length).replace(/^v(?=\d)/, ''));
+}
+
+/**
+ * The version to publish instead of the one in the document: undefined for the document's own, null
+ * for none. Rejects with `refused` when the file that should contain it does not.
+ */
+export async function statedVersion(
+  registry: Registry,
+  snapshot: Snapshot,
+  { version, coordinate }: Pick<Planned, 'version' | 'coordinate'>,
+  signal?: AbortSignal,
+): Promise<string | null | undefined> {
+  if (version.from !== 'file') return version.from === 'next' ? null : undefined;
+  const { path, pointer } = version;
+  const [file] = await snapshot.read([path]);
+  if (!file?.found)
+    throw new RegistryError('refused', `Cannot read the version from ${path}. ${file?.problem.message ?? ''}`.trim());
+  const { bytes } = file;
+  const { limits } = registry.config;
+  const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, { org: coordinate.org, signal });
+  if ('version' in read) return read.version;
+  const { line, column, message } = read.problem;
+  throw new RegistryError('refused', `${path}:${line}:${column} ${message}`);
 }

@@ -18,7 +18,7 @@ import { impactOf } from '../registry/graph/impact.ts';
 import { nextVersionOf, type PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
-import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
 
 /** Changes of each verdict, and users that break, that a check names. */

@@ -2,8 +2,7 @@ import { type Coordinate, parseCoordinate, formatCoordinate } from '../model/add
 import type { Check, CheckState } from '../model/check.ts';
 import { resourceRef, selectVersion, type Resource } from '../model/resource.ts';
 import { type Repository, type Run, type RunDocument, documentAt } from '../model/connection.ts';
-import { findMoves, withMoves } from '../plan/moves.ts';
-import { detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
+import { findMoves, withMoves, detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
 import { takePreview, type Preview } from '../registry/preview.ts';
@@ -15,7 +14,7 @@ import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Merge } from '../source/source.ts';
 import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
-import { rulesetNow } from '../sync/gate-now.ts';
+import { rulesetNow } from '../sync/inputs.ts';
 import type { SitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';

@@ -1,7 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
-import { findMoves, withMoves, type Moves } from '../plan/moves.ts';
-import { planAll } from '../plan/plan.ts';
+import { findMoves, withMoves, type Moves, planAll } from '../plan/plan.ts';
 import type { Registry } from '../registry/registry.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 

@@ -10,7 +10,7 @@ import { createPlaces } from '../scheduling/organization-places.ts';
 import { sweepPreviews } from '../store/previews.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
-import type { PullChecks } from '../sync/pull-checks.ts';
+import type { PullChecks } from '../sync/queue.ts';
 import type { Proposal } from './check-pull.ts';
 import { changePull, isDone, listPulls, savePull, wantAgain } from './pull-records.ts';
 import { firstPause, longestPause, mayPass, passOver, runCheck } from './run-check.ts';

@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { gateSettingsOf, type GateSettings } from '../model/gate.ts';
 import { formatProblem } from '../model/problem.ts';
 import type { Planned } from '../plan/planned.ts';
-import { statedVersion } from '../plan/stated-version.ts';
+import { statedVersion } from '../plan/release-tags.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { Snapshot } from '../source/snapshot.ts';

@@ -13,6 +13,7 @@ import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName } from '../source/git-names.ts';
 import { parseLocation } from '../source/location.ts';
 import { assertCredential } from './connect.ts';
+import { shareWalk } from '../scheduling/shared-walk.ts';
 
 /** The folder of a configured repository as records have it: `''` for the whole tree. */
 export function normalizeFolder({ path }: Pick<RepositoryConfig, 'path'>): string {
@@ -180,4 +181,24 @@ function assertNotConfigured(
 ): void {
   if (isConfigured(config, org, repository))
     throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
+}
+
+/** Every followed repository, of all organizations. Records that a rename left behind are not among them. */
+export async function listRepositories(registry: Registry): Promise<Repository[]> {
+  return readRepositories(registry, await Array.fromAsync(registry.refs.list('repositories/')));
+}
+
+/** Those of some records. */
+export async function readRepositories(registry: Registry, names: readonly string[]): Promise<Repository[]> {
+  const generations = await Promise.all(names.map((name) => registry.refs.read<Repository>(name)));
+  return generations.flatMap((generation) => (generation && !generation.value.renamed ? [generation.value] : []));
+}
+
+/** Creates a cached `listRepositories`: calls within half a second share one walk. */
+export function createFollowed(registry: Registry): () => Promise<Repository[]> {
+  return shareWalk(
+    500,
+    () => registry.monotonic(),
+    () => listRepositories(registry),
+  );
 }

@@ -7,8 +7,8 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import type { PublishRequest } from '../registry/append-version.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
-import { statedVersion } from '../plan/stated-version.ts';
-import type { Syncing } from './syncing.ts';
+import { statedVersion } from '../plan/release-tags.ts';
+import type { Syncing } from './runs.ts';
 
 /** Errors that concern one document, rather than the store, the repository or the program. */
 const ownRefusals: readonly ErrorCode[] = [

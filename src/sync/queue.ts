@@ -15,13 +15,11 @@ import type { Pull } from '../hosts/host.ts';
 import { inSpan, type Registry } from '../registry/registry.ts';
 import { createAlarms } from '../scheduling/alarms.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
-import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
 import { createRenames, type Renames } from './renames/renames.ts';
-import { newRun, noteFailure, recordRun } from './runs.ts';
+import { newRun, noteFailure, recordRun, type OnProgress } from './runs.ts';
 import { saveChecksAgain, reportChecks } from './report-checks.ts';
 import { syncRepository } from './sync.ts';
-import type { OnProgress } from './syncing.ts';
 
 /** A requested run: its first record, and its result. */
 export interface Requested {
@@ -316,3 +314,29 @@ function createProgressRecord(registry: Registry): ProgressRecord {
     },
   };
 }
+
+/**
+ * Checks pull requests: compiles and compares their documents and reports to the host. Publishes
+ * nothing.
+ */
+export interface PullChecks {
+  /**
+   * Requests a check. Resolves when the request is durable. Ignores pull requests into branches
+   * that are not followed.
+   */
+  request(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
+  /** Checks the pull requests with this head again, because somebody asked for it. */
+  again(org: string, repositoryId: string, commit: string): Promise<void>;
+  /** Checks the open pull requests of a repository again, because its branch has moved. */
+  recheck(org: string, repositoryId: string): Promise<void>;
+  /**
+   * Resumes checks after a crash, and asks the hosts for open pull requests, because hooks can be
+   * lost.
+   */
+  reconcile(repositories: readonly Repository[]): Promise<void>;
+  /** Stops running checks and waits for them to end. */
+  close(): Promise<void>;
+}
+
+/** Creates the checks of a process. `report` reports saved checks to the hosts of an organization. */
+type CreatePullChecks = (registry: Registry, report: (org: string) => void) => PullChecks;

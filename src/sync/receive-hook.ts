@@ -1,9 +1,8 @@
 import { readSecret } from '../config/environment.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host } from '../hosts/host.ts';
-import { currentId, noteHost } from './renames/former.ts';
-import { hostIdOf } from './renames/host-id.ts';
-import { createFollowed } from './followed.ts';
+import { currentId, noteHost, hostIdOf } from './renames/former.ts';
+import { createFollowed } from './follow.ts';
 import type { SyncQueue } from './queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSecret } from '../registry/seal.ts';

@@ -1,16 +1,123 @@
-import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
-import { repositoryId, type Repository, type Trigger } from '../model/connection.ts';
+import { parseDocumentUrl } from '../model/address.ts';
+import { isRejected, repositoryId, type DocumentState, type Repository, type Trigger } from '../model/connection.ts';
+import { parseResourceRef, resourceRef } from '../model/resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import {
+  listRepositories,
+  follow,
+  hasLeftConfiguration,
+  normalizeFolder,
+  versionsOf,
+  readRepositories,
+} from './follow.ts';
+import { outdatedDocuments } from './inputs.ts';
+import type { SyncQueue, Requested } from './queue.ts';
+import { watch, type FSWatcher } from 'chokidar';
 import { isRegistryError } from '../model/errors.ts';
-import { followRejected } from './follow-rejected.ts';
-import { follow, hasLeftConfiguration, normalizeFolder, versionsOf } from './follow.ts';
-import { listRepositories, readRepositories } from './followed.ts';
-import { leave } from './owners/leave.ts';
+import { leave } from './owners/find-repositories.ts';
 import { defaultsOf } from '../registry/gate/policy.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Requested, SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
+
+/** Milliseconds after a change of a record: one commit may change several. */
+const soon = 300;
+
+/**
+ * Syncs the repositories that have rejected documents when what rejected them changes, until it is
+ * closed: a ruleset of their organization, or a resource that a document refers to. At once if this
+ * process changed it, and else when it looks for what other processes changed, every `interval`
+ * milliseconds.
+ */
+export function followRejected(registry: Registry, queue: SyncQueue, interval = 15_000): { close(): Promise<void> } {
+  const stop = new AbortController();
+  /** By organization with rejected documents: when they were read, and the generations of what they wait for. */
+  const states = new Map<string, string>();
+  /** The records that rejected documents refer to, as far as this process has seen. */
+  const awaited = new Set<string>();
+  let timer: NodeJS.Timeout | null = null;
+  let looking = Promise.resolve();
+
+  async function look(): Promise<void> {
+    const waiting = Map.groupBy((await listRepositories(registry)).filter(isWaiting), ({ org }) => org);
+    const needed = new Set([...waiting.values()].flat().flatMap(referredTo));
+    for (const name of awaited) if (!needed.has(name)) awaited.delete(name);
+    for (const name of needed) awaited.add(name);
+    for (const org of states.keys()) if (!waiting.has(org)) states.delete(org);
+    for (const [org, repositories] of waiting) {
+      const state = await stateOf(org, repositories);
+      if (states.get(org) === state) continue;
+      for (const repository of repositories) {
+        const { done } = await outdatedDocuments(registry, repository).next();
+        if (done !== true) await queue.request(org, repositoryId(repository.url, repository.branch), 'timer');
+      }
+      states.set(org, state);
+    }
+  }
+
+  async function stateOf(org: string, repositories: readonly Repository[]): Promise<string> {
+    const generations = repositories.map(({ url, branch, syncedAt }) => `${repositoryId(url, branch)} ${syncedAt}`);
+    for await (const { name, generation } of registry.refs.newest(`resources/${org}/rulesets/`))
+      generations.push(`${name} ${generation}`);
+    for (const name of new Set(repositories.flatMap(referredTo)))
+      generations.push(`${name} ${(await registry.refs.read(name))?.generation}`);
+    return generations.join();
+  }
+
+  async function awaitReferences(name: string): Promise<void> {
+    const repository = await registry.refs.read<Repository>(name);
+    if (repository) for (const each of referredTo(repository.value)) awaited.add(each);
+  }
+
+  const failed = (error: unknown) => registry.log('warn', 'rejected documents not followed', { error: String(error) });
+  function lookNow(): Promise<void> {
+    looking = looking.then(() => (stop.signal.aborted ? undefined : look())).catch(failed);
+    return looking;
+  }
+
+  async function keepLooking(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await delay(interval, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+      await lookNow();
+    }
+  }
+
+  const unwatch = registry.refs.watch((name) => {
+    if (name.startsWith('repositories/')) awaitReferences(name).catch(failed);
+    if (parseResourceRef(name)?.type !== 'rulesets' && !awaited.has(name)) return;
+    timer ??= setTimeout(() => {
+      timer = null;
+      lookNow().catch(failed);
+    }, soon).unref();
+  });
+  const kept = keepLooking();
+  return {
+    async close() {
+      stop.abort();
+      unwatch();
+      if (timer) clearTimeout(timer);
+      await Promise.all([kept, looking]);
+    },
+  };
+}
+
+/** Whether a repository has a document that another resource, or its absence, may keep from being published. */
+function isWaiting({ documents }: Repository): boolean {
+  return Object.values(documents).some((document) => isRejectedByOther(document));
+}
+
+function isRejectedByOther(document: DocumentState): boolean {
+  return isRejected(document) && (document.rulesetName !== null || document.references !== undefined);
+}
+
+/** The records of the resources that the rejected documents of a repository refer to. */
+function referredTo({ documents }: Repository): string[] {
+  return Object.values(documents)
+    .filter(isRejectedByOther)
+    .flatMap(({ references }) => references?.urls ?? [])
+    .flatMap((url) => parseDocumentUrl(url)?.coordinate ?? [])
+    .map(resourceRef);
+}
 
 /** Keeps the registry in step with its repositories until it is closed. */
 export interface Reconciler {

@@ -1,4 +1,13 @@
-import { repositoryRef, runRef, type Repository, type Retry, type Run, type Trigger } from '../model/connection.ts';
+import {
+  repositoryRef,
+  runRef,
+  type Repository,
+  type Retry,
+  type Run,
+  type Trigger,
+  type RunDocument,
+  type RunProgress,
+} from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { readAmong } from '../registry/read-among.ts';
@@ -110,4 +119,19 @@ export async function noteFailure(
       registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),
     );
   return isNews;
+}
+
+/** Called when a run knows what to read (`document` is null), and after each document. */
+export type OnProgress = (progress: RunProgress, document: RunDocument | null) => void;
+
+/** A run in progress: the context that all its steps share. */
+export interface Syncing {
+  registry: Registry;
+  /** The repository as the last run left it. */
+  repository: Repository;
+  run: Run;
+  /** Aborts when the run must stop. */
+  signal: AbortSignal;
+  /** Absent if nobody follows the progress. */
+  onProgress?: OnProgress;
 }

@@ -7,7 +7,7 @@ import { resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt, effectOnLatest } from '../model/latest.ts';
 import { approvalText } from '../model/approval.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import type { Moves } from '../plan/moves.ts';
+import type { Moves } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { meaningOf } from '../registry/graph/references.ts';
@@ -20,10 +20,9 @@ import { findResource } from '../registry/lives.ts';
 import { anonymous } from '../model/access.ts';
 import { adviceIn, describeBlocking, holdIn, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
-import { gateNow, rulesetDigest, rulesetNameFor } from './gate-now.ts';
-import { readInputs, referencesOf, type Inputs } from './inputs.ts';
-import { beforeFirst } from './release-tag.ts';
-import type { Syncing } from './syncing.ts';
+import { gateNow, rulesetDigest, rulesetNameFor, readInputs, referencesOf, type Inputs } from './inputs.ts';
+import { beforeFirst } from './sync-tags.ts';
+import type { Syncing } from './runs.ts';
 
 /** The result of a sync for one document. */
 export interface SyncedDocument {

@@ -5,10 +5,9 @@ import { formatCoordinate } from '../../src/model/address.ts';
 import { defaultIgnores } from '../../src/plan/ignore-file.ts';
 import { planDocuments, type Plan } from '../../src/plan/discover.ts';
 import { discoverRepository } from '../../src/sync/discover-repository.ts';
-import { listRepositories } from '../../src/sync/followed.ts';
+import { listRepositories, follow } from '../../src/sync/follow.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/follow.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
 
 /** What is found in a repository without a `stele.yaml`, and under which names. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Repository } from '../../src/model/connection.ts';
-import type { DetectedDocument } from '../../src/plan/detect-documents.ts';
+import type { DetectedDocument } from '../../src/plan/find-documents.ts';
 import { findTwins, type Twin } from '../../src/plan/find-twins.ts';
 import { readIgnores } from '../../src/plan/ignore-file.ts';
 import { findRelease, releasePattern } from '../../src/plan/release-tags.ts';

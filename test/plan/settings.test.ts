@@ -4,13 +4,12 @@ import type { Report } from '../../src/model/problem.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { planDocuments } from '../../src/plan/discover.ts';
-import { listRepositories } from '../../src/sync/followed.ts';
+import { listRepositories, follow } from '../../src/sync/follow.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { listReadable } from '../../src/registry/readable.ts';
-import { labelFromTag } from '../../src/plan/tag-label.ts';
+import { labelFromTag } from '../../src/plan/release-tags.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';
 
 /** What a repository's `stele.yaml` makes of it. */

@@ -6,8 +6,7 @@ import { repositoryId } from '../../src/model/connection.ts';
 import { hookSecrets } from '../../src/sync/receive-hook.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/follow.ts';
-import { listRepositories } from '../../src/sync/followed.ts';
+import { follow, listRepositories } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 

@@ -1,6 +1,6 @@
 import { isAtLeast, mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
 import { code } from '../../sync/checks.ts';
-import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
 import { formatJson } from '../output.ts';
 import { codeFrame } from '../../site/code-frame.ts';
 import { findingsInComparison } from './finding.ts';

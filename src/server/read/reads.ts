@@ -28,7 +28,7 @@ import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../fast-path/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
-import { findRejected } from '../../sync/owners/rejected.ts';
+import { findRejected } from '../../sync/owners/describe-followed.ts';
 import { sendSite } from '../../sites/server/send-site.ts';
 import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';

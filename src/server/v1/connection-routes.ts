@@ -11,7 +11,7 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';
-import { offerTags, type ReleaseTags } from '../../sync/release-tag.ts';
+import { offerTags, type ReleaseTags } from '../../sync/sync-tags.ts';
 import { hostOf } from '../../registry/host-of.ts';
 import type { Generation } from '../../store/records.ts';
 import { bodyOf, type Answer, type Call, type CallAbout, type ResourceHandler } from './call.ts';

@@ -5,7 +5,7 @@ import { deleteRecord, isRestorable, restoreRecord } from '../../registry/lives.
 import { findReadable, readableResources, readReadable } from '../../registry/readable.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { readJson } from '../../registry/stored.ts';
-import { findRejected } from '../../sync/owners/rejected.ts';
+import { findRejected } from '../../sync/owners/describe-followed.ts';
 import { gateKeys } from '../../model/gate.ts';
 import type { Report } from '../../model/problem.ts';
 import { nothingHere } from '../nothing-here.ts';

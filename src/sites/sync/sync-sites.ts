@@ -10,8 +10,8 @@ import { publishSite } from '../registry/publish-site.ts';
 import { connectSite } from '../registry/site-record.ts';
 import type { Author } from '../../registry/registry.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
-import type { Syncing } from '../../sync/syncing.ts';
-import { filesIn, findSites, settingsIn, type FoundSite } from './found-sites.ts';
+import type { Syncing } from '../../sync/runs.ts';
+import { filesIn, findSites, settingsIn, type FoundSite } from './connect-site.ts';
 
 /** The result of syncing the sites of a commit. `lost`: why one could not be read; it is then tried again. */
 export interface SyncedSites {

@@ -19,6 +19,8 @@ import {
   isSince,
   publishPast,
   readPast,
+  findPaths,
+  type PastPaths,
 } from './import-past.ts';
 import { importTags } from './import-tags.ts';
 import { withLease } from '../lease.ts';
@@ -28,7 +30,6 @@ import { findResource } from '../../registry/lives.ts';
 import { newRun, recordRun } from '../runs.ts';
 import { fileOf } from '../../model/artifact.ts';
 import type { HistoryCommit } from '../../source/source.ts';
-import { findPaths, type PastPaths } from './past-paths.ts';
 
 /** Which part of the history to import. */
 export interface ImportOptions {

@@ -10,14 +10,13 @@ import { filesOf } from '../../source/snapshot.ts';
 import type { Tag } from '../../source/source.ts';
 import { readJson, readManifestOf } from '../../registry/stored.ts';
 import { compileAhead, type OpenPast } from '../compile-ahead.ts';
-import { isSince, readPast, refuse, type ImportWork } from './import-past.ts';
-import { findPaths, type PastPaths } from './past-paths.ts';
+import { isSince, readPast, refuse, type ImportWork, findPaths, type PastPaths } from './import-past.ts';
 import { refusable } from '../publish-document.ts';
-import { labelFromTag } from '../../plan/tag-label.ts';
+import { labelFromTag } from '../../plan/release-tags.ts';
 import type { Digest } from '../../model/digest.ts';
 import { formatCoordinate } from '../../model/address.ts';
 import { plannedFor } from '../../plan/plan.ts';
-import { rulesetNow } from '../gate-now.ts';
+import { rulesetNow } from '../inputs.ts';
 
 const tagsPerSave = 20;
 

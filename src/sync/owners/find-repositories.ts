@@ -5,12 +5,10 @@ import { isRegistryError } from '../../model/errors.ts';
 import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason } from '../../model/owner.ts';
 import { defaultsOf } from '../../registry/gate/policy.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { follow, normalizeFolder, versionsOf } from '../follow.ts';
-import { listRepositories } from '../followed.ts';
-import { adopt } from '../renames/adopt.ts';
-import { formerOf, noteHost } from '../renames/former.ts';
-import { hostIdOf, idOn } from '../renames/host-id.ts';
-import { leave } from './leave.ts';
+import { follow, normalizeFolder, versionsOf, listRepositories } from '../follow.ts';
+import { adopt, formerOf, noteHost, hostIdOf, idOn } from '../renames/former.ts';
+import { connectedResources } from '../../plan/plan.ts';
+import { connectedSites } from '../../sites/sync/connect-site.ts';
 
 const actor = 'operator:configuration';
 /** Milliseconds to fetch a renamed repository under its new name. */
@@ -196,4 +194,28 @@ async function record(registry: Registry, org: string, owner: OwnerConfig, resul
     const value = { ...base, ...result, lookedAt: registry.now().toISOString() } as Owner;
     return { value, change: { actor, origin: null, action: `look ${value.state}` } };
   });
+}
+
+/**
+ * Stops following a repository that the configuration followed, and records why. One that somebody
+ * connected a document or a site to by hand is synced on for that connection alone.
+ */
+export async function leave(registry: Registry, repository: Repository, why: string): Promise<void> {
+  const { org, url, branch } = repository;
+  const connected = await connectedResources(registry, repository);
+  const isConnected =
+    connected.some(({ connection }) => !connection.found) || (await connectedSites(registry, repository)).length > 0;
+  await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
+    const { owner, configured, ...value } = current!.value;
+    const change = { actor: 'operator:configuration', origin: null, action: 'leave' };
+    if (isConnected) return { value: { ...value, discover: null, gone: null }, change };
+    if (value.gone === why) return null;
+    const since = value.state === 'detached' ? value.since : registry.now().toISOString();
+    const left = { ...value, state: 'detached' as const, detail: why, gone: why };
+    return {
+      value: { ...left, ...(owner && { owner }), ...(configured && { configured }), ...(since && { since }) },
+      change,
+    };
+  });
+  if (!repository.gone) registry.log('warn', 'repository detached', { org, repository: url, detail: why });
 }

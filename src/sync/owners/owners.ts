@@ -4,9 +4,8 @@ import type { Host } from '../../hosts/host.ts';
 import type { Trigger } from '../../model/connection.ts';
 import { ownerId, ownerPrefix, ownerRef, type Owner } from '../../model/owner.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { findRepositories } from './find-repositories.ts';
-import { listRepositories } from '../followed.ts';
-import { leave } from './leave.ts';
+import { findRepositories, leave } from './find-repositories.ts';
+import { listRepositories } from '../follow.ts';
 
 /** Milliseconds between two looks at an owner, and after one that failed. */
 const day = 24 * 60 * 60_000;

@@ -7,9 +7,7 @@ import { hostOf } from '../../registry/host-of.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { follow } from '../follow.ts';
 import type { Owners } from '../owners/owners.ts';
-import { adopt } from './adopt.ts';
-import { noteHost } from './former.ts';
-import { hostIdOf, idOn, isSameOwner, renamedUrl } from './host-id.ts';
+import { adopt, noteHost, hostIdOf, idOn, isSameOwner, renamedUrl } from './former.ts';
 
 /** Milliseconds between two looks at a repository, and at one that is missing. */
 const day = 24 * 60 * 60_000;

@@ -11,7 +11,7 @@ import { grantSite } from '../../../src/sites/registry/read-site.ts';
 import { followSites } from '../../../src/sites/registry/open-follower.ts';
 import { putDraft } from '../../../src/sites/registry/drafts.ts';
 import { syncSites } from '../../../src/sites/sync/sync-sites.ts';
-import type { Syncing } from '../../../src/sync/syncing.ts';
+import type { Syncing } from '../../../src/sync/runs.ts';
 import { snapshotOf } from '../../registry/world.ts';
 import { changeResource, createTestRegistry, publishVersion, type TestRegistry } from '../../server/registry.ts';
 import { author, deploy, handbook, writeSite } from '../server/site-world.ts';

@@ -12,7 +12,7 @@ import {
 import { coordinateOf, nameOf, type Resource } from '../../../model/resource.ts';
 import { outlineOf, renderedMarkdown } from '../../../registry/derived.ts';
 import type { GrantedVersion } from '../../../registry/read.ts';
-import { comparisonMarkdown, comparisonTitle } from '../../../sync/changes/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../../sync/describe-changes.ts';
 import { crumbsWithin } from '../crumbs.ts';
 import type { Site } from '../../site.ts';
 

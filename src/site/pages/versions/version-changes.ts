@@ -3,7 +3,7 @@ import { isAtLeast, type Comparison } from '../../../model/comparison.ts';
 import { coordinateOf } from '../../../model/resource.ts';
 import { comparisonOf } from '../../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../../registry/read.ts';
-import { comparisonTitle } from '../../../sync/changes/describe-changes.ts';
+import { comparisonTitle } from '../../../sync/describe-changes.ts';
 import { changesHref, compareForm, verdictTags } from './diff-page.ts';
 import type { Site } from '../../site.ts';
 

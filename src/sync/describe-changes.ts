@@ -6,8 +6,8 @@ import {
   type Change,
   type Comparison,
   type Verdict,
-} from '../../model/comparison.ts';
-import { code, plain } from '../checks.ts';
+} from '../model/comparison.ts';
+import { code, plain } from './checks.ts';
 
 const headings: Readonly<Record<Verdict, string>> = {
   breaking: 'Breaking',

@@ -1,11 +1,44 @@
 import { posix } from 'node:path';
+import type { Settings, SettingsResource, Detected } from '../compile/repository-reader.ts';
+import { rulesetModule } from '../model/kinds.ts';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Settings, SettingsResource } from '../compile/repository-reader.ts';
 import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';
 import { viewPath } from '../model/artifact.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
-import { isWithin } from './document-names.ts';
 import type { AddProblem } from './settings-of.ts';
+import type { Repository } from '../model/connection.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** Whether a file name has the extension of a document. */
+export const documentName = /\.(?:json|ya?ml)$/i;
+
+// Files of well-known tools. They are never documents, so discovery does not mention them.
+const ofTools =
+  /(?:^|\/)(?:node_modules|\.git)\/|(?:^|\/)(?:package(?:-lock)?|composer|tsconfig[^/]*)\.json$|(?:^|\/)(?:pnpm-lock|stele)\.yaml$/;
+
+/** The longest path of a document, in UTF-16 code units. No file system can check out longer ones. */
+const longestPath = 4096;
+
+/**
+ * Creates a filter for the paths that patterns and discovery search: documents by name, except
+ * those that `ignore` in `stele.yaml` excludes.
+ */
+export function createSearched(folder: string, settings: Settings | null): (path: string) => boolean {
+  const ignored = new Set((settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, '')));
+  const isIgnored = (path: string): boolean =>
+    path !== '.' && path !== '/' && (ignored.has(path) || isIgnored(posix.dirname(path)));
+  return (path) =>
+    (documentName.test(path) || rulesetModule.test(path)) &&
+    path.length <= longestPath &&
+    !ofTools.test(path) &&
+    (ignored.size === 0 || !isIgnored(path));
+}
+
+/** Whether a path is in the followed folder. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === '' ? path !== '..' && !path.startsWith('../') : path.startsWith(`${folder}/`);
+}
 
 /** A file that an entry of `stele.yaml` selects. */
 export interface Listed {
@@ -102,4 +135,47 @@ async function listNamed(
     addProblem(entry.at, rule, `${JSON.stringify(entry.path)}: ${message}`);
   }
   return listed;
+}
+
+/** A document that was found in a repository. */
+export type DetectedDocument = Pick<Detected, 'path' | 'type' | 'title'> & Partial<Pick<Detected, 'version'>>;
+
+const batchBytes = 32 * 1024 * 1024;
+const batchFiles = 500;
+
+/**
+ * Finds the files that are documents by their content, in batches of bounded size. `unread`: files
+ * that cannot be read.
+ */
+export async function detectDocuments(
+  registry: Registry,
+  { org }: Repository,
+  snapshot: Snapshot,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<{ detected: Detected[]; unread: Problem[] }> {
+  const unread: Problem[] = [];
+  const detected: Detected[] = [];
+  let batch: { path: string; bytes: Uint8Array }[] = [];
+  let size = 0;
+  const flush = async () => {
+    if (batch.length > 0)
+      detected.push(...(await registry.compiler.detect(batch, registry.config.limits, { org, signal })));
+    batch = [];
+    size = 0;
+  };
+  for (let start = 0; start < paths.length; start += batchFiles) {
+    signal?.throwIfAborted();
+    for (const file of await snapshot.read(paths.slice(start, start + batchFiles))) {
+      if (!file.found) {
+        unread.push(file.problem);
+        continue;
+      }
+      batch.push({ path: file.path, bytes: file.bytes });
+      size += file.bytes.byteLength;
+      if (size > batchBytes) await flush();
+    }
+  }
+  await flush();
+  return { detected, unread };
 }
