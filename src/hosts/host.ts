@@ -1,7 +1,7 @@
 import type { Check, PullComment } from '../model/check.ts';
 import type { Credential } from '../source/source.ts';
 
-export const hostKinds = ['github', 'gitlab', 'gitea', 'gogs', 'bitbucket', 'bitbucket-server', 'azure'] as const;
+export const hostKinds = ['github', 'gitlab', 'gitea', 'bitbucket', 'bitbucket-server', 'azure'] as const;
 export type HostKind = (typeof hostKinds)[number];
 
 /** The public host of each kind; null where there is none. */
@@ -9,7 +9,6 @@ export const publicUrls: Readonly<Record<HostKind, string | null>> = {
   github: 'https://github.com',
   gitlab: 'https://gitlab.com',
   gitea: 'https://codeberg.org',
-  gogs: null,
   bitbucket: 'https://bitbucket.org',
   'bitbucket-server': null,
   azure: 'https://dev.azure.com',
@@ -129,7 +128,7 @@ export interface Host {
   nameOf(url: string): string | null;
 
   /**
-   * The open pull requests, newest first, at most 200; none on Gogs, whose API has none. Without a
+   * The open pull requests, newest first, at most 200. Without a
    * credential the request is anonymous.
    */
   listPulls(repository: HostRepository): Promise<Pull[]>;
@@ -150,7 +149,7 @@ export interface Host {
    * Reports the state of a check. A repeated report has no further effect; of several, the last
    * call wins. Reports nothing without a credential or with an ssh key. GitHub gets a check run
    * with annotations when the credential is an app's; otherwise, and on other hosts, a commit
-   * status; Azure DevOps one on the pull requests, too. Gogs has no API for it and gets nothing.
+   * status; Azure DevOps one on the pull requests, too.
    */
   reportCheck(repository: HostRepository, check: Check): Promise<void>;
 

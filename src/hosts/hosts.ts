@@ -9,7 +9,6 @@ import { createBitbucketServer } from './bitbucket-server.ts';
 import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
-import { createGogs } from './gogs.ts';
 import { publicUrls, type Host, type HostKind } from './host.ts';
 import type { ApiCredential, HostSettings } from './host-settings.ts';
 
@@ -18,7 +17,6 @@ const places: Record<HostKind, { apiUrl: string | null; apiPath: string }> = {
   github: { apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
   gitlab: { apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
   gitea: { apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
-  gogs: { apiUrl: null, apiPath: '/api/v1' },
   bitbucket: { apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
   'bitbucket-server': { apiUrl: null, apiPath: '/rest/api/1.0' },
   azure: { apiUrl: 'https://dev.azure.com', apiPath: '' },
@@ -28,7 +26,6 @@ const create: Record<HostKind, (settings: HostSettings) => Host> = {
   github: createGitHub,
   gitlab: createGitLab,
   gitea: createGitea,
-  gogs: createGogs,
   bitbucket: createBitbucket,
   'bitbucket-server': createBitbucketServer,
   azure: createAzure,

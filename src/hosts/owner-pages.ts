@@ -78,7 +78,7 @@ export async function askForOne(
   return status >= 400 ? null : read(json);
 }
 
-/** A repository as GitHub, Gitea and Gogs describe it. */
+/** A repository as GitHub and Gitea describe it. */
 export function foundOn(base: string, item: unknown): FoundRepository | null {
   const url = `${base}/${textAt(item, 'full_name')}.git`;
   return asFound(url, nameOn(base, url, false), {

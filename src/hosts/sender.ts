@@ -5,7 +5,6 @@ export const productNames: Record<HostKind, string> = {
   github: 'GitHub',
   gitlab: 'GitLab',
   gitea: 'Gitea or Forgejo',
-  gogs: 'Gogs',
   bitbucket: 'Bitbucket Cloud',
   'bitbucket-server': 'Bitbucket Data Center',
   azure: 'Azure DevOps',
@@ -19,9 +18,8 @@ const serverEvent = /^(?:repo:(?:refs_changed|modified|forked|comment:)|pr:|proj
  * Used only for the message to a sender that posts to the wrong URL.
  */
 export function senderOf({ headers }: Pick<Delivery, 'headers'>): HostKind | null {
-  // Gitea and Forgejo also send the fields of Gogs and GitHub, and Gogs those of GitHub.
+  // Gitea and Forgejo also send the fields of GitHub.
   if (headers['x-gitea-event'] !== undefined || headers['x-forgejo-event'] !== undefined) return 'gitea';
-  if (headers['x-gogs-event'] !== undefined) return 'gogs';
   if (headers['x-github-event'] !== undefined) return 'github';
   if (headers['x-gitlab-event'] !== undefined) return 'gitlab';
   const event = headers['x-event-key'];

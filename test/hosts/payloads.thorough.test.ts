@@ -14,7 +14,6 @@ const fields: Record<HostKind, string> = {
   github: 'x-github-event',
   gitlab: 'x-gitlab-event',
   gitea: 'x-gitea-event',
-  gogs: 'x-gogs-event',
   bitbucket: 'x-event-key',
   'bitbucket-server': 'x-event-key',
   // Only the payload names the event.
@@ -205,17 +204,6 @@ test.skipIf(!isHere)(`Azure DevOps' service hooks${where}`, () => {
   });
 });
 
-test.skipIf(!isHere)(`Gogs' hooks${where}`, () => {
-  const hints = hintsOf('gogs', 'go-playground/gogs', (name) => name.replace(/-event$/, '').replaceAll('-', '_'), 7);
-  expect(hints).toEqual({
-    'create-event': 'push user/repo',
-    'delete-event': 'push user/repo',
-    'push-event': 'push unknwon/webhooks',
-    // Made up by hand: Gogs always sends base_branch (PullRequest in its internal/route/api/v1/apitype/issue.go).
-    'pull-request-event': 'malformed',
-  });
-});
-
 test.skipIf(!isHere)(
   `every payload of every system, read as every event of every host: a hint or a refusal${where}`,
   () => {
@@ -223,7 +211,6 @@ test.skipIf(!isHere)(
       ['github', ['push', 'create', 'delete', 'repository', 'pull_request', 'ping', 'merge_group', 'check_run']],
       ['gitlab', ['Push Hook', 'Tag Push Hook', 'Merge Request Hook', 'System Hook']],
       ['gitea', ['push', 'create', 'delete', 'repository', 'pull_request']],
-      ['gogs', ['push', 'create', 'delete', 'pull_request']],
       ['bitbucket', ['repo:push', 'repo:updated', 'pullrequest:created', 'pullrequest:fulfilled']],
       ['bitbucket-server', ['repo:refs_changed', 'repo:modified', 'pr:opened', 'pr:merged']],
       ['azure', ['']],

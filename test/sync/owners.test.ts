@@ -272,7 +272,7 @@ test.each([
   [{ url: 'https://github.com/acme/x', only: ['x'] }, 'has url and only'],
   [{ github: 'acme/*', host: 'ghe' }, 'names the host "ghe"'],
   [{ github: 'acme/*', host: 'gitlab' }, 'names the host "gitlab"'],
-  [{ gogs: 'acme/*' }, 'needs hosts.gogs.url'],
+  [{ 'bitbucket-server': 'ACME/*' }, 'needs hosts.bitbucket-server.url'],
   [{ github: 'acme/*', credential: 'none' }, 'not defined in credentials'],
   [{ github: 'acme/*', credential: 'theirs' }, 'may not use'],
 ])('%j is not a repository of the configuration', (repository, message) => {

@@ -61,12 +61,11 @@ test('the answer to a hook of another product names the address for it, whether 
   expect(told.json['detail']).toBe(
     'Bitbucket Data Center sent this webhook, but this address is for Bitbucket Cloud. Change the URL of the webhook to http://registry.test/v1/hooks/bitbucket-server.',
   );
-  // Gitea also sends the fields of Gogs and GitHub.
+  // Gitea also sends the fields of others.
   const gitea = { 'x-gitea-event': 'push', 'x-gogs-event': 'push', 'x-github-event': 'push' };
   const pairs: [string, Record<string, string>, string][] = [
     ['github', gitea, 'gitea'],
     ['azure', gitea, 'gitea'],
-    ['github', { 'x-gogs-event': 'push', 'x-github-event': 'push' }, 'gogs'],
     ['gitea', { 'x-forgejo-event': 'push' }, 'gitea'],
     ['gitlab', { 'x-github-event': 'push' }, 'github'],
     ['github', { 'x-gitlab-event': 'Push Hook' }, 'gitlab'],
