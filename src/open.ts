@@ -94,7 +94,7 @@ export async function openRegistry(
     logKey: createOwnKey(config.dataFolder, '.log-key'),
     now,
     monotonic,
-    expiryTime: createExpiryClock({ now, monotonic, log }),
+    expiryTime: createExpiryClock({ now, monotonic, log, refs }),
     randomBytes: random,
     log,
     ...(tracer && { tracer }),

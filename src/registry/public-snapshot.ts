@@ -144,6 +144,7 @@ function stillRefs(records: ReadonlyMap<string, Generation<unknown>>): Refs {
     examine: async () => {},
     check: async () => {},
     heads: () => [],
+    writtenUntil: () => 0,
     assertReached: async () => {},
     watch: () => () => undefined,
   };

@@ -60,7 +60,7 @@ export interface Registry {
    */
   monotonic: () => number;
   /**
-   * The wall clock for what expires: keys, sessions, links. Within this process it never goes back, so
+   * The wall clock for what expires: keys, sessions, links. It never goes back, also over a restart, so
    * that what has expired stays so (`createExpiryClock`).
    */
   expiryTime: () => Date;

@@ -98,6 +98,12 @@ export interface LogHealth {
 export interface Refs extends Records, RecordLists, RecordHistory, RecordChanges, LogHealth {
   /** Deletes expired records (`Work.sweep`). */
   sweep: Work['sweep'];
+
+  /**
+   * The time of the newest entry in the logs that were opened, as they were at first (milliseconds since 1970; 0: none):
+   * so late it was before this process began.
+   */
+  writtenUntil(): number;
 }
 
 /** Creates the records on a bucket. */
@@ -155,6 +161,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     check: log.check,
     heads: log.heads,
     assertReached: log.assertReached,
+    writtenUntil: log.writtenUntil,
     settle: log.settle,
     use: log.use,
   };

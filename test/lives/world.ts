@@ -209,7 +209,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       compiler,
       now,
       monotonic,
-      expiryTime: createExpiryClock({ now, monotonic, log }),
+      expiryTime: createExpiryClock({ now, monotonic, log, refs }),
       randomBytes,
       log,
     };

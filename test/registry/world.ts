@@ -411,7 +411,7 @@ export function createWorld(
       compiler,
       now,
       monotonic,
-      expiryTime: createExpiryClock({ now, monotonic, log }),
+      expiryTime: createExpiryClock({ now, monotonic, log, refs }),
       randomBytes,
       log,
     };

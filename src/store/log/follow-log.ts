@@ -177,7 +177,7 @@ export async function openState(
   bucket: Bucket,
   objects: Objects,
   partition: string,
-): Promise<{ state: State; newest: number }> {
+): Promise<{ state: State; newest: number; at: string | null }> {
   const { newest, tip } = await findTip(bucket, partition);
   const state = await openSummary(objects, tip);
   const pace = createPacer();
@@ -189,7 +189,7 @@ export async function openState(
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
-  return { state, newest };
+  return { state, newest, at: tip?.at ?? null };
 }
 
 /** Prepares the lists in frames, so that the first list of all records does not block. */

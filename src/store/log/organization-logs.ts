@@ -39,6 +39,9 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
   /** The logs whose last read failed. */
   const unread = new Set<string>();
   const heads = createHeads(bucket, options);
+  /** The logs that were opened once. */
+  const met = new Set<string>();
+  let writtenUntil = 0;
   let atWork: Promise<void> = Promise.resolve();
 
   const open = createOpenLogs(async (id) => {
@@ -52,6 +55,8 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
         atWork = Promise.all([atWork, work]).then(() => undefined, failed);
       },
     });
+    if (!met.has(id)) writtenUntil = Math.max(writtenUntil, Date.parse(opened.writtenUntil ?? '') || 0);
+    met.add(id);
     // An older program wrote the log, or its head expired.
     const { sequence, digest } = opened.head();
     if (digest !== null && sequence > (await heads.newest(id))) heads.reached({ log: id, sequence, digest });
@@ -255,6 +260,8 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       }
     },
 
+    writtenUntil: () => writtenUntil,
+
     settle: async () => void (await Promise.all([heads.settle(), atWork])),
 
     async trail(organization) {
@@ -380,6 +387,8 @@ export interface Log extends Records {
   heads(organization: string): Head[];
   /** See `Refs.assertReached`. */
   assertReached(heads: readonly Head[]): Promise<void>;
+  /** See `Refs.writtenUntil`. */
+  writtenUntil(): number;
   /** Writes what is known of how far the logs reach, and ends what is being written. Call it before the process ends. */
   settle(): Promise<void>;
   /** Bytes of the logs in memory, roughly, and how many they may be. */

@@ -42,6 +42,8 @@ export interface Partition extends Projections {
   damage(): LogDamage | null;
   /** Notes that an entry was written: if it is missing, the log is damaged. */
   expect(sequence: number): void;
+  /** The time of the newest entry when the log was opened; null: there was none. ISO 8601, UTC. */
+  writtenUntil: string | null;
   /** The newest entry that was read. */
   head(): { sequence: number; digest: Digest | null };
   /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
@@ -121,7 +123,7 @@ export async function openPartition(
   { now, monotonic, uniqueId, changed, failed, expected: expectedOf, appended, continuing }: PartitionOptions,
 ): Promise<Partition> {
   const openedAt = monotonic();
-  const [{ state, newest }, expected] = await Promise.all([
+  const [{ state, newest, at: writtenUntil }, expected] = await Promise.all([
     openState(bucket, objects, partition),
     expectedOf(partition),
   ]);
@@ -282,6 +284,7 @@ export async function openPartition(
     isFresh: follower.isFresh,
     refresh: follower.refresh,
     damage: follower.damage,
+    writtenUntil,
     expect: follower.expect,
     head: () => ({ sequence: state.sequence, digest: state.digest }),
     update(name, decide, fence) {
