@@ -160,8 +160,14 @@ async function examine(page: Page, url: string, theme: string): Promise<void> {
 }
 
 async function lookAtConsole(): Promise<void> {
-  const api = 'openapi: 3.1.0\ninfo:\n  title: Ledger\n  version: 1.0.0\n';
-  await using world = await openConsoleWorld({ 'ledger.yaml': api, 'wrong.yaml': 'openapi: 3.1.0\n' });
+  const api = (version: string, ...paths: string[]) =>
+    `openapi: 3.1.0\ninfo: { title: Ledger, version: ${version} }\npaths:\n${paths.map((path) => `  ${path}: { get: { responses: { '200': { description: OK. } } } }\n`).join('')}`;
+  const settings = 'resources:\n  - { path: ledger.yaml, approval: required }\n  - { path: wrong.yaml }\n';
+  await using world = await openConsoleWorld({
+    'stele.yaml': settings,
+    'ledger.yaml': api('1.0.0', '/entries', '/accounts'),
+    'wrong.yaml': 'openapi: 3.1.0\ninfo: { title: Wrong, version: 1.0.0 }\npaths: { /x: { $ref: gone.yaml } }\n',
+  });
   await using watched = await world.browser.open({ viewport: { width, height: 900 } });
   const { page, context } = watched;
   const at = `${world.url}/console/acme`;
@@ -170,7 +176,13 @@ async function lookAtConsole(): Promise<void> {
   await page.goto(`${at}/repositories/new`);
   await page.getByLabel('Repository').first().fill(world.remote);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Sync' }).first().waitFor();
+  await page.getByRole('heading', { name: 'Documents' }).first().waitFor();
+  // One version waits for approval, beside one that is rejected.
+  world.repository.commit({ files: { 'ledger.yaml': api('2.0.0', '/entries') } });
+  await page.goto(`${at}/repositories`);
+  await page.getByRole('link', { name: world.remote }).click();
+  await page.getByRole('button', { name: 'Sync now' }).click();
+  await page.locator('.part tbody').first().waitFor();
   await page.goto(`${at}/new-site`);
   await page.getByLabel('Title').fill('Handbook');
   await page.getByLabel('Name in the URL').fill('handbook');
@@ -186,7 +198,14 @@ async function lookAtConsole(): Promise<void> {
   await page.getByRole('button', { name: 'Add the endpoint' }).click();
   await page.locator('.secret, .error').first().waitFor();
   const kinds = new Map<string, string>();
-  const waiting = [`${world.url}/console`, at, `${at}/new-site`, `${at}/keys/new`, `${at}/webhooks/new`];
+  const waiting = [
+    `${world.url}/console`,
+    at,
+    `${at}/apis/ledger`,
+    `${at}/new-site`,
+    `${at}/keys/new`,
+    `${at}/webhooks/new`,
+  ];
   for (const url of waiting) {
     const kind = kindOf(url);
     if (kinds.has(kind) || kinds.size >= 60) continue;

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from './config.ts';
 import { withoutCredential } from './model/connection.ts';
+import { countState, shownState } from './model/states.ts';
 import { visible } from './model/escape.ts';
 import type { Log } from './registry/registry.ts';
 
@@ -38,17 +39,23 @@ const formats: Record<string, (fields: Fields) => string> = {
     const version = `${text(resource ?? '')}${label ? `@${text(label)}` : ''}`;
     if (outcome === 'published' || outcome === 'unchanged')
       return `${text(outcome)} ${version && `${version} `}${text(path)}${detail ? `: ${text(detail)}` : ''}`;
+    if (outcome === 'waiting') return `${shownState('waiting').text} ${version} ${text(path)}: ${text(detail)}`;
     // The first line of a report starts with its location; other reasons need the path.
     const reason = text(detail ?? 'see its report');
     return `rejected ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
   },
   'release tag': ({ detail }) => text(detail),
-  sync({ repository, state, to, published, documents, documentsRefused, detail }) {
+  sync({ repository, state, to, published, documents, documentsRefused, documentsWaiting, detail }) {
     if (detail) return `${state === 'failed' ? 'not synced: ' : ''}${withName(text(repository), text(detail))}`;
     const counts =
       documents === 0
         ? 'no OpenAPI document, JSON Schema or ruleset found'
-        : `${text(published)} published, ${text(documentsRefused)} rejected, ${text(documents)} followed`;
+        : [
+            `${text(published)} published`,
+            ...(documentsWaiting ? [countState(Number(documentsWaiting), 'waiting')] : []),
+            `${text(documentsRefused)} rejected`,
+            `${text(documents)} followed`,
+          ].join(', ');
     return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
   },
   progress: ({ repository, done, total }) => `${text(repository)}: ${text(done)} of ${text(total)} documents`,

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
+import { countState, shownState } from '../model/states.ts';
 import { countText } from '../model/problem.ts';
 import { requireCoordinate, requireDate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
@@ -79,15 +80,20 @@ export function importCommand(): Command {
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
       const conflicts = count('conflict') === 0 ? '' : `, ${countText(count('conflict'), 'conflict')}`;
+      const held = count('waiting') === 0 ? '' : `, ${countState(count('waiting'), 'waiting')}`;
       const earlier = before === 0 ? '' : `, ${before} imported before`;
       complain(
-        `${count('published')} published, ${count('unchanged')} unchanged, ${count('rejected')} rejected${conflicts}${earlier}`,
+        `${count('published')} published, ${count('unchanged')} unchanged, ${count('rejected')} rejected${held}${conflicts}${earlier}`,
       );
     });
 }
 
 function printDocument({ commit, outcome, label, detail }: RunDocument): void {
-  print([outcome, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join('\t'));
+  print(
+    [shownState(outcome).text, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join(
+      '\t',
+    ),
+  );
 }
 
 async function makeRepository(command: Command, kind: string, from: string, repository: string): Promise<void> {

@@ -7,6 +7,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { openRegistryAt, type RegistryClient } from './registry-client.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
+import { shownState } from '../model/states.ts';
 import { complain, print, printJson } from './output.ts';
 import type { Generation } from '../store/records.ts';
 
@@ -92,7 +93,7 @@ function standingOf({ state, detail, since }: Standing): Standing {
 
 function formatStanding({ state, detail, since }: Standing): string {
   const why = detail === null ? '' : `: ${detail}`;
-  return `connection ${state}${since === null ? '' : ` since ${since}`}${why}`;
+  return `connection ${shownState(state).text}${since === null ? '' : ` since ${since}`}${why}`;
 }
 
 function auditPath({ type, slug }: Coordinate): string {

@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { adviceIn, type Report } from '../model/problem.ts';
+import { shownState, type Outcome } from '../model/states.ts';
 import type { Visibility } from '../model/access.ts';
 import { findingsInReport } from './check/finding.ts';
 import { formatFindings, type ToolFormat } from './check/finding-formats.ts';
@@ -7,7 +8,7 @@ import { complain, formatReport, print, printJson } from './output.ts';
 
 /** The result of `stele publish`, local or over HTTP, as `--json` prints it. */
 export interface Published {
-  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict';
+  outcome: Exclude<Outcome, 'detached'>;
   /** `@org/type/slug@label`; null if nothing was published. */
   version: string | null;
   digest: string | null;
@@ -51,6 +52,7 @@ export function printPublished(
   else sayUnlessEmpty(formatFindings(format, findingsInReport(report), file), print);
   if (detail !== null) complain(detail);
   if (outcome === 'rejected') complain(`${file} was not published.`);
+  if (outcome === 'waiting') complain(`${file} ${shownState(outcome).text}.`);
   if (version === null) return code;
   if (format === 'lines') print(version);
   else complain(version);

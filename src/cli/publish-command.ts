@@ -2,6 +2,7 @@ import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { defaultVisibility } from '../registry/gate/policy.ts';
+import { outcomeIn } from '../model/problem.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
@@ -77,7 +78,7 @@ function describe(
 ): Published {
   const { outcome, report } = result;
   const none = { ...about, version: null, digest: null, url: null, created: false, visibility: null, report };
-  if (outcome === 'rejected') return { outcome, ...none, detail: null };
+  if (outcome === 'rejected') return { outcome: outcomeIn(report), ...none, detail: null };
   if (outcome === 'conflict') return { outcome, ...none, detail: result.detail };
   const version = formatCoordinate(coordinate, { kind: 'version', version: result.version.label });
   const digest = result.version.manifest;

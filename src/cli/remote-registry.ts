@@ -8,7 +8,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Run, RunDocument } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
-import { createReport, type Report } from '../model/problem.ts';
+import { createReport, outcomeIn, type Report } from '../model/problem.ts';
 import type { View } from '../model/artifact.ts';
 import { openFolder } from '../source/folder.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
@@ -75,7 +75,8 @@ async function send(
   }
   if (status === 409 && said['version'] !== undefined)
     return { outcome: 'conflict', ...none, detail: String(said['detail']), report: checked };
-  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...none, report: checked };
+  if (status === 422 && said['problems'] !== undefined)
+    return { outcome: outcomeIn(checked), ...none, report: checked };
   throw refusalOf(answer);
 }
 

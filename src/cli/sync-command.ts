@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { isRejected, repositoryName, type Run, type RunDocument } from '../model/connection.ts';
+import { shownState } from '../model/states.ts';
 import { RegistryError } from '../model/errors.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgressUnless } from './output.ts';
@@ -44,8 +45,13 @@ export function syncCommand(): Command {
     });
 }
 
+/** Whether a document was not published, and somebody has to do something. */
+function isLeft(document: RunDocument): boolean {
+  return isRejected(document) || document.outcome === 'waiting';
+}
+
 function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
-  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRejected))) process.exitCode = 1;
+  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isLeft))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
@@ -65,5 +71,5 @@ function printRun(run: Run, printed: ReadonlySet<string> = new Set()): void {
 
 /** Formats the result for one document as a line. */
 function formatDocument({ resource, outcome, label, path, detail }: RunDocument): string {
-  return `${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`;
+  return `${shownState(outcome).text} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`;
 }

@@ -1,7 +1,9 @@
-import { perform, here, type ConsoleRequest } from './console-request.ts';
+import { asTitle, shownState } from '../model/states.ts';
+import { perform, here, mayPublish, type ConsoleRequest } from './console-request.ts';
 import type { Form } from './forms.ts';
-import { nextOf, performList } from './list-page.ts';
-import { facts, timeCell, type Cell, type Page, type Tone } from './pages.ts';
+import { nextOf, performList, type ListPage } from './list-page.ts';
+import { countText } from '../model/problem.ts';
+import { facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
 
 /** Something that is held, as the management API describes it. */
 interface HeldRecord {
@@ -11,10 +13,13 @@ interface HeldRecord {
   source: string;
   version: string;
   comparedWith: string | null;
+  latest: string | null;
+  /** Of one that is read alone. */
+  approvers?: string[];
   repository: string | null;
   commit: string | null;
   authors: string[];
-  changes: { rule: string; message: string; pointer: string }[];
+  changes: { rule: string; message: string; pointer: string; operations?: string[]; reach?: number }[];
   more: number;
   decisions: { verdict: string; name: string; reason: string; at: string }[];
   mayDecide: boolean;
@@ -24,7 +29,6 @@ interface HeldRecord {
   expiresAt: string;
 }
 
-const tones: Readonly<Record<HeldRecord['state'], Tone>> = { waiting: 'warn', approved: 'good', rejected: 'bad' };
 const path = '/approvals/:approval';
 
 /** What waits for approval. */
@@ -39,16 +43,7 @@ const list: Page = {
       sections: [
         {
           title: 'Held',
-          columns: ['Version', 'From', 'By', 'State', 'Since'],
-          rows: body.items.map((each) => ({
-            cells: [
-              { text: `${each.resource}@${each.version}`, isCode: true, href: at(request, each.id) },
-              sourceCell(each),
-              { text: each.authors[0] ?? '' },
-              { text: each.state, tag: tones[each.state] },
-              timeCell(each.heldAt),
-            ],
-          })),
+          ...heldTable(request, body.items),
           empty:
             'Nothing waits. A resource asks for approval by its setting “Approval”, under “What new versions must pass”.',
           next: nextOf(body, {}),
@@ -58,20 +53,57 @@ const list: Page = {
   },
 };
 
+function heldTable(request: ConsoleRequest, items: readonly HeldRecord[]): Pick<Section, 'columns' | 'rows'> {
+  return {
+    columns: ['Version', 'State', 'From', 'By', 'Since'],
+    rows: items.map((each) => ({
+      cells: [
+        { text: `${each.resource}@${each.version}`, isCode: true, href: at(request, each.id) },
+        stateCell(each.state),
+        sourceCell(each),
+        { text: each.authors[0] ?? '' },
+        timeCell(each.heldAt),
+      ],
+    })),
+  };
+}
+
+async function listWaiting(request: ConsoleRequest): Promise<HeldRecord[]> {
+  if (!mayPublish(request)) return [];
+  const query = { limit: '100' };
+  const { body } = await perform<ListPage<HeldRecord>>(request, 'listApprovals', { query });
+  return body.items.filter(({ state }) => state === 'waiting');
+}
+
+/** What waits for approval, for the overview. Nothing: no section. */
+export async function waitingSection(request: ConsoleRequest): Promise<Section[]> {
+  const items = await listWaiting(request);
+  if (items.length === 0) return [];
+  const title = asTitle(shownState('waiting').text);
+  const lead = 'Readers still get the version before. Open one to see what it changes, and to decide.';
+  return [{ title, lead, ...heldTable(request, items) }];
+}
+
+/** Where the approval of each resource is for which one waits, by coordinate. */
+export async function approvalLinks(request: ConsoleRequest): Promise<ReadonlyMap<string, string>> {
+  return new Map((await listWaiting(request)).map(({ resource, id }) => [resource, at(request, id)]));
+}
+
 const one: Page = {
   path,
   async show(request) {
     const { body } = await perform<HeldRecord>(request, 'getApproval');
     const { resource, version, state, changes, more, decisions, mayDecide, whyNot, preview, comparedWith } = body;
+    const { latest, approvers = [] } = body;
     const left = more === 0 ? '' : ` ${more} more are not shown.`;
     return {
       eyebrow: resource,
-      title: `${version} ${state === 'waiting' ? 'waits for approval' : `is ${state}`}`,
+      title: `Version ${version}`,
       lead:
         comparedWith === null
           ? 'No version is left that it could be compared with.'
           : `What it changes compared with ${comparedWith}. It is not published: readers get ${comparedWith}.`,
-      tags: [{ text: state, tag: tones[state] }],
+      tags: [stateCell(state)],
       actions: [
         ...(mayDecide ? [{ text: 'Decide', href: here(request, `${path}/decide`), isMain: true }] : []),
         ...(preview === null ? [] : [{ text: 'See its page', href: preview }]),
@@ -81,13 +113,19 @@ const one: Page = {
         {
           title: 'Changes',
           ...(left !== '' && { lead: left.trim() }),
-          columns: ['Change', 'Rule', 'Where'],
-          rows: changes.map(({ rule, message, pointer }) => ({
-            cells: [{ text: message }, { text: rule, isCode: true }, { text: pointer, isCode: true }],
+          columns: ['Change', 'Reaches', 'Rule', 'Where'],
+          rows: changes.map(({ rule, message, pointer, operations = [], reach = 0 }) => ({
+            cells: [
+              { text: message },
+              reach === 0 ? { text: '' } : { text: countText(reach, 'operation'), more: reachText(operations, reach) },
+              { text: rule, isCode: true },
+              { text: pointer, isCode: true },
+            ],
           })),
         },
         {
           title: 'Decisions',
+          ...(state === 'waiting' && { lead: `${decidersText(approvers)} ${latestText(version, latest)}` }),
           columns: ['Decision', 'By', 'Why', 'When'],
           rows: decisions.map(({ verdict, name, reason, at: when }) => ({
             cells: [{ text: verdict }, { text: name }, { text: reason }, timeCell(when)],
@@ -136,6 +174,22 @@ export const approvalForms: readonly Form[] = [
 
 function at(request: ConsoleRequest, approval: string): string {
   return here({ ...request, params: { approval } }, path);
+}
+
+function reachText(operations: readonly string[], reach: number): string {
+  const left = reach - operations.length;
+  return `${operations.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+function decidersText(approvers: readonly string[]): string {
+  if (approvers.length === 0)
+    return 'Nobody who signed in in the last 180 days may decide: give somebody who did not write it the scope approve.';
+  return `${approvers.join(', ')} may decide.`;
+}
+
+function latestText(version: string, latest: string | null): string {
+  if (latest === null) return '';
+  return latest === version ? `Approved, ${version} becomes the latest version.` : `Approved, latest stays ${latest}.`;
 }
 
 function sourceCell({ source, commit }: HeldRecord): Cell {

@@ -31,6 +31,8 @@ export interface ConsoleRequest extends Console {
   params: Readonly<Record<string, string>>;
   type: ResourceType | null;
   query: URLSearchParams;
+  /** What waits for somebody, by the path of its page. */
+  counts: Readonly<Record<string, { state: string; count: number }>>;
 }
 
 /** What an operation is performed with. */

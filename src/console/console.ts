@@ -18,7 +18,7 @@ import type { Form } from './forms.ts';
 import { replayForm } from './health-page.ts';
 import { keyForms } from './keys/key-forms.ts';
 import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
-import { organizationPages } from './organization-views.ts';
+import { countAttention, organizationPages } from './organization-views.ts';
 import { watchForms, watchesPage } from './people/watches.ts';
 import { memberForms, organizationForm } from './people/member-views.ts';
 import type { Page } from './pages.ts';
@@ -168,7 +168,7 @@ export function createConsole(given: Console): Router {
     const { route, org, params } = matched;
     nameRoute(http, route === start ? start.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
     const type = params['type'];
-    const request: ConsoleRequest = {
+    const asked = {
       ...given,
       http,
       response,
@@ -178,6 +178,7 @@ export function createConsole(given: Console): Router {
       type: type !== undefined && isResourceType(type) ? type : null,
       query: new URLSearchParams(query),
     };
+    const request: ConsoleRequest = { ...asked, counts: await countAttention(asked) };
     if (!isPost) return route.get(request);
     if (route.post === undefined) {
       response.setHeader('Allow', 'GET, HEAD');

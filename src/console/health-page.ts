@@ -80,7 +80,11 @@ export const healthPage: Page = {
         },
         {
           title: 'How the score is counted',
-          lead: `${formula.description} ${formula.parts.map(({ weight, says }) => `${weight}: ${says}`).join('; ')}.`,
+          lead: formula.description,
+          columns: ['What is counted', 'Weight', 'Limit'],
+          rows: formula.parts.map(({ says, weight, most }) => ({
+            cells: [{ text: says }, { text: String(weight) }, { text: String(most) }],
+          })),
         },
         {
           title: 'For spreadsheets',

@@ -1,8 +1,12 @@
 import { resourceTypes } from '../model/address.ts';
+import { countState, shownState } from '../model/states.ts';
+import { listHeld } from '../registry/approval/decide.ts';
+import { describeRepositories } from '../sync/owners/describe-followed.ts';
+import { waitingSection } from './approvals.ts';
 import { resourceSection } from './resource-list.ts';
 import { graceDays } from '../registry/lives.ts';
 import { isAdmin } from './keys/key-forms.ts';
-import { timeCell, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { momentCell, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
 import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';
 import { membersPage } from './people/member-views.ts';
 import { splitTarget } from '../server/read/read-request.ts';
@@ -34,7 +38,11 @@ const overview: Page = {
       actions: mayPublish(request)
         ? [{ text: 'New', href: request.site.links.path(`/console/new?org=${request.org}`), isMain: true }]
         : [],
-      sections: [...(await attentionSection(request)), await resourceSection(request)],
+      sections: [
+        ...(await waitingSection(request)),
+        ...(await attentionSection(request)),
+        await resourceSection(request),
+      ],
     };
   },
 };
@@ -92,7 +100,7 @@ const audit: Page = {
           columns: ['When', 'Who', 'What', 'Of'],
           rows: body.items.map(({ at, actor, origin, action, subject }) => ({
             cells: [
-              timeCell(at),
+              momentCell(at),
               whoCell(actor, names, origin),
               { text: action },
               { text: subject.id, more: subject.kind },
@@ -172,8 +180,33 @@ export const organizationPages: readonly Page[] = [
   ...settingsPages,
 ];
 
+/** A page in the side menu. `count`: what waits there for somebody. */
+interface SectionLink {
+  text: string;
+  href: string;
+  isHere: boolean;
+  count: { number: number; text: string; tone: Tone } | null;
+}
+
+/** What of an organization waits for somebody: what needs approval, and what was rejected. */
+export async function countAttention(request: Omit<ConsoleRequest, 'counts'>): Promise<ConsoleRequest['counts']> {
+  const { context, session, org } = request;
+  if (org === nobodys || !mayPublish(request)) return {};
+  const held = await listHeld(context.registry, session.principal, org);
+  const repositories = may({ ...request, type: null }, 'publish')
+    ? await describeRepositories(context.registry, org)
+    : [];
+  return {
+    '/approvals': { state: 'waiting', count: held.filter(({ state }) => state === 'waiting').length },
+    '/repositories': {
+      state: 'rejected',
+      count: repositories.reduce((sum, { documents }) => sum + documents.rejected, 0),
+    },
+  };
+}
+
 /** The organization's pages that the person may open. */
-export function sectionsOf(request: ConsoleRequest): { text: string; href: string; isHere: boolean }[] {
+export function sectionsOf(request: ConsoleRequest): SectionLink[] {
   const ofPerson: [string, string, boolean][] = [['Your keys', '/keys', true]];
   const ofOrganization: [string, string, boolean][] = [
     ['Overview', '', true],
@@ -193,6 +226,8 @@ export function sectionsOf(request: ConsoleRequest): { text: string; href: strin
   return all.flatMap(([text, path, isOpen]) => {
     const href = here(request, path);
     const isBelow = path === '' ? request.type !== null : pathname.startsWith(`${href}/`);
-    return isOpen ? [{ text, href, isHere: pathname === href || isBelow }] : [];
+    const { count = 0, state = '' } = request.counts[path] ?? {};
+    const counted = { number: count, text: countState(count, state), tone: shownState(state).tone };
+    return isOpen ? [{ text, href, isHere: pathname === href || isBelow, count: count === 0 ? null : counted }] : [];
   });
 }

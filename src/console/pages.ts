@@ -1,6 +1,7 @@
+import { shownState, type Tone } from '../model/states.ts';
 import type { ConsoleRequest } from './console-request.ts';
 
-export type Tone = '' | 'good' | 'warn' | 'bad';
+export type { Tone };
 
 /** A value in a list or table. */
 export interface Cell {
@@ -11,6 +12,8 @@ export interface Cell {
   tag?: Tone;
   /** ISO 8601, of a time. */
   time?: string;
+  /** How a table shows it: the whole text is seen when somebody points at it. */
+  short?: string;
   /** Smaller text under it. */
   more?: string;
   /** What a tag says when somebody points at it. */
@@ -76,10 +79,47 @@ export interface Page {
   show(request: ConsoleRequest): Promise<View>;
 }
 
-/** A time for people: `2026-05-12 09:30 UTC`. */
+/** A time for people: `2026-05-12 09:30 UTC`, in tables `12 May 2026`. */
 export function timeCell(iso: string | null | undefined, none = 'never'): Cell {
   if (!iso) return { text: none };
-  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`, time: iso };
+  const month = 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(Number(iso.slice(5, 7)) * 3 - 3).slice(0, 3);
+  const short = `${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}`;
+  return { text: `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`, time: iso, short };
+}
+
+/** A time in a list of many of the same day: `12 May 2026, 09:30`. */
+export function momentCell(iso: string | null | undefined): Cell {
+  const cell = timeCell(iso);
+  return cell.short === undefined ? cell : { ...cell, short: `${cell.short}, ${cell.text.slice(11, 16)}` };
+}
+
+/** A table as the template shows it. */
+export interface ShownTable {
+  columns: { text: string; isNumber: boolean }[];
+  rows: { cells: Cell[]; actions: Action[] }[];
+  hasActions: boolean;
+}
+
+const number = /^[\d.,]+(?: of [\d.,]+| k?B)?$/;
+
+/** Leaves out columns without any text, aligns those of numbers, and marks the link of a row that leads somewhere. */
+export function shownTable({ columns = [], rows = [] }: Pick<Section, 'columns' | 'rows'>): ShownTable {
+  const cellsOf = (at: number) => rows.map(({ cells }) => cells[at]!).filter(({ text, more }) => text !== '' || more);
+  const kept = columns.flatMap((_, at) => (cellsOf(at).length > 0 ? [at] : []));
+  return {
+    columns: kept.map((at) => ({
+      text: columns[at]!,
+      isNumber: cellsOf(at).every(({ text, isCode }) => !isCode && number.test(text)),
+    })),
+    rows: rows.map(({ cells, actions = [] }) => ({ cells: kept.map((at) => cells[at]!), actions })),
+    hasActions: rows.some(({ actions = [] }) => actions.length > 0),
+  };
+}
+
+/** A state, with its word and tone (`shownState`). `more`: why. */
+export function stateCell(state: string, more: string | null = null): Cell {
+  const { text, tone } = shownState(state);
+  return { text, tag: tone, ...(more !== null && more !== '' && { more }) };
 }
 
 /** Who can read something: `everybody` or `members`. */

@@ -2,7 +2,8 @@ import { isRegistryError, type RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { comparedWith, whyCompared } from '../model/compared-with.ts';
-import { createReport, type Report } from '../model/problem.ts';
+import { createReport, holdIn, type Report } from '../model/problem.ts';
+import { findVersion } from '../model/resource.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import { sendCheckedForm, type CheckResult } from './checked-form.ts';
 import { describedField } from './described-field.ts';
@@ -62,28 +63,32 @@ export async function submitPublish(request: ConsoleRequest, typed: Typed): Prom
       const to = here({ ...request, params: { ...request.params, version: body.version } }, publishedPage.path);
       return request.response.redirect(303, to);
     }
-    const changes = await changesIn(request, text, body);
+    const changes = body.outcome === 'published' ? await changesIn(request, text, body.version) : null;
     send(request, typed, { report: body.report, verdict: verdictOf({ ...body, text, asked: version }), changes });
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const faults = faultsIn(error, fieldsFor(request));
     const { status } = problemTypes[error.code];
-    send(request, typed, { error: error.message, faults, report: reportOf(error), status: isCheck ? 200 : status });
+    const report = reportOf(error);
+    // What waits for approval waits for its breaks.
+    const changes = report !== null && holdIn(report) !== null ? await changesIn(request, text, version) : null;
+    send(request, typed, { error: error.message, faults, report, changes, status: isCheck ? 200 : status });
   }
 }
 
-/** What would change since the version before: null where there is none. */
+/** What would change since the version before, or where the label is not known, since the latest: null where there is none. */
 async function changesIn(
   request: ConsoleRequest,
   text: string,
-  { outcome, version }: Published,
+  version: string,
 ): Promise<NonNullable<CheckResult['changes']> | null> {
   const resource = await resourceOf(request);
-  const before = resource && comparedWith(resource, { label: version });
-  if (outcome !== 'published' || !before) return null;
+  const label = version || (resource?.latest ?? '');
+  const before = resource && (version === '' ? findVersion(resource, label) : comparedWith(resource, { label }));
+  if (!before) return null;
   const asked = { body: { document: '-', from: before.label }, document: Buffer.from(text) };
   const { body } = await perform<Comparison & { from: string }>(request, 'compare{one}', asked);
-  return { ...body, why: whyCompared(resource, { label: version }) };
+  return { ...body, why: version === '' ? 'the latest version' : whyCompared(resource, { label }) };
 }
 
 /** The result of a dry run in a sentence or two. `text`: the document; `asked`: the version that was typed. */

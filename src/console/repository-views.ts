@@ -1,6 +1,7 @@
 import { parseCoordinate } from '../model/address.ts';
 import { countText } from '../model/problem.ts';
-import { facts, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
+import { countState, shownState, type StateCounts } from '../model/states.ts';
+import { facts, stateCell, timeCell, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { isAdmin } from './keys/key-forms.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
@@ -17,11 +18,9 @@ export interface FollowedRecord {
   detail: string | null;
   commit: string | null;
   syncedAt: string | null;
-  documents: { published: number; rejected: number };
+  documents: StateCounts;
   rejected: { path: string; resource: string; outcome: string; detail: string | null }[];
 }
-
-const tones: Readonly<Record<string, Tone>> = { synced: 'good', behind: '' };
 
 const list: Page = {
   path: '/repositories',
@@ -70,11 +69,11 @@ const one: Page = {
             ? [{ text: 'Unfollow', href: here(request, '/repositories/:repository/unfollow'), isDanger: true }]
             : [],
           facts: facts([
-            ['State', stateOf(body)],
+            ['State', stateCell(body.state, body.detail)],
             ['Branch', body.branch ?? "the repository's default branch"],
             ['Folder', body.visibility === null ? null : (body.path ?? 'the whole repository')],
             ['Publishes', body.visibility === null ? 'what is connected to it' : publishes(body)],
-            ['Documents', documentsOf(body)],
+            ['Documents', documentsOf(request, body)],
             ['Commit', body.commit === null ? null : { text: body.commit.slice(0, 12), isCode: true }],
             ['Last sync', timeCell(body.syncedAt)],
           ]),
@@ -108,12 +107,13 @@ export const repositoryPages: readonly Page[] = [list, one, repositoryRunPage];
 
 /** A repository in a list. */
 export function repositoryRow(request: ConsoleRequest, record: FollowedRecord): Row {
-  const { repository, id, branch, syncedAt } = record;
+  const { repository, id, branch, syncedAt, state, detail, documents } = record;
   return {
     cells: [
       { text: repository, href: at(request, id), ...(branch !== null && { more: branch }) },
-      documentsOf(record),
-      stateOf(record),
+      documentsOf(request, record),
+      // It is read; what became of its documents is said before.
+      state === 'synced' && documents.waiting + documents.rejected > 0 ? { text: '' } : stateCell(state, detail),
       timeCell(syncedAt),
     ],
   };
@@ -123,21 +123,22 @@ function at(request: ConsoleRequest, repository: string): string {
   return here({ ...request, params: { repository } }, '/repositories/:repository');
 }
 
-function stateOf({ state, detail }: FollowedRecord) {
-  return {
-    text: state === 'behind' ? 'a push waits to be read' : state,
-    tag: tones[state] ?? ('bad' as const),
-    ...(detail !== null && { more: detail }),
-  };
-}
-
 function publishes({ visibility, versions }: FollowedRecord): string {
   return `${visibility} resources, from ${versions === 'tags' ? 'release tags' : 'the branch'}`;
 }
 
-function documentsOf({ documents: { published, rejected } }: FollowedRecord): Cell {
-  if (rejected === 0) return { text: `${published} published` };
-  return { text: `${rejected} rejected`, tag: 'bad', more: `${published} published` };
+/** The worst that became of its documents, and how many there are of the rest. */
+function documentsOf(request: ConsoleRequest, { documents }: FollowedRecord): Cell {
+  const { published, waiting, rejected } = documents;
+  if (rejected + waiting === 0) return { text: countState(published, 'published') };
+  const worst = rejected > 0 ? 'rejected' : 'waiting';
+  const rest = worst === 'rejected' && waiting > 0 ? [countState(waiting, 'waiting')] : [];
+  return {
+    text: countState(documents[worst], worst),
+    tag: shownState(worst).tone,
+    more: [...rest, countState(published, 'published')].join(', '),
+    ...(worst === 'waiting' && { href: here(request, '/approvals') }),
+  };
 }
 
 /** The rejected documents, each with a link to its page. */
@@ -153,11 +154,7 @@ export function rejectedSections(request: ConsoleRequest, repositories: readonly
         const { type, slug } = parseCoordinate(resource)!.coordinate;
         const href = here({ ...request, params: { type, slug } }, '/:type/:slug');
         return {
-          cells: [
-            { text: resource, isCode: true, href },
-            { text: outcome, tag: 'bad', ...(detail !== null && { more: detail }) },
-            { text: path, isCode: true },
-          ],
+          cells: [{ text: resource, isCode: true, href }, stateCell(outcome, detail), { text: path, isCode: true }],
         };
       }),
     },

@@ -6,7 +6,7 @@ import { findVersion, type Version } from '../model/resource.ts';
 import { listReadable } from '../registry/readable.ts';
 import { here, mayPublish, type ConsoleRequest } from './console-request.ts';
 import { isAdmin } from './keys/key-forms.ts';
-import { readersCell, timeCell, type Action, type Cell, type Section } from './pages.ts';
+import { readersCell, stateCell, timeCell, type Action, type Cell, type Section } from './pages.ts';
 
 /** The most resources on one page of the list. */
 const perPage = 100;
@@ -60,16 +60,16 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
         },
       ] as NonNullable<Section['filters']>,
     }),
-    columns: ['Type', 'Name', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Last sync'],
+    columns: ['Name', 'Type', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Last sync'],
     rows: await Promise.all(
       listed.slice(from, from + perPage).map(async ({ resource, latest }) => ({
         cells: [
-          { text: types[resource.type].one },
           {
             text: resource.name,
             href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
             more: resource.slug,
           },
+          { text: types[resource.type].one },
           latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
           checksCell(latest),
           { text: resource.owner ?? '' },
@@ -107,7 +107,7 @@ async function syncCell({ context, org }: ConsoleRequest, connection: Connection
   const { state = 'new', syncedAt = null } = record?.value ?? {};
   const more = repository.replace(/^https?:\/\//, '').replace(/\.git$/, '');
   return state === 'failed' || state === 'detached'
-    ? { text: state, tag: 'bad', more }
+    ? stateCell(state, more)
     : { ...timeCell(syncedAt, 'not yet'), more };
 }
 

@@ -7,19 +7,20 @@ import { isRegistryError } from '../model/errors.ts';
 import { defaultsOf } from '../registry/gate/policy.ts';
 import {
   facts,
+  stateCell,
   timeCell,
   type Action,
   type Cell,
   type Page,
   type Row,
   type Section,
-  type Tone,
   type View,
 } from './pages.ts';
 import type { Report } from '../model/problem.ts';
 import { reportSection } from './finding-section.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
-import { perform, here, may, type ConsoleRequest } from './console-request.ts';
+import { approvalLinks } from './approvals.ts';
+import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
 
 /** A resource, as the management API describes it. */
 interface ResourceRecord {
@@ -163,7 +164,7 @@ function rejectedView(
   return {
     eyebrow: nameOf(coordinateOf(target)),
     title: slug,
-    tags: [{ text: 'rejected', tag: 'bad' }],
+    tags: [stateCell('rejected')],
     lead: detail ?? 'No version was published yet.',
     actions: [{ text: 'Open the page', href: request.site.links.to(target, { view: 'page' }) }],
     sections: [
@@ -205,12 +206,11 @@ function versionRow(
     href: here({ ...request, params: { ...request.params, version } }, `${path}/versions/:version/${verb}`),
     ...more,
   });
-  const tag: Tone = state === 'active' ? 'good' : state === 'withdrawn' ? 'bad' : 'warn';
   return {
     cells: [
       { text: version, isCode: true, ...(state !== 'withdrawn' && { href: url }), ...(latest && { more: 'latest' }) },
       timeCell(publishedAt),
-      { text: state, tag, ...(status.reason !== undefined && { more: status.reason }) },
+      stateCell(state, status.reason),
     ],
     actions: [
       ...(isPublisher && state === 'active' ? [to('Deprecate', 'deprecate'), to('Yank', 'yank')] : []),
@@ -240,17 +240,14 @@ async function connectionSection(
     };
   }
   const { repository, branch, path: file, state, detail, commit, since } = connection.body;
-  const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
+  const approval = state === 'waiting' ? (await approvalLinks(request)).get(subjectOf(request)) : undefined;
   return {
     title,
     facts: facts([
       ['Repository', repository ?? null],
       ['Branch', branch ?? "the repository's default branch"],
       ['File', { text: file ?? '', isCode: true }],
-      [
-        'State',
-        { text: state === 'behind' ? 'a push waits to be read' : (state ?? ''), tag, ...(detail && { more: detail }) },
-      ],
+      ['State', approval === undefined ? stateCell(state ?? '', detail) : { ...stateCell('waiting'), href: approval }],
       ['Since', since ? timeCell(since) : null],
       ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
     ]),

@@ -3,7 +3,9 @@ import { countText, type Report } from '../model/problem.ts';
 import { reportSection } from './finding-section.ts';
 import type { Trigger } from '../model/connection.ts';
 import { commitLinks } from '../site/pages/commit-links.ts';
-import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
+import { facts, momentCell, stateCell, timeCell, type Cell, type Section, type View } from './pages.ts';
+import { countOutcomes, countState, shownState, type Outcome } from '../model/states.ts';
+import { approvalLinks } from './approvals.ts';
 import { here, may, type ConsoleRequest } from './console-request.ts';
 
 /** A run, as the management API describes it: of a resource, or of a repository. */
@@ -21,26 +23,20 @@ export interface RunRecord {
   documents: {
     path: string;
     resource?: string | null;
-    outcome: string;
+    outcome: Outcome;
     version: string | null;
     detail: string | null;
     report?: Report | null;
   }[];
 }
 
-const runTone: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad', running: '', queued: '' };
-
 export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => string): Omit<Section, 'title'> {
   return {
     columns: ['Started', 'State', 'Because of', 'Documents'],
     rows: runs.map(({ id, startedAt, state, trigger, documents, detail }) => ({
       cells: [
-        { ...timeCell(startedAt), href: hrefOf(id) },
-        {
-          text: describeRejected(documents) ?? state,
-          tag: describeRejected(documents) === null ? (runTone[state] ?? '') : 'bad',
-          ...(detail !== null && { more: detail }),
-        },
+        { ...momentCell(startedAt), href: hrefOf(id) },
+        runState(state, documents, detail),
         { text: becauseOf[trigger] },
         { text: String(documents.length) },
       ],
@@ -54,7 +50,7 @@ const maxReports = 20;
 
 type Read = RunRecord['documents'][number];
 
-function isRejected(document: Read): document is Read & { report: Report } {
+function hasReport(document: Read): document is Read & { report: Report } {
   return document.outcome === 'rejected' && (document.report ?? null) !== null;
 }
 
@@ -69,24 +65,46 @@ const becauseOf = {
   import: 'an import of history',
 } as const satisfies Record<Trigger, string>;
 
-/** What a sync did not publish, though it went through: `2 of 5 documents rejected`. Null: nothing. */
-function describeRejected(documents: RunRecord['documents']): string | null {
-  const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
-  return rejected === 0 ? null : `${rejected} of ${countText(documents.length, 'document')} rejected`;
+/** What a sync did not publish, though it went through: `2 of 5 documents rejected, 1 waits for approval`. Null: nothing. */
+function describeLeft(documents: RunRecord['documents']): string | null {
+  const { waiting, rejected } = countOutcomes(documents);
+  const all = countText(documents.length, 'document');
+  const held = waiting > 0 ? [countState(waiting, 'waiting')] : [];
+  if (rejected > 0) return [`${rejected} of ${all} rejected`, ...held].join(', ');
+  return waiting === 0 ? null : countState(`${waiting} of ${all}`, 'waiting');
+}
+
+/** The state of a run: what it left unpublished, or how it ended. */
+function runState(state: string, documents: RunRecord['documents'], detail: string | null): Cell {
+  const { waiting, rejected } = countOutcomes(documents);
+  const { tone } = shownState(rejected > 0 ? 'rejected' : waiting > 0 ? 'waiting' : state);
+  return { ...stateCell(state, detail), text: describeLeft(documents) ?? shownState(state).text, tag: tone };
 }
 
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
-export function runView(request: ConsoleRequest, run: RunRecord, events: string, back: string, again: string): View {
+export async function runView(
+  request: ConsoleRequest,
+  run: RunRecord,
+  events: string,
+  back: string,
+  again: string,
+): Promise<View> {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
   const pages = commitLinks(repository, run.to ?? null);
+  const left = describeLeft(documents);
+  const { waiting, rejected } = countOutcomes(documents);
+  const approvals = await approvalLinks(request);
   return {
-    title: isOpen ? 'A sync is running' : (describeRejected(documents) ?? `Sync ${state}`),
-    ...(describeRejected(documents) !== null && { tags: [{ text: 'rejected', tag: 'bad' }] }),
+    title: isOpen ? 'A sync is running' : (left ?? `Sync ${state}`),
     eyebrow: repository,
     lead:
       detail ??
-      'One reading of the repository. What is rejected here is published once its file is corrected and pushed.',
+      [
+        'One reading of the repository.',
+        ...(rejected > 0 ? ['What is rejected is published once its file is corrected and pushed.'] : []),
+        ...(waiting > 0 ? ['What waits is published once somebody approves it.'] : []),
+      ].join(' '),
     ...(isOpen && { reload: 2, events }),
     actions: [
       ...(state === 'failed' && may(request, 'publish')
@@ -108,20 +126,12 @@ export function runView(request: ConsoleRequest, run: RunRecord, events: string,
         title: 'Documents',
         columns: ['File', 'Outcome', 'Version'],
         rows: documents.map((document) => ({
-          cells: [
-            fileCell(request, document),
-            {
-              text: document.outcome,
-              tag: outcomeTone(document.outcome),
-              ...(document.detail !== null && { more: document.detail }),
-            },
-            { text: document.version ?? '' },
-          ],
+          cells: [fileCell(request, document), outcomeCell(document, approvals), { text: document.version ?? '' }],
         })),
         empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
       },
       ...documents
-        .filter(isRejected)
+        .filter(hasReport)
         .slice(0, maxReports)
         .map(({ path, report }) => reportSection(path, report, pages?.file)),
     ],
@@ -140,7 +150,11 @@ function fileCell(request: ConsoleRequest, { path, resource = null }: RunRecord[
   };
 }
 
-function outcomeTone(outcome: string): Tone {
-  if (outcome === 'published' || outcome === 'unchanged') return 'good';
-  return outcome === 'rejected' || outcome === 'conflict' ? 'bad' : 'warn';
+/** What became of a document; where it waits, with a link to its approval. */
+function outcomeCell(
+  { outcome, detail, resource = null }: Pick<Read, 'outcome' | 'detail' | 'resource'>,
+  approvals: ReadonlyMap<string, string>,
+): Cell {
+  const href = outcome === 'waiting' ? approvals.get(resource ?? '') : undefined;
+  return href === undefined ? stateCell(outcome, detail) : { ...stateCell(outcome), href };
 }

@@ -3,7 +3,7 @@ import { pageHeaders } from '../server/headers.ts';
 import { splitTarget } from '../server/read/read-request.ts';
 import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
-import type { View } from './pages.ts';
+import { shownTable, type View } from './pages.ts';
 import { here, mayPublish, nobodys, type Console, type ConsoleRequest } from './console-request.ts';
 
 /** What a form's page shows. */
@@ -87,12 +87,12 @@ export function viewPage(request: ConsoleRequest, view: View): string {
     lead: null,
     tags: [],
     actions: [],
-    sections: [],
     secret: null,
     notice: null,
     reload: null,
     events: null,
     ...view,
+    sections: (view.sections ?? []).map((section) => ({ ...section, table: shownTable(section) })),
     ...frame(request, view.title, view.eyebrow),
   });
 }

@@ -1,5 +1,5 @@
 import { performList, nextOf } from './list-page.ts';
-import { facts, timeCell, type Action, type Cell, type Page } from './pages.ts';
+import { facts, momentCell, timeCell, type Action, type Cell, type Page } from './pages.ts';
 import { perform, here, type ConsoleRequest } from './console-request.ts';
 
 interface WebhookRecord {
@@ -80,7 +80,7 @@ const webhook: Page = {
           rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts, nextAt }) => ({
             cells: [
               { text: type, more: subject },
-              timeCell(time),
+              momentCell(time),
               {
                 text: state,
                 tag: state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : '',

@@ -1,4 +1,5 @@
 import { changesInWords, type ToldChanges } from '../model/comparison.ts';
+import { countState, shownState } from '../model/states.ts';
 import { typeOf, type Event, type EventType, type WebhookFormat } from '../model/event.ts';
 import type { Status } from '../model/resource.ts';
 
@@ -106,9 +107,13 @@ const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
     detail: previous === null ? '' : `It was ${shown(previous)}.`,
   }),
   'visibility.changed': (subject, { visibility }) => ({ title: `${subject} is ${shown(visibility)}` }),
-  'sync.completed': (subject, { documents, rejected }) => ({
+  'approval.requested': (subject) => ({
+    title: `A version of ${subject} ${shownState('waiting').text}`,
+    detail: 'Somebody who did not write it approves or rejects its changes.',
+  }),
+  'sync.completed': (subject, { documents, waiting, rejected }) => ({
     title: `${subject} was synced`,
-    detail: `Documents: ${shown(documents)}, rejected: ${shown(rejected)}.`,
+    detail: `Documents: ${shown(documents)}${waiting ? `, ${countState(Number(waiting), 'waiting')}` : ''}, rejected: ${shown(rejected)}.`,
     isBad: rejected !== 0,
   }),
   'sync.failed': (subject, { detail }) => ({ title: `Sync of ${subject} failed`, detail: shown(detail), isBad: true }),

@@ -1,7 +1,9 @@
 import { toldChanges } from '../model/compared-with.ts';
-import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
+import type { Approvals, Held } from '../model/approval.ts';
+import { formatAddress, formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import {
   isInStep,
+  isRejected,
   publicDetail,
   repositoryName,
   staysVisible,
@@ -17,6 +19,7 @@ import {
   type DocumentationSite,
   type SiteCoordinate,
 } from '../sites/model/documentation-site.ts';
+import { countOutcomes, type StateCounts } from '../model/states.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
 
@@ -139,6 +142,26 @@ export function eventsOfRepository(
   return events;
 }
 
+/**
+ * The events between two successive generations of the record of what a resource holds (`before` null: the first).
+ * What pull requests hold is said there. The versions and changes are not named: not all readers may know them.
+ */
+export function eventsOfApprovals(
+  url: string,
+  coordinate: Coordinate,
+  before: Generation<Approvals> | null,
+  after: Generation<Approvals>,
+): Happened[] {
+  const ids = new Set(before?.value.held.map(({ id }) => id));
+  const isAsked = ({ id, source }: Held) => !ids.has(id) && !source.startsWith('pull ');
+  const name = formatCoordinate(coordinate);
+  return after.value.held.filter(isAsked).map(({ id }) => {
+    const data = { coordinate: name, url: `${url}/console/${coordinate.org}/approvals/${id}` };
+    const whole = { type: 'approval.requested', subject: name, detail: id, data } as const;
+    return eventOf(url, coordinate.org, after, whole, [coordinate]);
+  });
+}
+
 /** The events between two successive generations of a documentation site's record (`before` null: the first). */
 export function eventsOfSite(
   url: string,
@@ -168,9 +191,10 @@ export function eventsOfSite(
 }
 
 /** The number of documents after a sync, and of rejected ones. */
-function totals({ documents }: Repository): { documents: number; rejected: number } {
+function totals({ documents }: Repository): Omit<StateCounts, 'published'> & { documents: number } {
   const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
-  return { documents: there.length, rejected: there.filter((document) => !isInStep(document)).length };
+  const { waiting, rejected } = countOutcomes(there);
+  return { documents: there.length, waiting, rejected };
 }
 
 function isFailed(repository: Repository | null): boolean {
@@ -186,10 +210,9 @@ function documentOf(repository: Repository | null, path: string): DocumentState 
  * change.
  */
 function changeOf(old: DocumentState | null, document: DocumentState): EventType | null {
-  const isRefused = (state: DocumentState) => state.outcome === 'rejected' || state.outcome === 'conflict';
   if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.detached';
-  if (isRefused(document)) return old !== null && isRefused(old) ? null : 'sync.failed';
-  return old !== null && isRefused(old) && isInStep(document) ? 'sync.recovered' : null;
+  if (isRejected(document)) return old !== null && isRejected(old) ? null : 'sync.failed';
+  return old !== null && isRejected(old) && isInStep(document) ? 'sync.recovered' : null;
 }
 
 function readCoordinate(text: string): Coordinate[] {

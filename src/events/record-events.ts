@@ -12,7 +12,16 @@ import type { Repository } from '../model/connection.ts';
 import { type Resource, coordinateOf, nameOf } from '../model/resource.ts';
 import type { DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
-import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened, eventOf, versionData } from './events.ts';
+import { parseApprovalsRef, type Approvals } from '../model/approval.ts';
+import {
+  eventsOfApprovals,
+  eventsOfRepository,
+  eventsOfResource,
+  eventsOfSite,
+  type Happened,
+  eventOf,
+  versionData,
+} from './events.ts';
 import { toldChanges } from '../model/compared-with.ts';
 
 /** Milliseconds between two looks at what the consumers of an organization pinned. Less than what is read again anyway. */
@@ -203,7 +212,7 @@ async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
 }
 
 /** The kinds of records whose changes are events. */
-const eventKinds = ['resources', 'repositories', 'sites'] as const;
+const eventKinds = ['resources', 'repositories', 'sites', 'approvals'] as const;
 
 /**
  * What happened to a record after its generation `from`, and not before `since` (milliseconds since 1970),
@@ -240,6 +249,9 @@ function eventsBetween(
   before: Generation<unknown> | null,
   after: Generation<unknown>,
 ): Happened[] {
+  const held = parseApprovalsRef(name);
+  if (held !== null)
+    return eventsOfApprovals(url, held, before as Generation<Approvals> | null, after as Generation<Approvals>);
   const events = name.startsWith('resources/')
     ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
     : name.startsWith('sites/')

@@ -16,6 +16,7 @@ import { decodePercent } from '../model/escape.ts';
  */
 const states: Record<CheckState, string> = {
   running: 'pending',
+  waiting: 'pending',
   success: 'succeeded',
   neutral: 'succeeded',
   failure: 'failed',

@@ -27,6 +27,7 @@ import { createTokenHost } from './token-host.ts';
  */
 const states: Record<CheckState, string> = {
   running: 'INPROGRESS',
+  waiting: 'INPROGRESS',
   success: 'SUCCESSFUL',
   neutral: 'SUCCESSFUL',
   failure: 'FAILED',

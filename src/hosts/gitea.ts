@@ -15,6 +15,7 @@ import { createTokenHost } from './token-host.ts';
  */
 const states: Record<CheckState, string> = {
   running: 'pending',
+  waiting: 'pending',
   success: 'success',
   neutral: 'success',
   failure: 'failure',

@@ -17,6 +17,7 @@ const maxAnnotations = 500;
 const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const;
 const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'error'> = {
   running: 'pending',
+  waiting: 'pending',
   success: 'success',
   neutral: 'success',
   failure: 'failure',
@@ -79,10 +80,11 @@ export async function writeStatus(client: Octokit, name: string, check: Check, s
 }
 
 type End = { status: 'in_progress'; conclusion?: never } | { status: 'completed'; conclusion: Ended };
-type Ended = Exclude<CheckState, 'running'>;
+type Ended = Exclude<CheckState, 'running' | 'waiting'> | 'action_required';
 
 function endOf(state: CheckState): End {
-  return state === 'running' ? { status: 'in_progress' } : { status: 'completed', conclusion: state };
+  if (state === 'running') return { status: 'in_progress' };
+  return { status: 'completed', conclusion: state === 'waiting' ? 'action_required' : state };
 }
 
 function summaryOf({ summary, annotations }: Check, shown: readonly Annotation[]): string {

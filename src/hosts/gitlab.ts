@@ -23,6 +23,7 @@ import { createTokenHost } from './token-host.ts';
 /** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
 const states: Record<CheckState, string> = {
   running: 'running',
+  waiting: 'failed',
   success: 'success',
   neutral: 'success',
   failure: 'failed',

@@ -10,6 +10,10 @@ export interface HeldChange {
   message: string;
   /** JSON Pointer into the new document, or where it is gone, into the old one. */
   pointer: string;
+  /** The first operations that it reaches. Absent: none, or an old record. */
+  operations?: string[];
+  /** How many it reaches. */
+  reach?: number;
 }
 
 /** Somebody who wrote what is held: as a commit, a git host or the audit trail names them. Empty: who cannot be read. */
@@ -30,6 +34,8 @@ export interface Held {
   label: string;
   /** Label of the version that it was compared with. */
   from: string;
+  /** What would be latest once it is published, as it was held. Absent in old records. */
+  latest?: string | null;
   /** Null: an upload. */
   commit: string | null;
   authors: HeldAuthor[];

@@ -14,8 +14,8 @@ export interface Annotation {
   message: string;
 }
 
-/** The state of a check. `cancelled`: a newer commit replaced it. */
-export type CheckState = 'running' | 'success' | 'failure' | 'neutral' | 'cancelled';
+/** The state of a check. `waiting`: for an approval. `cancelled`: a newer commit replaced it. */
+export type CheckState = 'running' | 'waiting' | 'success' | 'failure' | 'neutral' | 'cancelled';
 
 /**
  * What Stele reports to a git host about one commit. A commit gets one check for each resource that

@@ -100,13 +100,13 @@ export interface Divergence {
 }
 
 /**
- * The result of the last sync for one document of a repository. `detached`: the file is gone;
- * published versions stay.
+ * The result of the last sync for one document of a repository. `waiting`: somebody has to approve its changes.
+ * `detached`: the file is gone; published versions stay.
  */
 export interface DocumentState {
   /** Coordinate of the resource: `@org/type/slug`. */
   resource: string;
-  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict' | 'detached';
+  outcome: 'published' | 'unchanged' | 'waiting' | 'rejected' | 'conflict' | 'detached';
   /** When the document last changed between healthy and unhealthy. ISO 8601, UTC. */
   since?: string;
   /** Why it was rejected or detached. One sentence; null when it is healthy. */
@@ -251,9 +251,14 @@ export function trustedCommit({ trusted, commit }: Repository): string | null {
   return trusted === undefined ? commit : trusted;
 }
 
-/** Whether a document was not accepted, or its label was taken. */
+/** Whether a document was not accepted, or its label was taken. One that waits for approval may still be. */
 export function isRejected({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'rejected' || outcome === 'conflict';
+}
+
+/** Whether the document itself kept it from being published: the same one may pass later. */
+export function isUnpublished({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
+  return outcome === 'rejected' || outcome === 'waiting';
 }
 
 /** Whether the outcome leaves the resource in step with its document. */
@@ -352,11 +357,12 @@ export function runRef(org: string, id: string): string {
  *
  * - `synced`: the newest commit is published.
  * - `behind`: there is something new, or nothing was synced yet.
+ * - `waiting`: the newest commit is published once somebody approves its changes.
  * - `failed`: the sync failed, or the document or site was rejected.
  * - `detached`: the branch, repository or file is missing, or another repository took its place.
  * - `diverged`: the newest commit is published, but the repository rewrote its history.
  */
-export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'detached';
+export type ConnectionState = 'synced' | 'behind' | 'waiting' | 'failed' | 'diverged' | 'detached';
 
 /**
  * The state of a connection, why, and since when. `repository` and `document` are null when no sync
@@ -372,7 +378,8 @@ export function connectionState(
   if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
   if (document?.outcome === 'detached') return documentState('detached', document);
   if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
-  if (document && !isInStep(document)) return documentState('failed', document);
+  if (document && !isInStep(document))
+    return documentState(document.outcome === 'waiting' ? 'waiting' : 'failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
   const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
   return { state: isBehind ? 'behind' : 'synced', detail: null, since };

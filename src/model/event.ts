@@ -9,6 +9,7 @@ export const eventTypes = [
   'version.status-changed',
   'latest.moved',
   'visibility.changed',
+  'approval.requested',
   'sync.completed',
   'sync.failed',
   'sync.recovered',

@@ -135,6 +135,11 @@ export function holdIn({ problems }: Report): Problem | null {
   return problems.find(({ rule }) => rule === 'approval-required' || rule === 'approval-refused') ?? null;
 }
 
+/** What becomes of a document that is not published: it waits for approval, or it is rejected. */
+export function outcomeIn(report: Pick<Report, 'problems'>): 'waiting' | 'rejected' {
+  return report.problems.some(({ rule }) => rule === 'approval-required') ? 'waiting' : 'rejected';
+}
+
 /** Says what to do, how many findings stop a publish, and how many of them the reader does not see. */
 export function describeBlocking(report: Report): string {
   const held = holdIn(report);

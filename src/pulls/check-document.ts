@@ -4,7 +4,7 @@ import type { Annotation, Check } from '../model/check.ts';
 import { comparedWith, whyCompared, fittingVersion } from '../model/compared-with.ts';
 import type { Comparison } from '../model/comparison.ts';
 import { impactGroups, impactText } from '../model/dependency.ts';
-import { adviceIn, countText, holdIn, type Report } from '../model/problem.ts';
+import { adviceIn, countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
 import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { approvalText } from '../model/approval.ts';
 import { effectOnLatest } from '../model/latest.ts';
@@ -64,7 +64,8 @@ export async function checkOf(
     const title =
       advice === null ? `${titleOf(report, null)}${breaks}` : (broken ?? (breaks.slice(2) || 'Breaking changes'));
     const summary = [rejected, plain(advice ?? ''), changes.text, listed(users)];
-    return { ...about, ...findings, state: 'failure', title, summary: joined(summary) };
+    const state = outcomeIn(report) === 'waiting' ? 'waiting' : 'failure';
+    return { ...about, ...findings, state, title, summary: joined(summary) };
   }
   if (result.outcome === 'conflict') {
     const { before, comparison } = changes;

@@ -2,7 +2,8 @@ import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
-import { countText, holdIn, type Report } from '../model/problem.ts';
+import { countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
+import { asTitle, countState, shownState } from '../model/states.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
@@ -17,6 +18,8 @@ export function checkName(resource: string): string {
 
 const maxNames = 50;
 const maxAnnotations = 500;
+
+const checkStates: Partial<Record<RunDocument['outcome'], CheckState>> = { detached: 'neutral', waiting: 'waiting' };
 
 /** The checks to report after a sync: one for each document that was read. */
 export async function checksOfDocuments(
@@ -33,10 +36,10 @@ export async function checksOfDocuments(
         isAccepted && label !== null
           ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}${latest === null || latest === label ? '' : `; latest stays ${latest}`}`
           : titleOf(isAccepted ? null : stored, detail);
-      const state: CheckState = isAccepted ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
+      const state = isAccepted ? 'success' : (checkStates[outcome] ?? 'failure');
       const isLatest = outcome === 'published' && label !== null && label === latest;
       const summary = [
-        `${code(path)}: ${outcome}.`,
+        `${code(path)}: ${shownState(outcome).text}.`,
         ...(isLatest ? [plain(`${label} is the latest version.`)] : []),
         ...(detail === null ? [] : [plain(detail)]),
       ].join('\n\n');
@@ -67,22 +70,32 @@ const maxChecks = 50;
  */
 export function concludeChecks(checks: readonly Check[], commit: string): Check[] {
   const failed = checks.filter(isBad).length;
+  const waiting = checks.filter(({ state }) => state === 'waiting').length;
   const whole = wholeOf(checks);
   const breaking = checks.reduce((sum, check) => sum + (check.breaking ?? 0), 0);
   const breaks = breaking === 0 ? '' : `, ${countText(breaking, 'breaking change')}`;
-  const counts = failed > 0 ? `${failed} of ${checks.length} would be rejected` : `${checks.length} checked`;
+  const held = waiting > 0 ? [countState(waiting, 'waiting')] : [];
+  const rejected = failed > 0 ? [`${failed} of ${checks.length} would be rejected`] : [];
+  const counts = [...rejected, ...held].join(', ') || `${checks.length} checked`;
   const documentChecks = checks.filter((check) => !isWhole(check));
-  const ordered = [...documentChecks.filter(isBad), ...documentChecks.filter((check) => !isBad(check))];
+  const ordered = documentChecks.toSorted((one, other) => rankOf(other) - rankOf(one));
   const listed = ordered.slice(0, maxChecks - 1);
   const rest =
     listed.length < documentChecks.length
       ? [`${documentChecks.length - listed.length} documents have no separate check.`]
       : [];
-  const isSaid = whole !== null && (isBad(whole) || failed === 0);
+  const isSaid = whole !== null && (isBad(whole) || failed + waiting === 0);
   const last: Check = {
     commit,
     name: wholeCheck,
-    state: failed > 0 ? 'failure' : isSaid && documentChecks.length === 0 ? whole.state : 'success',
+    state:
+      failed > 0
+        ? 'failure'
+        : waiting > 0
+          ? 'waiting'
+          : isSaid && documentChecks.length === 0
+            ? whole.state
+            : 'success',
     title: `${isSaid ? whole.title : counts}${breaks}`,
     summary: [
       ...(isSaid && documentChecks.length === 0 ? [] : [`${counts}${breaks}.`]),
@@ -120,6 +133,7 @@ export const signs: Readonly<Record<CheckState, string>> = {
   failure: '❌',
   neutral: '➖',
   cancelled: '➖',
+  waiting: '✋',
   running: '⏳',
 };
 
@@ -139,14 +153,14 @@ export function mergeChecks(checks: readonly Check[]): Check[] {
 }
 
 function rankOf({ state }: Check): number {
-  return ['success', 'neutral', 'cancelled', 'running', 'failure'].indexOf(state);
+  return ['success', 'neutral', 'cancelled', 'running', 'waiting', 'failure'].indexOf(state);
 }
 
 /** The title of a check that failed. */
 export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Rejected');
   const held = holdIn(report);
-  if (held !== null) return held.rule === 'approval-required' ? 'Waits for approval' : 'Changes rejected';
+  if (held !== null) return outcomeIn(report) === 'waiting' ? asTitle(shownState('waiting').text) : 'Changes rejected';
   const { error, warning } = report.counts;
   return error > 0 ? countText(error, 'problem') : countText(warning, 'warning');
 }

@@ -1,5 +1,5 @@
 import { isUrlPath, parseCoordinate, type Coordinate } from '../model/address.ts';
-import type { DocumentState, Repository } from '../model/connection.ts';
+import { isUnpublished, type DocumentState, type Repository } from '../model/connection.ts';
 import { type Digest, digestOf } from '../model/digest.ts';
 import { decodeJson } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
@@ -108,7 +108,7 @@ export async function* outdatedDocuments(
     const gate = resource && state.gate !== undefined ? await gateText(registry, resource, resource) : state.gate;
     const isSameGate = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
     const isSame = isSameGate && !(await hasReferenceMoved(registry, state, resource));
-    if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;
+    if (isSame && (!isUnpublished(state) || state.compiler === compiler)) continue;
     yield [path, { ...state, inputs: null, rulesetName: name, ruleset, compiler, ...(gate !== undefined && { gate }) }];
   }
 }

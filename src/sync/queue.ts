@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import {
+  isRejected,
   repositoryRef,
   type DocumentState,
   type Repository,
@@ -10,6 +11,7 @@ import {
   type RunProgress,
   type Trigger,
 } from '../model/connection.ts';
+import { countOutcomes } from '../model/states.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { inSpan, type Registry } from '../registry/registry.ts';
@@ -262,10 +264,11 @@ async function perform(
     from: run.from,
     to: run.to,
     published: run.documents.filter(({ outcome }) => outcome === 'published').length,
-    refused: run.documents.filter(isRefused).length,
+    refused: run.documents.filter(isRejected).length,
     documents: followed?.length ?? null,
     // The current state of all documents, including those that this run did not read.
-    documentsRefused: followed?.filter(isRefused).length ?? null,
+    documentsRefused: followed?.filter(isRejected).length ?? null,
+    documentsWaiting: followed && countOutcomes(followed).waiting,
     detail: run.detail,
   };
   if (isRecorded || run.trigger === 'start')
@@ -277,10 +280,6 @@ async function perform(
 /** Whether somebody waits for the run's record: a person, or a host that sent a hook. */
 function isAskedFor(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'hook';
-}
-
-function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
-  return outcome === 'rejected' || outcome === 'conflict';
 }
 
 /** Saves how far a run is, so that others can see it. */

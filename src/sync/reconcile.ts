@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDocumentUrl } from '../model/address.ts';
-import { isRejected, repositoryId, type DocumentState, type Repository, type Trigger } from '../model/connection.ts';
+import {
+  isRejected,
+  isUnpublished,
+  repositoryId,
+  type DocumentState,
+  type Repository,
+  type Trigger,
+} from '../model/connection.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import {
@@ -107,7 +114,10 @@ function isWaiting({ documents }: Repository): boolean {
 }
 
 function isRejectedByOther(document: DocumentState): boolean {
-  return isRejected(document) && (document.rulesetName !== null || document.references !== undefined);
+  return (
+    (isRejected(document) || isUnpublished(document)) &&
+    (document.rulesetName !== null || document.references !== undefined)
+  );
 }
 
 /** The records of the resources that the rejected documents of a repository refer to. */

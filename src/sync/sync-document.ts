@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isUrlPath, formatCoordinate } from '../model/address.ts';
-import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
+import {
+  documentAt,
+  isUnpublished,
+  type Connection,
+  type DocumentState,
+  type RunDocument,
+} from '../model/connection.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
@@ -18,7 +24,7 @@ import { changeResource, type ResourceChange } from '../registry/change-resource
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/lives.ts';
 import { anonymous } from '../model/access.ts';
-import { adviceIn, describeBlocking, holdIn, type Report } from '../model/problem.ts';
+import { adviceIn, describeBlocking, holdIn, outcomeIn, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { gateNow, rulesetDigest, rulesetNameFor, readInputs, referencesOf, type Inputs } from './inputs.ts';
 import { beforeFirst } from './sync-tags.ts';
@@ -76,11 +82,12 @@ export async function syncDocument(
   ]);
   const report = result.outcome === 'rejected' ? result.reportDigest : null;
   const label = 'version' in result ? result.version.label : null;
+  const outcome = result.outcome === 'rejected' ? outcomeIn(result.report) : result.outcome;
   const detail = await detailOf(registry, result);
   const state: DocumentState = {
     resource: name,
     detail,
-    outcome: result.outcome,
+    outcome,
     label,
     report,
     // The sandbox may have died because of the machine, users change too, and what is held expires, so the document is
@@ -99,12 +106,12 @@ export async function syncDocument(
     run: run.id,
     path,
     resource: name,
-    outcome: result.outcome,
+    outcome,
     label,
     detail: note,
     milliseconds: Math.round(registry.monotonic() - started),
   });
-  const read: RunDocument = { path, resource: name, outcome: result.outcome, label, report, detail: note };
+  const read: RunDocument = { path, resource: name, outcome, label, report, detail: note };
   return { path, state, result: read };
 }
 
@@ -192,7 +199,7 @@ async function isUnchanged(
 ): Promise<boolean> {
   if (state.inputs === null || state.outcome === 'detached') return false;
   if (!isDeepStrictEqual(state.view, document.view)) return false;
-  if (state.outcome === 'rejected') {
+  if (isUnpublished(state)) {
     if (state.compiler !== registry.compiler.id) return false;
     const { gate, exemptions } = await gateNow(registry, document);
     if (state.gate !== undefined && (state.gate !== gate || state.exemptions !== exemptions)) return false;

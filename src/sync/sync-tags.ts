@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
-import { holdIn } from '../model/problem.ts';
+import { holdIn, outcomeIn } from '../model/problem.ts';
 import { approvalText } from '../model/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
@@ -211,7 +211,7 @@ async function publishTag(
     ...(hasDied(result.report) && over),
     ...(result.held && { gate: (await gateNow(syncing.registry, document)).gate }),
   };
-  return { document: { ...about, outcome, report: result.reportDigest, detail }, refused };
+  return { document: { ...about, outcome: outcomeIn(result.report), report: result.reportDigest, detail }, refused };
 }
 
 /** The tags of a repository, asked for once in a run. */

@@ -6,6 +6,7 @@ import { parseCoordinate } from '../model/address.ts';
 import {
   documentAt,
   isInStep,
+  isUnpublished,
   type DocumentState,
   type Repository,
   type RunDocument,
@@ -271,7 +272,7 @@ async function hold(
 /** Whether the same commit must be read again: rulesets, the compiler or connections changed. */
 async function needsAnotherLook(registry: Registry, repository: Repository, { trigger }: Run): Promise<boolean> {
   // The limits, and the settings of sites, may have changed. Only a person asks for that to be tried.
-  const mayPass = ({ outcome, inputs }: DocumentState) => outcome === 'rejected' && inputs === null;
+  const mayPass = (document: DocumentState) => isUnpublished(document) && document.inputs === null;
   if (trigger === 'manual' && Object.values(repository.documents).some(mayPass)) return true;
   if (trigger === 'manual' && (await connectedSites(registry, repository)).length > 0) return true;
   const outdated = await outdatedDocuments(registry, repository).next();

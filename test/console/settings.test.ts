@@ -38,7 +38,7 @@ describe('in this order', { shuffle: false }, () => {
     const { text, status } = await admin.get('/console/acme/health');
     expect(status).toBe(200);
     expect(text.replaceAll(/<[^>]*>|\s+/g, ' ')).toMatch(/Health.*Score.*Resources.*@acme\/apis\/pay.*nobody/);
-    expect(text).toMatch(/title="0: findings of severity error/);
+    expect(text).toMatch(/title="0: errors in the latest/);
     expect((await admin.get('/console/acme/health?rule=no-such')).text).toContain('No latest version fails this rule.');
     expect((await admin.get('/console/acme/health?concern=owner')).text).toContain('@acme/apis/pay');
     expect((await admin.get('/console/acme/health?concern=behind')).text).toContain('Nothing has this concern.');

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
+import type { Approvals } from '../../src/model/approval.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
-import { eventsOfRepository, eventsOfResource, type Happened } from '../../src/events/events.ts';
+import { eventsOfApprovals, eventsOfRepository, eventsOfResource, type Happened } from '../../src/events/events.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -42,6 +43,18 @@ async function eventsIn<T>(
 }
 
 const short = ({ event }: Happened) => `${event.type.replace('dev.stele.', '')} ${event.subject}`;
+
+test('what waits for approval is said once, without its version, and leads to the approval', () => {
+  const record = (...held: object[]) =>
+    ({ at: '', writeId: 'x', value: { held, decisions: [] } }) as unknown as Generation<Approvals>;
+  const pull = { id: 'p', source: 'pull 7' };
+  const before = record({ id: 'a', source: 'branch' }, pull);
+  const after = record({ id: 'a', source: 'branch' }, { id: 'b', source: 'tag 2.0.0', label: '2.0.0' }, pull);
+  const [asked, ...others] = eventsOfApprovals(base, coordinate, before, after);
+  expect(others).toEqual([]);
+  expect(short(asked!)).toBe('approval.requested @acme/apis/pay');
+  expect(asked!.event.data).toEqual({ coordinate: '@acme/apis/pay', url: `${base}/console/acme/approvals/b` });
+});
 
 describe('what happens to a resource', () => {
   const all = ({ registry }: World) => eventsIn<Resource>(registry, resourceRef(coordinate), eventsOfResource);

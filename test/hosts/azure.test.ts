@@ -89,7 +89,14 @@ const given: HostCase = {
     '/srv/git/acme/apis/_git/contracts',
     '',
   ],
-  states: { running: 'pending', success: 'succeeded', neutral: 'succeeded', failure: 'failed', cancelled: 'error' },
+  states: {
+    running: 'pending',
+    waiting: 'pending',
+    success: 'succeeded',
+    neutral: 'succeeded',
+    failure: 'failed',
+    cancelled: 'error',
+  },
 };
 
 hostContract('azure', given);

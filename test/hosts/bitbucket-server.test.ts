@@ -68,6 +68,7 @@ const given: HostCase = {
   ],
   states: {
     running: 'INPROGRESS',
+    waiting: 'INPROGRESS',
     success: 'SUCCESSFUL',
     neutral: 'SUCCESSFUL',
     failure: 'FAILED',

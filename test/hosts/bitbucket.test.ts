@@ -39,6 +39,7 @@ const given: HostCase = {
   notes: 'checks',
   states: {
     running: 'INPROGRESS',
+    waiting: 'INPROGRESS',
     success: 'SUCCESSFUL',
     neutral: 'SUCCESSFUL',
     failure: 'FAILED',

@@ -35,7 +35,14 @@ const given: HostCase = {
   ownedItem: (full_name, { isArchived, isFork }) => ({ full_name, archived: isArchived, fork: isFork }),
   refOf: (number) => `refs/pull/${number}/head`,
   notes: 'lines',
-  states: { running: 'pending', success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' },
+  states: {
+    running: 'pending',
+    waiting: 'pending',
+    success: 'success',
+    neutral: 'success',
+    failure: 'failure',
+    cancelled: 'error',
+  },
 };
 
 hostContract('gitea', given);

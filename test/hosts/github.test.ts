@@ -55,6 +55,7 @@ const given: HostCase = {
   notes: 'checks',
   states: {
     running: 'in_progress',
+    waiting: 'action_required',
     success: 'success',
     neutral: 'neutral',
     failure: 'failure',
@@ -66,7 +67,14 @@ hostContract('github, by an app', given);
 hostContract('github, by a token', {
   ...given,
   open: (second) => open(second, 'token'),
-  states: { running: 'pending', success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' },
+  states: {
+    running: 'pending',
+    waiting: 'pending',
+    success: 'success',
+    neutral: 'success',
+    failure: 'failure',
+    cancelled: 'error',
+  },
 });
 
 const annotation = (line: number): Annotation => ({

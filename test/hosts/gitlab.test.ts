@@ -63,7 +63,14 @@ const given: HostCase = {
   }),
   refOf: (number) => `refs/merge-requests/${number}/head`,
   notes: 'lines',
-  states: { running: 'running', success: 'success', neutral: 'success', failure: 'failed', cancelled: 'canceled' },
+  states: {
+    running: 'running',
+    waiting: 'failed',
+    success: 'success',
+    neutral: 'success',
+    failure: 'failed',
+    cancelled: 'canceled',
+  },
 };
 
 hostContract('gitlab', given);

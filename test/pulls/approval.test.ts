@@ -100,7 +100,7 @@ describe('a breaking change of a resource that wants approval', () => {
     const commit = push(api('2.0.0', '/a'));
     const run = await sync();
     expect(run.documents).toMatchObject([
-      { outcome: 'rejected', detail: expect.stringContaining('waits for approval') },
+      { outcome: 'waiting', detail: expect.stringContaining('waits for approval') },
     ]);
     expect(await labels()).toEqual(['1.0.0']);
     await waitFor(() =>
@@ -375,7 +375,7 @@ describe('a breaking change of a resource that wants approval', () => {
     const run = await importHistory(registry, pay, { since: null, ...what }, new AbortController().signal);
     const isTags = what.tags !== null;
     expect(await labels()).toEqual(isTags ? expect.arrayContaining(['0.9.0', '0.9.1', '1.0.0']) : ['1.0.0']);
-    expect(run.documents).toContainEqual(expect.objectContaining({ outcome: 'rejected' }));
+    expect(run.documents).toContainEqual(expect.objectContaining({ outcome: 'waiting' }));
     expect((await findResource(registry, pay))!.latest).toBe('1.0.0');
     expect(await held()).toMatchObject([{ state: 'waiting', held: { label: isTags ? '1.5.0' : '2.0.0' } }]);
   });
@@ -607,7 +607,7 @@ test('a pull request says that it waits, and passes once it is approved', async 
   await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
   await checked(head);
   const told = () => host.told.filter((each) => each.commit === head && each.name.endsWith('pay'));
-  await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'failure', title: /^Waits for approval/ }));
+  await waitFor(() => expect(told().at(-1)).toMatchObject({ state: 'waiting', title: /^Waits for approval/ }));
   expect(await held()).toMatchObject([{ held: { source: 'pull 7', commit: head } }]);
   await decideAs(approver, 'approved');
   await queue.checkAgain('acme', repository, head);

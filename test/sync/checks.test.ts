@@ -71,4 +71,15 @@ describe('several checks', () => {
     const whole = concludeChecks([check('stele', 'success', 'Nothing to publish')], 'c'.repeat(40));
     expect(whole).toMatchObject([{ name: 'stele', state: 'success', title: 'Nothing to publish' }]);
   });
+
+  test('of a pull request count what waits for approval beside what is rejected', () => {
+    const wholeOf = (...states: Check['state'][]) =>
+      concludeChecks(
+        states.map((state, at) => check(`stele @acme/apis/a${at}`, state, state)),
+        'c'.repeat(40),
+      ).at(-1);
+    expect(wholeOf('success', 'waiting')).toMatchObject({ state: 'waiting', title: '1 waits for approval' });
+    const both = { state: 'failure', title: '1 of 3 would be rejected, 1 waits for approval' };
+    expect(wholeOf('success', 'waiting', 'failure')).toMatchObject(both);
+  });
 });

@@ -8,7 +8,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';
 import type { Report } from '../../model/problem.ts';
 import { fileOf } from '../../model/artifact.ts';
-import type { PublishResult } from '../../registry/publish.ts';
+import { shownState, type Outcome } from '../../model/states.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
@@ -38,7 +38,7 @@ interface CheckOutput {
 interface Checked {
   path: string;
   coordinate: string;
-  outcome: PublishResult['outcome'];
+  outcome: Exclude<Outcome, 'detached'>;
   /** The coordinate that it would have, or has already. */
   version: string | null;
   isNew: boolean;
@@ -81,7 +81,7 @@ export function checkCommand(): Command {
         (config) => ({ ...config, store: nowhere }),
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
       );
-      if (checked.some(({ outcome }) => outcome === 'rejected' || outcome === 'conflict')) process.exitCode = 1;
+      if (checked.some(({ version }) => version === null)) process.exitCode = 1;
       for (const { format: each, file } of options.report ?? [])
         writeFileSync(file, `${formatChecked(checked, each)}\n`);
       const shown = json ? 'json' : format;
@@ -177,6 +177,7 @@ function describe({ path, coordinate, outcome, version, isNew, detail, report, i
     ].join('\n');
   if (outcome === 'unchanged') return `${path} is published as ${version} already.`;
   if (outcome === 'conflict') return `${path} would not be published: ${detail}`;
+  if (outcome === 'waiting') return `${path} ${shownState(outcome).text}: a version of ${coordinate}.`;
   return `${path} would be rejected as a version of ${coordinate}.${hidden}`;
 }
 

@@ -34,7 +34,7 @@ export async function writeReport(
     details: shorten(check.title, 2000),
     report_type: 'TEST',
     reporter: 'Stele',
-    result: check.state === 'failure' ? 'FAILED' : 'PASSED',
+    result: check.state === 'failure' || check.state === 'waiting' ? 'FAILED' : 'PASSED',
     ...(check.url !== null && { link: check.url }),
   };
   await ask(repository, { method: 'PUT', path, body: report }, signal);

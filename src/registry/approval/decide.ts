@@ -16,7 +16,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { personRef, type Person } from '../../model/key.ts';
 import type { Resource } from '../../model/resource.ts';
 import { findResource } from '../lives.ts';
-import { listMembers } from '../keys/people.ts';
+import { listMembers, rightsOf } from '../keys/people.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** What is held of a resource, and how it stands. */
@@ -80,6 +80,27 @@ export async function whyNotDecide(
   if (compared === 'another') return null;
   if (compared === 'author') return 'You wrote it. Somebody else has to decide.';
   return `${compared.unknown} wrote it, and may be you: no account that signed in here in the last 180 days has this name or address. Whoever wrote it signs in once, or whoever runs the registry decides.`;
+}
+
+/** The most people who are named as those who may decide. */
+const maxApprovers = 10;
+
+/** The people who may decide about what is held, as of their last sign-in. */
+export async function approversOf(
+  registry: Registry,
+  { resource, held }: Pick<HeldHere, 'resource' | 'held'>,
+): Promise<string[]> {
+  const { org } = resource;
+  const members = await listMembers(registry, org);
+  const others = members.filter((each) => compareAuthors(held.authors, each, members) === 'another');
+  const names: string[] = [];
+  for (const { actor, groups, name } of others) {
+    if (names.length === maxApprovers) break;
+    const organizations = await rightsOf(registry, { actor, groups });
+    const principal: Principal = { kind: 'user', id: actor.slice('user:'.length), organizations };
+    if (isAllowed(principal, 'approve', { org, resource })) names.push(name);
+  }
+  return names;
 }
 
 /**

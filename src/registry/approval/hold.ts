@@ -42,6 +42,8 @@ import { authorsOf } from './authors.ts';
 
 /** The first changes that a record keeps for people. */
 const maxChanges = 50;
+/** The first operations that are kept of a change. */
+const maxOperations = 20;
 /** More changes are approved as one, with both whole documents. */
 const maxFingerprints = 200;
 /** Bytes of a document that gets a preview. */
@@ -120,7 +122,7 @@ export async function judgeChanges(
     from,
     about,
     count: found.length,
-    changes: found.slice(0, maxChanges).map(({ rule, message, pointer }) => ({ rule, message, pointer })),
+    changes: found.slice(0, maxChanges).map(({ fingerprint: _fingerprint, ...change }) => change),
     fingerprints,
     decisions: decisions.filter((decision) => decision.fingerprints.some((one) => fingerprints.includes(one))),
   };
@@ -132,10 +134,18 @@ type Fingerprinted = HeldChange & { fingerprint: Digest };
 function breaksIn({ changes, counts, reason }: Comparison, wholes: readonly (Digest | null)[]): Fingerprinted[] {
   const whole = { rule: 'compatibility-unknown', pointer: '', fingerprint: digestOf(JSON.stringify(wholes)) };
   if (reason !== null) return [{ ...whole, message: reason }];
-  const breaks = changes.flatMap(({ code, message, pointers, fingerprint }) =>
+  const breaks = changes.flatMap(({ code, message, pointers, fingerprint, operations, reach }) =>
     fingerprint === undefined
       ? []
-      : [{ rule: code, message, pointer: pointers.after ?? pointers.before ?? '', fingerprint }],
+      : [
+          {
+            rule: code,
+            message,
+            pointer: pointers.after ?? pointers.before ?? '',
+            ...(reach > 0 && { operations: operations.slice(0, maxOperations), reach }),
+            fingerprint,
+          },
+        ],
   );
   const left = counts.breaking + counts.unknown - breaks.length;
   return left > 0 ? [...breaks, { ...whole, message: `There are ${left} more changes that break, or may.` }] : breaks;
@@ -202,6 +212,7 @@ export async function toHold(
   return {
     label: version.label,
     from,
+    latest: resource.latest,
     commit: request.snapshot.origin.commit,
     authors: await authorsOf(registry, request, compiled, before),
     count,

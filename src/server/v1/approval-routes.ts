@@ -3,7 +3,14 @@ import { nameOfAuthor, type Decision } from '../../model/approval.ts';
 import { repositoryId, repositoryName } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
-import { decide, findHeld, listHeld, whyNotDecide, type HeldHere } from '../../registry/approval/decide.ts';
+import {
+  approversOf,
+  decide,
+  findHeld,
+  listHeld,
+  whyNotDecide,
+  type HeldHere,
+} from '../../registry/approval/decide.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Call, type Handler } from './call.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
@@ -28,7 +35,7 @@ export const getOne: Handler = async (call) => {
   const { registry, principal, org, path } = call;
   const found = await findHeld(registry, principal, org, path['approval']!);
   if (found === null) throw new RegistryError('not_found', nothingHere);
-  return { status: 200, body: await recordOf(call, found) };
+  return { status: 200, body: { ...(await recordOf(call, found)), approvers: await approversOf(registry, found) } };
 };
 
 /** Decides, and then looks again at the repository and at the pull request, whose checks say so at once. */
@@ -58,6 +65,7 @@ async function recordOf({ registry, principal, context }: Call, here: HeldHere):
     source,
     version: label,
     comparedWith: from === '' ? null : from,
+    latest: held.latest ?? null,
     repository: resource.connection && commit !== null ? repositoryName(resource.connection.repository) : null,
     commit,
     authors: [...new Set(held.authors.map(nameOfAuthor))],

@@ -2,7 +2,7 @@ import { isAllowed, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../model/page-path.ts';
 import { performList, nextOf, type ListPage } from '../../console/list-page.ts';
-import { facts, readersCell, timeCell, type Action, type Page, type Section, type Tone } from '../../console/pages.ts';
+import { facts, readersCell, stateCell, timeCell, type Action, type Page, type Section } from '../../console/pages.ts';
 import { perform, here, mayPublish, type ConsoleRequest } from '../../console/console-request.ts';
 import { namesOf, whoCell } from '../../console/people/who.ts';
 
@@ -187,7 +187,6 @@ function connectionSection(
     };
   }
   const { repository, branch, folder, settings, state, detail, commit, since } = connection;
-  const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
   const isNamed = settings === 'stele.yaml';
   return {
     title,
@@ -196,7 +195,7 @@ function connectionSection(
       ['Repository', repository ?? null],
       ['Branch', branch ?? "the repository's default branch"],
       ['Folder', folder ? { text: folder, isCode: true } : 'the whole repository'],
-      ['State', { text: state ?? '', tag, ...(detail && { more: detail }) }],
+      ['State', stateCell(state ?? '', detail)],
       ['Since', since ? timeCell(since) : null],
       ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
     ]),

@@ -1,5 +1,6 @@
 import type { HistoryCommit, Remote } from '../../source/source.ts';
 import { formatCoordinate } from '../../model/address.ts';
+import { outcomeIn } from '../../model/problem.ts';
 import { chooseLatest } from '../../model/resource.ts';
 import { unyanked } from '../../registry/gate/latest-gate.ts';
 import type { RunDocument } from '../../model/connection.ts';
@@ -213,7 +214,7 @@ function endOf(result: PublishResult, tag: Past['tag']): End {
   }
   const [first] = result.report.problems;
   const detail = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
-  return { outcome: 'rejected', label: null, detail };
+  return { outcome: outcomeIn(result.report), label: null, detail };
 }
 
 /** The first of the paths that exists in the snapshot, with its blob id. Null when none does. */

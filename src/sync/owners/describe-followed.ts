@@ -1,6 +1,5 @@
 import {
   isRejected,
-  isInStep,
   publicDetail,
   repositoryId,
   repositoryName,
@@ -12,6 +11,7 @@ import {
 } from '../../model/connection.ts';
 import { type Resource, nameOf, resourceRef } from '../../model/resource.ts';
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
+import { countOutcomes, type StateCounts } from '../../model/states.ts';
 import { readAmong } from '../../registry/read-among.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { isUnfollowed, listRepositories } from '../follow.ts';
@@ -47,7 +47,7 @@ export interface FollowedRepository {
   /** How many contracts its locks (`contracts.lock`) name. */
   contracts: number;
   /** The documents that the last sync read. */
-  documents: { published: number; rejected: number };
+  documents: StateCounts;
   /** The first of those that are rejected, also those of which no version was ever published. */
   rejected: RejectedDocument[];
 }
@@ -103,7 +103,6 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
   const { org, url, branch, owner = null, credential, commit, syncedAt } = repository;
   const id = repositoryId(url, branch);
   const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
-  const published = Object.values(repository.documents).filter(isInStep).length;
   const rejected = Object.entries(repository.documents).filter(([, document]) => isRejected(document));
   return {
     id,
@@ -118,7 +117,7 @@ function describe(repository: Repository, hasNews: (org: string, id: string) => 
     commit,
     syncedAt,
     contracts: repository.contracts?.length ?? 0,
-    documents: { published, rejected: rejected.length },
+    documents: countOutcomes(Object.values(repository.documents)),
     rejected: rejected.slice(0, maxRejected).map(([path, document]) => {
       const { resource, outcome, since: changedAt = null, detail: why = null } = document;
       return { path, resource, outcome, since: changedAt, detail: publicDetail(url, why) };

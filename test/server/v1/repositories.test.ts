@@ -50,7 +50,7 @@ test('the followed repositories of the organization, page by page, by state and 
   const { api, id, gone } = await open();
   await using _ = api;
   const { json } = await api.call('GET', '/v1/repositories?limit=1');
-  const documents = { documents: { published: 0, rejected: 0 }, rejected: [], contracts: 0 };
+  const documents = { documents: { published: 0, waiting: 0, rejected: 0 }, rejected: [], contracts: 0 };
   const how = { path: null, visibility: 'private', validation: 'strict', versions: 'branch', credential: null };
   const rest = { ...how, branch: null, owner: id, since: null, commit: 'c'.repeat(40), syncedAt: null, ...documents };
   const one = 'https://github.com/acme/one.git';

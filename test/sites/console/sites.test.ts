@@ -105,7 +105,7 @@ describe('in this order', { shuffle: false }, () => {
       expect(connected).toContain(
         'They come from https://github.com/acme/docs. Change them there: each push is published.',
       );
-      expect(connected).toContain('behind');
+      expect(connected).toContain('a push waits to be read');
       expect(connected).not.toContain(`${at}/upload`);
       expect((await writer.get(`${at}/connection`)).text).toContain('value="docs"');
       expect((await reader.get(`${at}/connection`)).status).toBe(403);

@@ -4,7 +4,7 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../../../mod
 import type { OnConflict } from '../../../model/connection.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import type { GateSettings } from '../../../model/gate.ts';
-import type { Exemption, Validation } from '../../../model/problem.ts';
+import { outcomeIn, type Exemption, type Validation } from '../../../model/problem.ts';
 import { impactText, type ImpactOnUser } from '../../../model/dependency.ts';
 import type { Resource } from '../../../model/resource.ts';
 import type { View } from '../../../model/artifact.ts';
@@ -81,7 +81,7 @@ export async function checkDocument(
     (await checkWith({})).outcome === 'rejected';
   const label = outcome === 'published' || outcome === 'unchanged' ? result.version.label : null;
   const checked = {
-    outcome,
+    outcome: outcome === 'rejected' ? outcomeIn(report) : outcome,
     version: label === null ? null : formatCoordinate(coordinate, { kind: 'version', version: label }),
     isNew: existing === null,
     detail: outcome === 'conflict' ? result.detail : needsSync ? onlyBySync : null,

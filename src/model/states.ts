@@ -1,0 +1,68 @@
+import type { DocumentState } from './connection.ts';
+
+/** How a state looks. `wait`: somebody has to do something, and nothing is wrong. */
+export type Tone = '' | 'good' | 'wait' | 'warn' | 'bad';
+
+/** A state for people: the same word and tone on pages, in logs, terminals, checks and mail. */
+export interface ShownState {
+  text: string;
+  tone: Tone;
+}
+
+/** What becomes of a document. */
+export type Outcome = DocumentState['outcome'];
+
+const shown: Readonly<Record<string, ShownState>> = {
+  waiting: { text: 'waits for approval', tone: 'wait' },
+  published: { text: 'published', tone: 'good' },
+  unchanged: { text: 'unchanged', tone: 'good' },
+  rejected: { text: 'rejected', tone: 'bad' },
+  conflict: { text: 'conflict', tone: 'bad' },
+  approved: { text: 'approved', tone: 'good' },
+  synced: { text: 'synced', tone: 'good' },
+  succeeded: { text: 'succeeded', tone: 'good' },
+  behind: { text: 'a push waits to be read', tone: '' },
+  diverged: { text: 'diverged', tone: 'bad' },
+  detached: { text: 'detached', tone: 'bad' },
+  failed: { text: 'failed', tone: 'bad' },
+  queued: { text: 'queued', tone: '' },
+  running: { text: 'running', tone: '' },
+  active: { text: 'active', tone: 'good' },
+  deprecated: { text: 'deprecated', tone: 'warn' },
+  yanked: { text: 'yanked', tone: 'warn' },
+  withdrawn: { text: 'withdrawn', tone: 'bad' },
+};
+
+/** How a state of a document, run, connection, version or approval is shown. */
+export function shownState(state: string): ShownState {
+  return Object.hasOwn(shown, state) ? shown[state]! : { text: state, tone: '' };
+}
+
+/** With a capital letter, at the start of a line. */
+export function asTitle(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** How many documents are in a state: `2 published`, `1 waits for approval`, `2 wait for approval`, `2 of 3 documents wait for approval`. */
+export function countState(count: number | string, state: string): string {
+  const { text } = shownState(state);
+  return `${count} ${parseInt(String(count)) === 1 ? text : text.replace(/^waits/, 'wait')}`;
+}
+
+/** How many documents there are in each state. */
+export interface StateCounts {
+  published: number;
+  waiting: number;
+  rejected: number;
+}
+
+/** Counts documents. One whose label is taken counts as rejected, and one whose file is gone not at all. */
+export function countOutcomes(documents: Iterable<{ outcome: Outcome }>): StateCounts {
+  const counts = { published: 0, waiting: 0, rejected: 0 };
+  for (const { outcome } of documents) {
+    if (outcome === 'published' || outcome === 'unchanged') counts.published++;
+    else if (outcome === 'waiting') counts.waiting++;
+    else if (outcome !== 'detached') counts.rejected++;
+  }
+  return counts;
+}
