@@ -126,7 +126,11 @@ export async function runView(
         title: 'Documents',
         columns: ['File', 'Outcome', 'Version'],
         rows: documents.map((document) => ({
-          cells: [fileCell(request, document), outcomeCell(document, approvals), { text: document.version ?? '' }],
+          cells: [
+            fileCell(request, document),
+            outcomeCell(document, approvals),
+            { text: document.version ?? '', isCode: true },
+          ],
         })),
         empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
       },
