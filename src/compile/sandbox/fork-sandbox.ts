@@ -53,7 +53,8 @@ export function forkSandbox(
     // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or
     // ends them.
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
+    // The first is never written to: it ends with this process, and with it the sandbox.
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
   });
   // Node also handles messages of its own on this channel. An unexpected one from a sandbox would
   // end this process.

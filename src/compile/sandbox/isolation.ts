@@ -84,10 +84,18 @@ export interface SandboxFiles {
 }
 
 /**
- * The command that starts Node in a sandbox. A signal to the whole service must not end bwrap, and
- * with it the document's compilation. Only Node handles these signals, so the shell makes bwrap
- * ignore them.
+ * The shell around a sandbox, whose session it leads. A signal to the whole service must not end bwrap, and with it the
+ * document's compilation: only Node handles these signals, so the shell ignores them. Standard input is a pipe that ends
+ * with the registry, also when that is killed; then the whole session is. `--die-with-parent` alone leaves a bwrap that
+ * waits for its other half for ever, if that dies between starting it and telling it to go on.
  */
+const script = `trap "" HUP INT TERM
+unset PWD OLDPWD SHLVL
+exec 9<&0 </dev/null
+(exec 2>&- 3>&- 4>&-; read _ <&9; kill -s KILL -- -$$) &
+exec "$0" "$@" 9<&-`;
+
+/** The command that starts Node in a sandbox. */
 export function sandboxCommand(
   isolation: Isolation,
   memoryMegabytes: number,
@@ -100,11 +108,12 @@ export function sandboxCommand(
     ...nodeArguments(readable, memoryMegabytes, compiledCode),
     ...more,
   ];
-  if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
+  // It has no such shell.
+  if (process.platform === 'win32') return { execPath: process.execPath, execArgv: node };
+  if (isolation.kind === 'node') return { execPath: '/bin/sh', execArgv: ['-c', script, process.execPath, ...node] };
   // Another version of the program may have deleted it since.
   const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind-try', compiledCode, compiledCode];
   const bwrapFlags = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
-  const script = 'trap "" HUP INT TERM; exec "$0" "$@"';
   return {
     execPath: '/bin/sh',
     execArgv: ['-c', script, isolation.bwrap, ...bwrapFlags, '--', process.execPath, ...node],

@@ -1,7 +1,7 @@
 import { execFile, fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { builtinModules } from 'node:module';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -151,6 +151,26 @@ describe('the walls of a sandbox', () => {
   it('leave nothing behind when a sandbox is ended while it starts: no process waits for bwrap', async () => {
     for (let round = 0; round < 4; round++)
       expect(await Promise.all(Array.from({ length: 8 }, (_, n) => killAfter(n)))).toEqual(Array(8).fill('gone'));
+  });
+
+  it('leave nothing behind when the registry is killed while they start', async () => {
+    const mark = `killed-${process.pid}-${Date.now()}`;
+    const marked = () =>
+      readdirSync('/proc').filter((name) => {
+        try {
+          return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(mark) && /^\d+$/.test(name);
+        } catch {
+          return false;
+        }
+      });
+    for (let round = 0; round < 6; round++) {
+      const parent = fork(new URL('killed-parent.ts', import.meta.url), ['4', mark]);
+      await once(parent, 'message');
+      await delay(round * 4);
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+    }
+    await expect.poll(marked).toEqual([]);
   });
 
   it.each(isolations)('stand around what starts from a snapshot, too ($kind)', async (isolation) => {

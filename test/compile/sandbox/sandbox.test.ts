@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
+import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
@@ -114,6 +116,16 @@ describe('the sandbox', () => {
     const load = () => Promise.reject(error);
     await expect(compiler.compile(inputOf('a.yaml'), load)).rejects.toBe(error);
   });
+});
+
+it('a sandbox ends with the registry, whatever it is doing', async () => {
+  const busy = new URL('../../fixtures/compile/busy.ts', import.meta.url).pathname;
+  const child = forkSandbox(busy, { kind: 'node', reason: '' }, 256);
+  const ended = once(child, 'exit');
+  await once(child, 'message');
+  // As the system does when this process is killed.
+  child.stdin!.destroy();
+  expect(await ended).toEqual([null, 'SIGKILL']);
 });
 
 describe('a sandbox that dies', () => {
