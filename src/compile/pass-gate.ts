@@ -1,6 +1,6 @@
 import { exempt, expiredProblem, findingKey, knownAmong, maxKnownFindings } from '../model/gate.ts';
 import { type Exemption } from '../model/problem.ts';
-import { createReport, type Problem, type Report } from '../model/problem.ts';
+import { blocks, createReport, type Problem, type Report } from '../model/problem.ts';
 import type { CompileGate, CompileInput } from './compile.ts';
 
 const usual: CompileGate = { blockOn: 'error', exemptions: [], today: '', known: null };
@@ -55,11 +55,6 @@ export function passGate(
 
 /** The most exempted findings that a report keeps. */
 const maxExemptions = 1000;
-
-function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean {
-  if (blockOn === 'none') return false;
-  return severity === 'error' || (blockOn === 'warn' && severity === 'warning');
-}
 
 function unusedProblem({ rule, at }: Exemption): Problem {
   const message = `${rule}: The exemption matches no finding. Remove it, unless it approves a breaking change.`;

@@ -125,6 +125,25 @@ export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'coun
   return blocking ?? counts.error;
 }
 
+/** Whether a finding of a ruleset stops a publish, by its severity. */
+export function blocks({ severity }: Pick<Problem, 'severity'>, blockOn: BlockOn): boolean {
+  if (blockOn === 'none') return false;
+  return severity === 'error' || (blockOn === 'warn' && severity === 'warning');
+}
+
+/** The findings that stop a publish, of those that the report has. */
+export function blockersIn({ problems, gate }: Report): Problem[] {
+  return problems.filter((problem) => {
+    if (problem.ofRuleset !== true) return problem.severity === 'error';
+    return problem.known !== true && blocks(problem, gate?.blockOn ?? 'error');
+  });
+}
+
+/** The problem to name where there is room for one. */
+export function firstBlocker(report: Report): Problem | undefined {
+  return blockersIn(report)[0] ?? report.problems[0];
+}
+
 /** What to do about changes that break clients; null where none stop a publish. */
 export function adviceIn({ problems }: Report): string | null {
   return problems.find(({ rule }) => rule === 'compatibility' || rule === 'impact')?.message ?? null;

@@ -5,7 +5,7 @@ import { comparedWith, whyCompared, fittingVersion } from '../model/compared-wit
 import type { Comparison } from '../model/comparison.ts';
 import { impactGroups, impactText } from '../model/dependency.ts';
 import { adviceIn, countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
-import { selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
+import { findVersion, selectVersion, timeOfVersion, type Resource, type Version } from '../model/resource.ts';
 import { approvalText } from '../model/approval.ts';
 import { effectOnLatest } from '../model/latest.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -17,7 +17,7 @@ import { policyOf } from '../registry/gate/policy.ts';
 import { impactOf } from '../registry/graph/impact.ts';
 import { nextVersionOf, type PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
-import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
+import { annotationsOf, blockersText, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
 import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
 
@@ -63,7 +63,7 @@ export async function checkOf(
     const broken = users.length > 0 ? `Breaks ${countText(users.length, 'user')}` : null;
     const title =
       advice === null ? `${titleOf(report, null)}${breaks}` : (broken ?? (breaks.slice(2) || 'Breaking changes'));
-    const summary = [rejected, plain(advice ?? ''), changes.text, listed(users)];
+    const summary = [rejected, plain(advice ?? ''), blockersText(report), changes.text, listed(users)];
     const state = outcomeIn(report) === 'waiting' ? 'waiting' : 'failure';
     return { ...about, ...findings, state, title, summary: joined(summary) };
   }
@@ -174,10 +174,10 @@ async function changesOf(
     latest.label !== result.version.label
   )
     return { ...nothing, text: '' };
-  const followed = result.outcome === 'published' ? comparedWith(result.resource, result.version) : null;
-  const before = followed ?? latest;
-  const why =
-    'version' in result && followed !== null ? whyCompared(result.resource, result.version) : 'the latest version';
+  const { version: before, why } = (await followedBy(registry, resource, result)) ?? {
+    version: latest,
+    why: 'the latest version',
+  };
   const stored = 'version' in result ? await keptComparison(view, before, result.version) : null;
   const after = { ...publishedAs(artifact), ...('version' in result && { at: timeOfVersion(result.version) }) };
   let comparison = stored ?? (await compareWith(registry, resource, before, after, {}));
@@ -190,6 +190,25 @@ async function changesOf(
   const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(before.label)}, ${why}.`;
   const text = joined([title, comparisonMarkdown(comparison, maxNames)]);
   return { before: { resource, version: before }, comparison, text };
+}
+
+/** The version that its gate, its label or its conflict has to do with. Null: the latest. */
+async function followedBy(
+  registry: Registry,
+  resource: Resource,
+  result: PublishResult,
+): Promise<{ version: Version; why: string } | null> {
+  if (result.outcome === 'unchanged') return null;
+  if (result.outcome === 'conflict') {
+    const version = findVersion(resource, result.label);
+    return version && { version, why: 'which has this version' };
+  }
+  const next = result.outcome === 'rejected' ? result.next : result;
+  if (next === null) return null;
+  const { compatibility } = await policyOf(registry, resource);
+  if (compatibility === 'strict' && adviceIn(result.report) !== null) return null;
+  const version = comparedWith(next.resource, next.version);
+  return version && { version, why: whyCompared(next.resource, next.version) };
 }
 
 /** Breaking changes that the report does not have, at their lines. */

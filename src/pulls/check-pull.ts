@@ -42,6 +42,8 @@ export interface Checked {
   previews: ReadonlyMap<string, Preview | SitePreview>;
   /** What waits for approval, or would, once it is merged. */
   held: readonly { coordinate: Coordinate; held: ToHold }[];
+  /** Why no document was looked at. Absent: they were. */
+  stopped?: Check;
 }
 
 const maxInFull = 100;
@@ -65,14 +67,14 @@ export async function checkPull(
   const registry = await viewAsReader(inside, repository);
   const previews = new Map<string, Preview | SitePreview>();
   const held: { coordinate: Coordinate; held: ToHold }[] = [];
-  const only = (check: Check): Checked => ({ checks: [check], previews, held });
+  const stop = (check: Check): Checked => ({ checks: [check], previews, held, stopped: check });
   const remote = await remoteOf(registry, repository);
   const merge = await registry.source.merge(remote, base, { ref, commit: head }, signal);
-  if (merge.outcome !== 'merged') return only(notMergeable(merge, head));
+  if (merge.outcome !== 'merged') return stop(notMergeable(merge, head));
   const { snapshot } = merge;
   const targetSnapshot = await registry.source.snapshot(remote, base, signal);
   const changed = await changedPaths(targetSnapshot, snapshot);
-  if (changed.size === 0) return only(nothingChanged(head));
+  if (changed.size === 0) return { checks: [nothingChanged(head)], previews, held };
 
   const files = filesOf(await targetSnapshot.entries());
   const planOf = () => planTarget(registry, repository, targetSnapshot, signal);
@@ -90,7 +92,7 @@ export async function checkPull(
     ({ path }) => isSynced || changed.has(path) || before.has(path),
   );
   const checks = await checksOfDocuments(registry, [...plan.notes.filter(isNew), ...gone], head);
-  if (plan.isRefused && checks.length === 0) return only(nothingPlanned(settingsPath(repository), head));
+  if (plan.isRefused && checks.length === 0) return stop(nothingPlanned(settingsPath(repository), head));
 
   const publishing = { repository: standing, run, signal };
   const touching = { standing, isSynced, changed, targetFiles: files, target };

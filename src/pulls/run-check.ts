@@ -120,7 +120,7 @@ export async function runCheck(
         registry.log('info', 'checks not reported', { repository: repository.url, error: String(error) });
       });
     }
-    const { checks, previews, held } = await checkPull(registry, repository, proposal, run, signal);
+    const { checks, previews, held, stopped } = await checkPull(registry, repository, proposal, run, signal);
     if (pull.number !== null)
       for (const each of held) await hold(registry, each.coordinate, `pull ${pull.number}`, each.held);
     await endPull(
@@ -134,7 +134,7 @@ export async function runCheck(
     const withdrawn = isSame ? pull.checks.filter((name) => !names.includes(name)) : [];
     const saved = await save(
       conclusion,
-      withdrawn.map((name) => withdrawnCheck(head, name)),
+      withdrawn.map((name) => (stopped ? { ...stopped, name, state: 'neutral' } : withdrawnCheck(head, name))),
       previews,
       wholeOf(checks),
     );

@@ -55,8 +55,13 @@ import { watchPurges } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
 
-/** How a publish ended. Only `published` changed anything. `held`: what waits for approval. */
-export type PublishResult = (Appended | { outcome: 'rejected'; reportDigest: Digest | null; held?: ToHold }) & {
+/** A version that would be published, and its resource with it. */
+type Next = NonNullable<ReturnType<typeof nextOf>>;
+
+/** How a publish ended. Only `published` changed anything. `held`: what waits for approval. `next`: what was rejected, if that is known. */
+export type PublishResult = (
+  Appended | { outcome: 'rejected'; reportDigest: Digest | null; held?: ToHold; next: Next | null }
+) & {
   /** What was decided about its changes. Absent: nothing had to be. */
   approvals?: Approval[];
   report: Report;
@@ -116,7 +121,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const compiled = await compileGated(registry, request, resource, policy, given);
   const isAccepted = compiled.artifact !== null;
   const readable = isAccepted ? compiled : given && (await compileBare(registry, request, existing, policy, compiled));
-  if (readable === null) return reject(registry, request, compiled, ruleset);
+  if (readable === null) return reject(registry, request, compiled, ruleset, null);
 
   const draft = await draftOf(request, readable);
   const placed = placeDraft(resource, request, draft);
@@ -127,14 +132,14 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
 
   const judged = await judge(registry, request, existing, policy, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
-  if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset);
-
   const next = isNew ? nextOf(registry, request, existing, draft) : null;
+  if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset, next);
+
   const changes = next && (await judgeChanges(registry, request, existing, policy, next, judged));
   const built = isNew ? await buildFor(registry, request, policy, judged, { given, changes }) : null;
   if (next !== null && changes !== null && changes.state !== 'approved') {
     const held = { ...judged, report: withHold(judged.report, request.entry, changes) };
-    const rejected = await reject(registry, request, held, ruleset);
+    const rejected = await reject(registry, request, held, ruleset, next);
     return request.dryRun
       ? rejected
       : { ...rejected, held: await toHold(registry, request, changes, next, judged, built!) };
@@ -240,10 +245,11 @@ async function reject(
   request: PublishRequest,
   compiled: Compiled,
   ruleset: Digest | null,
+  next: Next | null,
 ): Promise<Extract<PublishResult, { outcome: 'rejected' }>> {
   const { report } = compiled;
   const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
-  return { outcome: 'rejected', report, reportDigest, compiled, ruleset };
+  return { outcome: 'rejected', report, reportDigest, compiled, ruleset, next };
 }
 
 /** What a resource itself says of its policy. */

@@ -2,7 +2,7 @@ import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
-import { countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
+import { blockersIn, blockingIn, countText, holdIn, outcomeIn, type Report } from '../model/problem.ts';
 import { asTitle, countState, shownState } from '../model/states.ts';
 import { findResource } from '../registry/lives.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -42,6 +42,7 @@ export async function checksOfDocuments(
         `${code(path)}: ${shownState(outcome).text}.`,
         ...(isLatest ? [plain(`${label} is the latest version.`)] : []),
         ...(detail === null ? [] : [plain(detail)]),
+        ...(outcome === 'rejected' && stored !== null ? [blockersText(stored)].filter((text) => text !== '') : []),
       ].join('\n\n');
       return {
         commit: own ?? commit,
@@ -161,19 +162,33 @@ export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Rejected');
   const held = holdIn(report);
   if (held !== null) return outcomeIn(report) === 'waiting' ? asTitle(shownState('waiting').text) : 'Changes rejected';
-  const { error, warning } = report.counts;
-  return error > 0 ? countText(error, 'problem') : countText(warning, 'warning');
+  const count = blockingIn(report);
+  if (count === 0) return countText(report.counts.warning, 'warning');
+  return countText(count, report.problems.some(({ known }) => known) ? 'new problem' : 'problem');
 }
 
-/** Every problem with its place, the worst first. */
+/** Which findings reject a document, as Markdown, where others do not because the latest version has them (`ratchet`). Else empty. */
+export function blockersText(report: Report): string {
+  const others = report.problems.filter(({ known }) => known).length;
+  const blockers = blockersIn(report);
+  if (others === 0 || blockers.length === 0) return '';
+  const known = others === 1 ? '1 other is in the latest version, too, and does' : `${others} others are in the latest version, too, and do`; // prettier-ignore
+  const lines = blockers
+    .slice(0, maxNames)
+    .map(({ file, line, rule, message }) => `- ${code(`${file}:${line}`)} ${plain(rule)}: ${plain(message)}`);
+  return `These reject it; ${known} not:\n\n${lines.join('\n')}`;
+}
+
+/** Every problem with its place: first those that reject the document, the worst first. */
 export function annotationsOf({ problems }: Report): Annotation[] {
-  return problems.slice(0, maxAnnotations).map(({ file, line, column, severity, rule, message }) => ({
+  const ordered = [...problems.filter(({ known }) => !known), ...problems.filter(({ known }) => known)];
+  return ordered.slice(0, maxAnnotations).map(({ file, line, column, severity, rule, message, known }) => ({
     path: file,
     line,
     column,
-    severity,
+    severity: known && severity === 'error' ? 'warning' : severity,
     rule,
-    message,
+    message: known ? `${message} It is in the latest version, too, and does not reject this one.` : message,
   }));
 }
 

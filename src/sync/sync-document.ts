@@ -24,7 +24,7 @@ import { changeResource, type ResourceChange } from '../registry/change-resource
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/lives.ts';
 import { anonymous } from '../model/access.ts';
-import { adviceIn, describeBlocking, holdIn, outcomeIn, type Report } from '../model/problem.ts';
+import { adviceIn, describeBlocking, firstBlocker, holdIn, outcomeIn, type Report } from '../model/problem.ts';
 import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { gateNow, rulesetDigest, rulesetNameFor, readInputs, referencesOf, type Inputs } from './inputs.ts';
 import { beforeFirst } from './sync-tags.ts';
@@ -246,9 +246,9 @@ async function detailOf(registry: Registry, result: PublishResult): Promise<stri
   if (result.outcome !== 'rejected') return null;
   const held = holdIn(result.report);
   if (held !== null) return held.message;
-  if (!(await mayReadFindings(registry, anonymous, result.report)) && result.report.problems[0]?.ofRuleset)
+  const first = firstBlocker(result.report);
+  if (!(await mayReadFindings(registry, anonymous, result.report)) && first?.ofRuleset)
     return describeBlocking(result.report);
-  const first = result.report.problems[0];
   if (!first) return null;
   const advice = adviceIn(result.report);
   return `${advice === null ? '' : `${advice} `}${first.file}:${first.line}:${first.column} ${first.message}`;

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
-import { holdIn, outcomeIn } from '../model/problem.ts';
+import { firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';
 import { approvalText } from '../model/approval.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
@@ -105,6 +105,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
   const all = await registry.source.tags(remote, signal);
   synced.note = noteOnNumber(documents, all);
   const fresh: NewTag[] = [];
+  const first = await withoutVersions(registry, documents);
   for (const { document, tag, known } of await newAmong(syncing, documents, all)) {
     if (known === null || known.label === null) {
       fresh.push({ document, tag, known });
@@ -115,7 +116,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
   }
   for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
     signal.throwIfAborted();
-    const published = await publishTag(syncing, document, tag, snapshot).catch(orLost);
+    const published = await publishTag(syncing, document, tag, snapshot, first.has(document)).catch(orLost);
     if (isSandboxLost(published)) {
       synced.lost ??= `Tag ${tag.name}: ${published.message}`;
       registry.log('warn', 'document not read', { run: run.id, tag: tag.name, error: inspect(published) });
@@ -133,6 +134,12 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
     registry.log(level, 'document', { run: run.id, tag: tag.name, ...tagged, report: undefined });
   }
   return synced;
+}
+
+/** The documents whose tags are history, because nobody has a version of them yet. */
+async function withoutVersions(registry: Registry, documents: readonly Planned[]): Promise<Set<Planned>> {
+  const resources = await Promise.all(documents.map(({ coordinate }) => findResource(registry, coordinate)));
+  return new Set(documents.filter((_, at) => (resources[at]?.versions.length ?? 0) === 0));
 }
 
 /** Returns a sandbox failure as a value, so that the other tags continue. */
@@ -176,12 +183,13 @@ async function openAll(
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 
-/** `document` null: the tag is older than the document, or of another one. */
+/** `isPast`: it is history, so that it breaks nobody. `document` null: the tag is older than the document, or of another one. */
 async function publishTag(
   syncing: Syncing,
   document: Planned,
   tag: Tag,
   snapshot: OpenTag['snapshot'],
+  isPast: boolean,
 ): Promise<{ document: RunDocument | null; refused?: TagState['refused'] }> {
   const { path, coordinate } = document;
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
@@ -193,7 +201,7 @@ async function publishTag(
     const ruleset = await rulesetNow(syncing.registry, document);
     return { document: null, refused: { ruleset, compiler: syncing.registry.compiler.id } };
   }
-  const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
+  const result = await refusable(() => publishDocument(syncing, snapshot, document, { version, isPast }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
@@ -202,7 +210,7 @@ async function publishTag(
     const detail = notes.filter(Boolean).join(' ') || null;
     return { document: { ...about, outcome, label: result.version.label, detail } };
   }
-  const [first] = result.report.problems;
+  const first = firstBlocker(result.report);
   const why = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected';
   const detail = `Tag ${tag.name}: ${holdIn(result.report)?.message ?? why}`;
   const refused = {

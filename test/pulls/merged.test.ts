@@ -252,3 +252,54 @@ test('a check refuses what compatibility refuses at publishing, and says what br
   source.push(url, { 'pay.yaml': api('1.1.0', paths('a')) });
   expect((await sync()).documents).toMatchObject([{ outcome: 'rejected' }]);
 });
+
+test('what is rejected or conflicts on an older line is compared as its message says, and not with the latest version', async () => {
+  const scene = await open();
+  const { source, sync, registry } = scene;
+  const paths = (...names: string[]) => `paths: {${names.map((name) => `/${name}: {get: {}}`).join(', ')}}`;
+  for (const [version, ...names] of [['1.0.0', 'a', 'b'], ['1.1.0', 'a', 'b', 'c'], ['2.0.0', 'z']] as const) {
+    source.push(url, { 'pay.yaml': api(version, paths(...names)) });
+    await sync();
+  }
+  const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+  const checkOf = async (version: string) => {
+    const head = source.push(url, { 'pay.yaml': api(version, paths('a', 'c')) }, { branch });
+    return (await check(scene, head))['stele @acme/apis/pay'];
+  };
+  const author = { actor: 'operator:test', origin: null };
+  const settings = [{ compatibility: 'semver' }, { compatibility: 'strict' }, { compatibility: 'none', approval: 'required' }] as const;
+  const found = [];
+  for (const each of settings) {
+    await changeResource(registry, pay, each, author);
+    const own = await checkOf('1.1.1');
+    found.push([own?.state, own?.title, / compared with `([^`]+)`, ([^.]+)\./.exec(own?.summary ?? '')?.slice(1)]);
+  }
+  expect(found).toEqual([
+    ['failure', '1 breaking change since 1.1.0', ['1.1.0', 'the highest release below it']],
+    ['failure', '1 breaking change since 2.0.0', ['2.0.0', 'the latest version']],
+    ['failure', 'Waits for approval, 1 breaking change since 1.1.0', ['1.1.0', 'the highest release below it']],
+  ]);
+  await changeResource(registry, pay, { approval: 'none', compatibility: 'none' }, author);
+  source.push(url, { 'pay.yaml': api('2.0.0', paths('z')), 'stele.yaml': 'resources: [{path: pay.yaml, slug: pay, onConflict: reject}]' });
+  await sync();
+  const head = source.push(url, { 'pay.yaml': api('1.1.0', paths('a', 'c')), 'stele.yaml': 'resources: [{path: pay.yaml, slug: pay, onConflict: reject}]' }, { branch });
+  const conflict = (await check(scene, head))['stele @acme/apis/pay'];
+  expect(conflict?.summary).toContain('compared with `1.1.0`, which has this version.');
+}); // prettier-ignore
+
+test('a request that has conflicts by now is not said to change a document no longer', async () => {
+  const scene = await open();
+  const { source, sync, host } = scene;
+  source.push(url, { 'pay.yaml': api('1.0.0') });
+  await sync();
+  const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch });
+  expect(Object.keys(await check(scene, head))).toContain('stele @acme/apis/pay');
+  host.told.length = 0;
+  source.push(url, { 'pay.yaml': api('1.2.0') });
+  await sync();
+  await waitFor(() => expect(host.told.some(({ commit, title }) => commit === head && title === 'Has conflicts')).toBe(true));
+  await waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(2));
+  const checks = await told(scene, head);
+  expect(checks['stele @acme/apis/pay']).toMatchObject({ state: 'neutral', title: 'Has conflicts' });
+  expect(checks['stele @acme/apis/pay']!.summary).toContain('`pay.yaml`');
+}); // prettier-ignore

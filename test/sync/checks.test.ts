@@ -1,7 +1,16 @@
 import markdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import type { Check } from '../../src/model/check.ts';
-import { code, concludeChecks, mergeChecks, plain } from '../../src/sync/checks.ts';
+import { createReport, firstBlocker, problemAtFile, type Report } from '../../src/model/problem.ts';
+import {
+  annotationsOf,
+  blockersText,
+  code,
+  concludeChecks,
+  mergeChecks,
+  plain,
+  titleOf,
+} from '../../src/sync/checks.ts';
 
 const github = markdownIt({ html: true, linkify: true });
 
@@ -83,3 +92,21 @@ describe('several checks', () => {
     expect(wholeOf('success', 'waiting', 'failure')).toMatchObject(both);
   });
 });
+
+test('of a ratchet say which findings reject, and that the others are known', () => {
+  const finding = (rule: string, severity: 'error' | 'warning', known: boolean) =>
+    ({ ...problemAtFile(rule, 'a.yaml', `About ${rule}.`, severity), ofRuleset: true as const, ...(known && { known: true as const }) });
+  const gate = { ruleset: { name: 'r', digest: 'sha256:' as const }, blockOn: 'warn' as const };
+  const problems = [finding('old-error', 'error', true), finding('new-warning', 'warning', false), finding('old-warning', 'warning', true)];
+  const report: Report = { ...createReport(problems), blocking: 1, gate };
+  expect(titleOf(report, null)).toBe('1 new problem');
+  expect(firstBlocker(report)?.rule).toBe('new-warning');
+  expect(blockersText(report)).toBe('These reject it; 2 others are in the latest version, too, and do not:\n\n- `a.yaml:1` new-warning: About new-warning.');
+  expect(annotationsOf(report).map(({ severity, rule, message }) => [severity, rule, message])).toEqual([
+    ['warning', 'new-warning', 'About new-warning.'],
+    ['warning', 'old-error', 'About old-error. It is in the latest version, too, and does not reject this one.'],
+    ['warning', 'old-warning', 'About old-warning. It is in the latest version, too, and does not reject this one.'],
+  ]);
+  const plainReport = createReport([problemAtFile('a', 'a.yaml', 'A.')]);
+  expect([titleOf(plainReport, null), blockersText(plainReport)]).toEqual(['1 problem', '']);
+}); // prettier-ignore

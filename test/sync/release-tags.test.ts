@@ -110,3 +110,17 @@ test.each<[string[], string | null]>([
 ])('of the tags %j those of pay are %j', (tags, pattern) => {
   expect(releasePattern(tags, { slug: 'pay' })).toBe(pattern);
 });
+
+test('the tags of a first sync are history, and those after it are judged', async () => {
+  const { source, sync, labels } = await open();
+  const settings = 'resources: [{path: pay.yaml, slug: pay, tags: "v*", compatibility: semver}]\n';
+  const path = (name: string) => `paths: {/${name}: {get: {}}}\n`;
+  for (const [version, name] of [['1.0.0', 'a'], ['1.1.0', 'b'], ['1.2.0', 'c']] as const)
+    source.tag(url, `v${version}`, source.push(url, { 'pay.yaml': api('Pay', version, path(name)), 'stele.yaml': settings }));
+  expect((await sync()).documents.map(({ outcome, label }) => [outcome, label])).toEqual([
+    ['published', '1.0.0'], ['published', '1.1.0'], ['published', '1.2.0'],
+  ]);
+  source.tag(url, 'v1.3.0', source.push(url, { 'pay.yaml': api('Pay', '1.3.0', path('d')), 'stele.yaml': settings }));
+  expect((await sync()).documents).toMatchObject([{ outcome: 'rejected' }]);
+  expect(await labels('pay')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+}); // prettier-ignore

@@ -5,6 +5,7 @@ import { chooseLatest } from '../../model/resource.ts';
 import { unyanked } from '../../registry/gate/latest-gate.ts';
 import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
+import { firstBlocker } from '../../model/problem.ts';
 import { hasDied } from '../../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
@@ -212,7 +213,7 @@ function endOf(result: PublishResult, tag: Past['tag']): End {
     const detail = tag === null ? null : noteOnTag(tag.name, tag.label, result);
     return { outcome: result.outcome, label: result.version.label, detail };
   }
-  const [first] = result.report.problems;
+  const first = firstBlocker(result.report);
   const detail = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
   return { outcome: outcomeIn(result.report), label: null, detail };
 }
