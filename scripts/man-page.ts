@@ -1,8 +1,7 @@
 /** Prints the manual page, from the commands' own help. `npm run build` makes `dist/stele.1` of it. */
 import { readFileSync } from 'node:fs';
-import { describeCommands } from '../src/cli/describe-commands.ts';
-import { exitMeanings } from '../src/cli/exit-codes.ts';
-import { examples, type Example } from '../src/cli/help/format-help.ts';
+import { describeCommands, examples, type Example } from '../src/cli/help.ts';
+import { exitMeanings } from '../src/cli/process-end.ts';
 import { createProgram } from '../src/cli/program.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

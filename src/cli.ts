@@ -8,7 +8,7 @@ import { join } from 'node:path';
 if (import.meta.url.endsWith('.js')) enableCompileCache(join(homedir(), '.cache', 'stele', 'code'));
 const { haveFileThreads } = await import('./config/environment.ts');
 haveFileThreads(16);
-const { endWithReader } = await import('./cli/broken-pipe.ts');
+const { endWithReader } = await import('./cli/process-end.ts');
 const { runCommandLine } = await import('./cli/run-command-line.ts');
 
 endWithReader();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeCommands } from '../src/cli/describe-commands.ts';
+import { describeCommands } from '../src/cli/help.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readDescription } from '../src/server/v1/api-description.ts';
 import { describeConfiguration } from '../src/site/docs/docs-configuration.ts';

@@ -5,7 +5,7 @@ import type { Built } from '../site/build/build.ts';
 import { edgeHosts, type EdgeHost } from '../site/build/rules-edge.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
-import { describeCommands, programOf } from './describe-commands.ts';
+import { describeCommands, programOf } from './help.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface BuildCommandOptions {

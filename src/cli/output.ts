@@ -106,3 +106,15 @@ export function formatTotals({ problems, counts, truncated, exempted = [] }: Rep
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/**
+ * Says how to have files outside the document's folder read. Without a git repository, only that folder
+ * is.
+ */
+export function adviseRepository(file: string, { problems }: Pick<Report, 'problems'>, isRepository: boolean): void {
+  const outside = problems.find(({ rule, message }) => rule === 'ref-outside-tree' && message.includes('outside'));
+  if (isRepository || outside === undefined) return;
+  complain(
+    `${file} is not in a git repository, so only its folder is read. To read files beside the folder, run "git init" in the folder that holds them all.`,
+  );
+}

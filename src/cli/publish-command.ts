@@ -9,8 +9,7 @@ import { openFolder } from '../source/folder.ts';
 import { toolFormats } from './check/finding-formats.ts';
 import { operator, requireCoordinate, requireDate, withRegistry } from './command-context.ts';
 import { withProgress } from './output.ts';
-import { printPublished, type Published } from './print-publish.ts';
-import { publishRemotely, type PublishOptions } from './remote-registry.ts';
+import { printPublished, type Published, publishRemotely, type PublishOptions } from './remote-registry.ts';
 
 /** `stele publish FILE @org/type/slug`. */
 export function publishCommand(): Command {

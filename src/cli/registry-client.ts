@@ -1,7 +1,47 @@
 import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import { problemAtFile, type Problem } from '../model/problem.ts';
-import { keyFor } from './login/registry-key.ts';
-import { refuseUnreachable } from './unreachable.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { netrcFile, readEnvironment, userConfigFolder } from '../config/environment.ts';
+import { isObject, parseJson } from '../model/json.ts';
+import { parseKey } from '../model/key.ts';
+
+const authority =
+  'its certificate is of an authority that this machine does not know. Name the file of that authority in NODE_EXTRA_CA_CERTS';
+
+/** Why a server cannot be reached, by the name or the code of the error. */
+const reasons = new Map([
+  ['TimeoutError', 'it does not answer in time'],
+  ['ENOTFOUND', 'the name does not exist'],
+  ['EAI_AGAIN', 'the name server does not answer'],
+  ['ECONNREFUSED', 'it refuses the connection'],
+  ['ECONNRESET', 'it closed the connection'],
+  ['UND_ERR_SOCKET', 'it closed the connection'],
+  ['EHOSTUNREACH', 'there is no route to the host'],
+  ['ENETUNREACH', 'there is no route to the host'],
+  ['ETIMEDOUT', 'it does not answer in time'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'it does not answer in time'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'it does not answer in time'],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', authority],
+  ['SELF_SIGNED_CERT_IN_CHAIN', authority],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', authority],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', authority],
+]);
+
+/** For `catch` after a request to this origin: throws `unreachable`, and says why. */
+export function refuseUnreachable(origin: string): (cause: unknown) => never {
+  return (cause) => {
+    let reason: string | undefined;
+    for (let one = cause; one instanceof Error && reason === undefined; one = one.cause)
+      reason = reasons.get(one.name) ?? reasons.get((one as NodeJS.ErrnoException).code ?? '');
+    throw new RegistryError('unreachable', `${origin} cannot be reached${reason === undefined ? '' : `: ${reason}`}.`, {
+      cause,
+    });
+  };
+}
 
 /** A response of a registry's management API. */
 export interface Answer {
@@ -210,4 +250,89 @@ export function bodyIn(answer: Answer): Answer['body'] {
 export function refusalOf({ status, body }: Answer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   return new RegistryError(status >= 500 ? 'unavailable' : (codes[status] ?? 'refused'), detail, { extra: body });
+}
+
+/** A key that `stele login` got, for one registry. */
+export interface SavedKey {
+  id: string;
+  key: string;
+  expiresAt: string | null;
+}
+
+/**
+ * The key to send to a registry that the user names: STELE_KEY, else the one that `stele login`
+ * saved for it, else the password for its host in `~/.netrc`, if that is a key. Undefined if there
+ * is none. Throws `malformed` for a file of saved keys that others may read.
+ */
+export function keyFor(registry: string): string | undefined {
+  return readEnvironment().key || (savedKeyOf(registry)?.key ?? passwordOf(new URL(registry)));
+}
+
+/** The saved key of a registry; undefined if nobody logged in there. */
+export function savedKeyOf(registry: string): SavedKey | undefined {
+  return readSaved()[nameOf(registry)];
+}
+
+/** Saves the key of a registry, or forgets it (null), in a file that only the user can read. */
+export async function saveKey(registry: string, saved: SavedKey | null): Promise<void> {
+  const { [nameOf(registry)]: _before, ...others } = readSaved();
+  const all = saved === null ? others : { ...others, [nameOf(registry)]: saved };
+  const file = savedFile();
+  if (Object.keys(all).length === 0) return rm(file, { force: true });
+  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  const unnamed = `${file}.${process.pid}`;
+  await writeFile(unnamed, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await rename(unnamed, file);
+}
+
+/** The file with the saved keys, for people. */
+export function savedFile(): string {
+  return join(userConfigFolder(), 'stele', 'keys.json');
+}
+
+function nameOf(registry: string): string {
+  return registry.replace(/\/+$/, '');
+}
+
+function readSaved(): Record<string, SavedKey> {
+  const file = savedFile();
+  const text = readPrivate(file);
+  if (text === null) return {};
+  const saved = parseJson(Buffer.from(text));
+  if (isObject(saved) && Object.values(saved).every(isSavedKey)) return saved as Record<string, SavedKey>;
+  throw new RegistryError('malformed', `${file} does not hold the keys of registries. Delete it, and log in again.`);
+}
+
+function isSavedKey(value: unknown): boolean {
+  return isObject(value) && typeof value['id'] === 'string' && typeof value['key'] === 'string';
+}
+
+/** The text of a file with secrets; null if it is absent. */
+function readPrivate(file: string): string | null {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return null;
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    throw new RegistryError('malformed', `Others can read ${file}, which holds keys. Run: chmod 600 ${file}`);
+  return readFileSync(file, 'utf8');
+}
+
+/** The password for a host in `~/.netrc` (the format of curl's manual). Plain http is only for this machine. */
+function passwordOf({ protocol, hostname }: URL): string | undefined {
+  if (protocol !== 'https:' && !/^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return undefined;
+  const file = netrcFile();
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile()) return undefined;
+  const words = readFileSync(file, 'utf8')
+    .replace(/^\s*#.*$/gm, '')
+    .split(/\s+/);
+  let isHere = false;
+  for (const [index, word] of words.entries()) {
+    if (word === 'machine') isHere = words[index + 1] === hostname;
+    else if (word === 'default') isHere = false;
+    else if (word === 'password' && isHere) {
+      const password = words[index + 1] ?? '';
+      return parseKey(password) === null ? undefined : password;
+    }
+  }
+  return undefined;
 }

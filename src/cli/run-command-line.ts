@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { useProxies } from '../config/environment.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { exitCodeOf } from './process-end.ts';
 import { complain, complainJson } from './output.ts';
 import { createProgram } from './program.ts';
 import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';

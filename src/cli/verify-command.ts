@@ -6,7 +6,7 @@ import { registryFault } from '../model/lock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
-import { notChecked } from './exit-codes.ts';
+import { notChecked } from './process-end.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 /**

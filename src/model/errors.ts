@@ -1,7 +1,7 @@
 import type { Problem } from './problem.ts';
 
 /**
- * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli/exit-codes.ts` to
+ * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli/process-end.ts` to
  * an exit code.
  */
 export type ErrorCode =

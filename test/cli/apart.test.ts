@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { assertApart } from '../../src/cli/maintenance/assert-apart.ts';
+import { assertApart } from '../../src/cli/backup-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stele-apart-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -25,7 +25,7 @@ test.each([[['--help']], [['keys', 'create', '--org', 'stele', '--name', 'x', '-
 );
 
 test('a command that goes on printing ends when its reader has gone', async () => {
-  const module = new URL('../../src/cli/broken-pipe.ts', import.meta.url).href;
+  const module = new URL('../../src/cli/process-end.ts', import.meta.url).href;
   const program = `const { endWithReader } = await import(${JSON.stringify(module)});
     endWithReader();
     let lines = 0;

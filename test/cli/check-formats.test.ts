@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { codeFrame } from '../../src/site/code-frame.ts';
-import { formatDiff } from '../../src/cli/check/diff-formats.ts';
-import { formatLint } from '../../src/cli/check/report-formats.ts';
+import { formatDiff, formatLint } from '../../src/cli/check/finding-formats.ts';
 import { createReport, type Problem, type Report } from '../../src/model/problem.ts';
 import { compare, taking } from '../diff/given.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { completionFor, shells } from '../../src/cli/help/completion.ts';
+import { completionFor, shells } from '../../src/cli/completion-command.ts';
 import { createProgram } from '../../src/cli/program.ts';
 
 /** What a real shell offers after a command line, of which the last word is still typed. */

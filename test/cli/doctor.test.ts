@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Check } from '../../src/cli/setup/check.ts';
+import type { Check } from '../../src/cli/setup/checks.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { openIdentityProvider, type IdentityProvider } from '../servers/oidc.ts';
 import { runHere } from './in-process.ts';

@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { describeCommands } from '../../src/cli/describe-commands.ts';
-import { examples } from '../../src/cli/help/format-help.ts';
+import { describeCommands, examples } from '../../src/cli/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { runHere } from './in-process.ts';
 

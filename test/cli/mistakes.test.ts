@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { exitCodeOf } from '../../src/cli/process-end.ts';
 import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runStele } from '../e2e/stele.ts';
-import { refuseUnreachable } from '../../src/cli/unreachable.ts';
+import { refuseUnreachable } from '../../src/cli/registry-client.ts';
 import { runHere } from './in-process.ts';
 
 /** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDiff } from '../../src/cli/check/diff-formats.ts';
+import { formatDiff } from '../../src/cli/check/finding-formats.ts';
 import { compare, taking } from './given.ts';
 
 const changed = compare(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { formatDiff } from '../../src/cli/check/diff-formats.ts';
+import { formatDiff } from '../../src/cli/check/finding-formats.ts';
 import { compare, type Json } from './given.ts';
 
 // Adjacent versions of a real API, by the ids of their blobs. The goldens were read beside `git diff`.

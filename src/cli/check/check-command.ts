@@ -15,9 +15,14 @@ import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../co
 import { complain, formatJson, print, withProgress } from '../output.ts';
 import { demandOpenly, organizationOfKey } from '../registry-client.ts';
 import { readDocument, type Upload } from '../remote-registry.ts';
-import { findingsInReport, type Finding } from './finding.ts';
-import { formatFindings } from './finding-formats.ts';
-import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
+import {
+  findingsInReport,
+  type Finding,
+  formatFindings,
+  formatLint,
+  lintFormats,
+  type LintFormat,
+} from './finding-formats.ts';
 
 interface CheckOptions extends CommonOptions {
   registry?: string;

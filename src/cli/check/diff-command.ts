@@ -20,9 +20,8 @@ import type { Registry } from '../../registry/registry.ts';
 import { openFolder } from '../../source/folder.ts';
 import { isRevision } from '../../source/git-names.ts';
 import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
-import { adviseRepository } from './advise-repository.ts';
-import { diffFormats, formatDiff, type ComparedNames, type DiffFormat } from './diff-formats.ts';
-import { formatReport, print, printJson, withProgress } from '../output.ts';
+import { adviseRepository, formatReport, print, printJson, withProgress } from '../output.ts';
+import { diffFormats, formatDiff, type ComparedNames, type DiffFormat } from './finding-formats.ts';
 import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
 
 interface DiffOptions extends CommonOptions {

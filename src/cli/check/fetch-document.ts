@@ -1,9 +1,8 @@
 import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
-import { keyFor } from '../login/registry-key.ts';
+import { keyFor, refuseUnreachable } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
-import { refuseUnreachable } from '../unreachable.ts';
 
 /** The most seconds that a download may take. */
 const maxSeconds = 60;

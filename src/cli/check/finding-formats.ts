@@ -1,8 +1,85 @@
+import { type Change, type Comparison, type Verdict, isAtLeast, mergeAlike } from '../../model/comparison.ts';
+import { httpsUrl, escapeXml, visible } from '../../model/escape.ts';
+import { type Exempted, type Problem, type Report, type Severity, formatProblem } from '../../model/problem.ts';
 import { createHash } from 'node:crypto';
-import { escapeXml } from '../../model/escape.ts';
-import { plain } from '../../sync/checks.ts';
-import { formatJson } from '../output.ts';
-import type { Finding } from './finding.ts';
+import { plain, code } from '../../sync/checks.ts';
+import { formatJson, formatReport, formatTotals } from '../output.ts';
+import type { CollectedFile } from '../../compile/compile.ts';
+import { codeFrame } from '../../site/code-frame.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
+
+/** What a check found, as tools that show findings take it. */
+export interface Finding {
+  level: 'error' | 'warning' | 'note';
+  rule: string;
+  message: string;
+  /** The file, as a path with slashes. */
+  file: string;
+  /** JSON Pointer (RFC 6901) into the document. */
+  pointer: string;
+  /** 1-based. Null: only the pointer is known. */
+  place: { line: number; column: number } | null;
+  /** Where the rule is explained: a URL with https. */
+  url: string | null;
+  /** Why somebody accepted it. Null: nobody did. */
+  accepted: string | null;
+}
+
+const levels: Readonly<Record<Severity, Finding['level']>> = { error: 'error', warning: 'warning', info: 'note' };
+
+/** The findings of a report, with those that exemptions accept at the end. */
+export function findingsInReport({ problems, exempted = [] }: Report): Finding[] {
+  return [
+    ...problems.map((problem) => ({ ...findingOf(problem), accepted: null })),
+    ...exempted.map((problem) => ({ ...findingOf(problem), accepted: reasonOf(problem) })),
+  ];
+}
+
+function findingOf(problem: Problem): Omit<Finding, 'accepted'> {
+  const { severity, rule, message, file, pointer, line, column, documentationUrl } = problem;
+  const url = httpsUrl(documentationUrl);
+  return { level: levels[severity], rule, message, file, pointer, place: { line, column }, url };
+}
+
+function reasonOf({ exemption: { reason, owner, expires, at } }: Exempted): string {
+  const more = [...(owner === undefined ? [] : [owner]), ...(expires === undefined ? [] : [`until ${expires}`]), at];
+  return `${reason} (${more.join(', ')})`;
+}
+
+const levelsOfVerdicts: Readonly<Record<Verdict, Finding['level']>> = {
+  breaking: 'error',
+  unknown: 'warning',
+  risky: 'warning',
+  safe: 'note',
+  docs: 'note',
+};
+
+/** The changes of a comparison, placed in the file of the new document: a removal at the part that lost it. */
+function findingsInComparison({ changes, reason }: Comparison, file: string): Finding[] {
+  const bare = { url: null, accepted: null };
+  if (reason !== null) {
+    const unknown = { level: 'warning', rule: 'not-compared', message: reason } as const;
+    return [{ ...unknown, file, pointer: '', place: null, ...bare }];
+  }
+  return changes.map((change) => ({ ...placeOf(change, file), ...bare }));
+}
+
+function placeOf({ verdict, code: rule, message, operations, reach, pointers, place }: Change, file: string) {
+  return {
+    level: levelsOfVerdicts[verdict],
+    rule,
+    message: message + operationsIn({ operations, reach }),
+    file,
+    pointer: pointers.after ?? pointers.before ?? '',
+    place: place ?? null,
+  };
+}
+
+/** The operations of a change, at the end of its message. */
+function operationsIn({ operations, reach }: Pick<Change, 'operations' | 'reach'>): string {
+  const more = reach > 1 ? ` and ${reach - 1} more` : '';
+  return operations.length > 0 ? ` [${operations[0]}${more}]` : '';
+}
 
 /** The formats of findings for tools, the same in every command. */
 export const toolFormats = ['github', 'gitlab', 'sarif', 'junit', 'markdown'] as const;
@@ -120,4 +197,85 @@ function caseOf({ level, rule, message, file, pointer, place }: Finding): string
 /** Escapes text for XML. Line breaks stay what they are in attributes, too. */
 function xml(text: string): string {
   return escapeXml(text).replace(/[\t\n]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+export const lintFormats = ['text', 'lines', 'json', ...toolFormats] as const;
+export type LintFormat = (typeof lintFormats)[number];
+
+/**
+ * Formats a report: `text` shows each problem with its lines of the file, `lines` is one line for
+ * each, and the others are for tools. `files`: those that were read, the entry first.
+ */
+export function formatLint(
+  report: Report,
+  format: LintFormat,
+  files: readonly Pick<CollectedFile, 'path' | 'bytes'>[],
+): string {
+  if (format === 'text') return formatFrames(report, files);
+  if (format === 'lines') return formatReport(report);
+  if (format === 'json') return formatJson(report, 2);
+  return formatFindings(format, findingsInReport(report), files[0]?.path ?? 'document');
+}
+
+function formatFrames(report: Report, files: readonly Pick<CollectedFile, 'path' | 'bytes'>[]): string {
+  const lines = new Map<string, string[]>();
+  const linesOf = (path: string) => {
+    const bytes = files.find((file) => file.path === path)?.bytes ?? null;
+    const known =
+      lines.get(path) ?? (bytes === null ? [] : new TextDecoder().decode(bytes).replace(/\n$/, '').split('\n'));
+    lines.set(path, known);
+    return known;
+  };
+  const blocks = report.problems.map((problem) => {
+    const link = problem.documentationUrl === undefined ? '' : `\n  ${problem.documentationUrl}`;
+    const frame = codeFrame(linesOf(problem.file), problem)
+      .split('\n')
+      .map((line) => visible(line))
+      .join('\n');
+    return (
+      [visible(formatProblem(problem)), frame].filter((part) => part !== '').join('\n') + visible(link, { lines: true })
+    );
+  });
+  return [...blocks, ...formatTotals(report)].join('\n');
+}
+
+export const diffFormats = ['text', 'json', ...toolFormats] as const;
+export type DiffFormat = (typeof diffFormats)[number];
+
+/** The two documents in words (the same: who asks knows which); and of the new one its file (default: `after`) with its text. */
+export interface ComparedNames {
+  before: string;
+  after: string;
+  file?: string;
+  text?: string;
+}
+
+/** Formats a comparison: each change with its lines, JSON, Markdown, or findings for tools. */
+export function formatDiff(comparison: Comparison, format: DiffFormat, names: ComparedNames): string {
+  const { before, after, file = after } = names;
+  if (format === 'json') return formatJson(comparison, 2);
+  if (format === 'markdown')
+    return `**${comparisonTitle(comparison)}**, from ${code(before)} to ${code(after)}.\n\n${comparisonMarkdown(comparison, Infinity)}`;
+  if (format === 'text') return formatText(comparison, names);
+  return formatFindings(format, findingsInComparison(comparison, file), file);
+}
+
+function formatText(comparison: Comparison, { before, after, file = after, text = '' }: ComparedNames): string {
+  const { changes, reason, truncated } = comparison;
+  const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
+  const compared = before === after ? [] : [`From ${before} to ${after}:`];
+  const lines = text.replace(/\n$/, '').split('\n');
+  const shown = mergeAlike(changes).flatMap((change) => [formatChange(change), ...placeLines(change, file, lines)]);
+  return [...shown, ...rest, ...compared, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
+}
+
+/** Where a change is, with its lines if it may break somebody. */
+function placeLines({ place, verdict }: Change, file: string, lines: readonly string[]): string[] {
+  if (place === undefined) return [];
+  const frame = isAtLeast(verdict, 'risky') ? codeFrame(lines, place) : '';
+  return [`  ${file}:${place.line}:${place.column}`, ...(frame === '' ? [] : [frame])];
+}
+
+function formatChange({ verdict, code: name, message, operations, reach }: Change): string {
+  return `${verdict.padEnd(8)}  ${message}${operationsIn({ operations, reach })} (${name})`;
 }

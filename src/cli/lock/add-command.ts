@@ -1,3 +1,14 @@
+import {
+  writeTreeFile,
+  openLock,
+  pathInLock,
+  saveLock,
+  withLockOption,
+  type LockOptions,
+  type OpenLock,
+  removeTreeFile,
+  entriesNamed,
+} from './open-lock.ts';
 import { Command } from 'commander';
 import { readUserDefaults } from '../../config/user-defaults.ts';
 import type { Selector } from '../../model/address.ts';
@@ -7,7 +18,6 @@ import { registryFault, type LockedContract } from '../../model/lock.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';
-import { openLock, pathInLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 
 interface AddOptions extends LockOptions {
   as?: string;
@@ -49,19 +59,8 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
       'refused',
       `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
     );
-  const [
-    { openContractSource, trustedRegistry },
-    { bytesOf, sha256Of },
-    { checkContracts },
-    { assertReplaceable },
-    { writeTreeFile },
-  ] = await Promise.all([
-    import('./contract-source.ts'),
-    import('./contract-cache.ts'),
-    import('./check-contracts.ts'),
-    import('./vendored-file.ts'),
-    import('./tree-files.ts'),
-  ]);
+  const [{ bytesOf, openContractSource, sha256Of, trustedRegistry }, { assertReplaceable, checkContracts }] =
+    await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry(options.registry);
   const { version, digest } = await openContractSource(registry, trusted).find(coordinate, selector);
   const named = { path, contract, range: rangeFor(selector, version), version, registry, digest };
@@ -95,4 +94,30 @@ function rangeFor(selector: Selector, label: string): string {
   if (selector.kind === 'version') return selector.version;
   const version = parseSemanticVersion(label);
   return version === null || version.prerelease.length > 0 ? label : `^${version.core.join('.')}`;
+}
+
+/** `stele remove NAME`: deletes a contract's file and its entry. */
+export function removeCommand(): Command {
+  const command = new Command('remove')
+    .description('Remove a contract from contracts.lock, and delete its file.')
+    .argument('<name>', 'the file, or @org/type/slug')
+    .option('--keep', 'keep the file')
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const { json, keep = false } = self.optsWithGlobals<LockOptions & { keep?: boolean }>();
+      const lock = await openLock(self);
+      const named = await entriesNamed(lock, name);
+      const { describeState, stateOf } = await import('./check-contracts.ts');
+      for (const entry of keep ? [] : named) {
+        const state = await stateOf(lock, entry);
+        if (state === 'edited') throw new RegistryError('refused', describeState(state, entry));
+      }
+      await saveLock(
+        lock,
+        lock.contracts.filter((each) => !named.includes(each)),
+      );
+      for (const { path } of keep ? [] : named) await removeTreeFile(lock.folder, path);
+      if (json) printJson({ contracts: named });
+      else for (const { path, contract, version } of named) print(`removed ${path}: ${contract}@${version}`);
+    });
+  return withLockOption(command);
 }

@@ -2,12 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { LockedContract } from '../../model/lock.ts';
+import { type LockedContract, lockName } from '../../model/lock.ts';
 import { parseProof, parsePolicy, type Policy } from '../../model/transparency/checkpoint.ts';
-import { openCheckedLog, verifyProof, type CheckedLog } from '../log/check-log.ts';
-import { keysOf, readLogState } from '../log/log-state.ts';
-import { openCache, sha256Of } from './contract-cache.ts';
-import { coordinateIn, openContractSource, type ContractSource } from './contract-source.ts';
+import { openCheckedLog, verifyProof, type CheckedLog, keysOf, readLogState } from '../log/check-log.ts';
+import {
+  openCache,
+  sha256Of,
+  coordinateIn,
+  openContractSource,
+  type ContractSource,
+  maxDocumentBytes,
+} from './contract-source.ts';
+import type { Command } from 'commander';
+import { countsInWords, usualRules, type Comparison } from '../../model/comparison.ts';
+import { withCompiler } from '../command-context.ts';
+import { type OpenLock, readTreeFile } from './open-lock.ts';
 
 /** Beside `contracts.lock`: which logs and witnesses its contracts must have. */
 const policyName = 'contracts.policy';
@@ -104,4 +113,90 @@ async function readPolicy(folder: string): Promise<Policy | null> {
     throw new RegistryError('malformed', `${file} cannot be read: ${error.message}`);
   });
   return text === null ? null : parsePolicy(text, policyName);
+}
+
+/** Compares two versions of a contract. */
+export type CompareContracts = (before: Side, after: Side) => Promise<Comparison>;
+
+interface Side {
+  entry: LockedContract;
+  bytes: Uint8Array;
+}
+
+/** Runs the work with what compares contracts as `stele diff` does. A sandbox is started at the first comparison. */
+export async function withComparer<T>(command: Command, work: (compare: CompareContracts) => Promise<T>): Promise<T> {
+  return withCompiler(command, async (compiler, { limits }) => {
+    const [{ compileOpened }, { createUpload }] = await Promise.all([
+      import('../check/diff-command.ts'),
+      import('../../source/upload.ts'),
+    ]);
+    const compiled = async ({ entry: { path, contract, version }, bytes }: Side) => {
+      const entry = path.split('/').at(-1)!;
+      const opened = { snapshot: createUpload(entry, bytes), entry, isRepository: true };
+      return compileOpened(compiler, limits, `${contract}@${version}`, opened);
+    };
+    return work(async (before, after) =>
+      compiler.compare(await compiled(before), await compiled(after), limits, usualRules),
+    );
+  });
+}
+
+/** How many operations changed, or fields where there are none. Descriptions do not count. */
+export function extentOf({ changes }: Pick<Comparison, 'changes'>): { operations: number; fields: number } {
+  const real = changes.filter(({ verdict }) => verdict !== 'docs');
+  const operations = new Set(real.flatMap((change) => change.operations));
+  const fields = new Set(real.flatMap(({ pointers }) => pointers.after ?? pointers.before ?? []));
+  return { operations: operations.size, fields: fields.size };
+}
+
+/** A comparison in a few words, the worst first: `1 breaking, 2 safe, in 2 operations`. */
+export function summaryOf(
+  { counts, reason, verdict }: Pick<Comparison, 'verdict' | 'counts' | 'reason'>,
+  { operations, fields }: ReturnType<typeof extentOf>,
+): string {
+  if (reason !== null) return 'cannot be judged';
+  if (verdict === 'none') return 'no changes';
+  const [count, noun] = operations > 0 ? [operations, 'operation'] : [fields, 'field'];
+  const where = count === 0 ? '' : `, in ${count} ${noun}${count === 1 ? '' : 's'}`;
+  return countsInWords(counts) + where;
+}
+
+/** Whether the file of an entry has the locked bytes. `endings`: apart from its line endings. */
+export type FileState = 'ok' | 'missing' | 'edited' | 'endings';
+
+/** The file of an entry as it is now. */
+export async function stateOf({ folder }: OpenLock, { path, sha256 }: LockedContract): Promise<FileState> {
+  const bytes = await readTreeFile(folder, path, maxDocumentBytes);
+  if (bytes === null) return 'missing';
+  if (hexOf(digestOf(bytes)) === sha256) return 'ok';
+  const unix = Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+  return hexOf(digestOf(unix)) === sha256 ? 'endings' : 'edited';
+}
+
+/** What is wrong with a file, and what to do. */
+export function describeState(state: Exclude<FileState, 'ok'>, { path, contract, version }: LockedContract): string {
+  const name = `${contract}@${version}`;
+  if (state === 'missing') return `${path} is missing. Run stele install without --frozen, and commit the file.`;
+  if (state === 'endings')
+    return `${path} has other line endings than ${name}. Add the line "${path} -text" to .gitattributes, delete the file, and run stele install.`;
+  return `${path} was edited by hand: it is not ${name}. To have that back, delete the file and run stele install; to keep the edits, run stele remove ${path} --keep.`;
+}
+
+/**
+ * Throws `refused` if the file at a path would be lost: it has neither the bytes of its entry nor, where
+ * `next` says so, those that come now.
+ */
+export async function assertReplaceable(
+  lock: OpenLock,
+  path: string,
+  entry: LockedContract | undefined,
+  next: string | null,
+): Promise<void> {
+  const bytes = await readTreeFile(lock.folder, path, maxDocumentBytes);
+  const sha256 = bytes && hexOf(digestOf(bytes));
+  if (sha256 === null || sha256 === next || sha256 === entry?.sha256) return;
+  const what = entry
+    ? describeState((await stateOf(lock, entry)) as 'edited', entry)
+    : `${path} exists and is not in ${lockName}. Move it away, or choose another file with --as.`;
+  throw new RegistryError('refused', what);
 }

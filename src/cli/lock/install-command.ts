@@ -1,9 +1,9 @@
+import { writeTreeFile, openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
-import { openLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
-import type { FileState } from './vendored-file.ts';
+import type { FileState } from './check-contracts.ts';
 
 interface InstallOptions extends LockOptions {
   frozen?: boolean;
@@ -43,21 +43,8 @@ export function installCommand(): Command {
 
 /** Everything is fetched before the first file is written. With `frozen`, nothing is. */
 async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
-  const [
-    { trustedRegistry },
-    { bytesOf, isCached },
-    { checkContracts },
-    { describeState, stateOf },
-    { writeTreeFile },
-    { default: PQueue },
-  ] = await Promise.all([
-    import('./contract-source.ts'),
-    import('./contract-cache.ts'),
-    import('./check-contracts.ts'),
-    import('./vendored-file.ts'),
-    import('./tree-files.ts'),
-    import('p-queue'),
-  ]);
+  const [{ bytesOf, isCached, trustedRegistry }, { checkContracts, describeState, stateOf }, { default: PQueue }] =
+    await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts'), import('p-queue')]);
   const states: Installed[] = [];
   for (const entry of lock.contracts) {
     const state = await stateOf(lock, entry);

@@ -1,11 +1,20 @@
+import {
+  writeTreeFile,
+  entriesNamed,
+  openLock,
+  saveLock,
+  withLockOption,
+  type LockOptions,
+  type OpenLock,
+} from './open-lock.ts';
+import { formatDiff } from '../check/finding-formats.ts';
 import { Command } from 'commander';
 import type { Comparison } from '../../model/comparison.ts';
 import { parseSelector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { complain, print, printJson, withProgressUnless } from '../output.ts';
-import { noteProblem } from './outdated-command.ts';
-import { entriesNamed, openLock, saveLock, withLockOption, type LockOptions, type OpenLock } from './open-lock.ts';
+import { noteProblem } from './list-command.ts';
 
 /** An entry that moves to another version. */
 interface Moved {
@@ -33,7 +42,6 @@ export function updateCommand(): Command {
       const { moved, problems } = await withProgressUnless(json, 'Asking registries', () =>
         findMoves(self, lock, entries),
       );
-      const { writeTreeFile } = await import('./tree-files.ts');
       for (const { after, bytes } of moved) await writeTreeFile(lock.folder, after.path, bytes);
       const next = new Map(moved.map(({ before, after }) => [before, after]));
       await saveLock(
@@ -47,7 +55,6 @@ export function updateCommand(): Command {
         });
       for (const { path, problem } of problems)
         complain(problem.includes(path) ? problem : `not updated ${path}: ${problem}`);
-      const { formatDiff } = await import('../check/diff-formats.ts');
       for (const { before, after, comparison } of moved) {
         print(`updated ${after.path}: ${after.contract} ${before.version} → ${after.version} (${after.range})`);
         print(formatDiff(comparison, 'text', { before: before.path, after: after.path }));
@@ -63,18 +70,9 @@ async function findMoves(
   entries: readonly LockedContract[],
 ): Promise<{ moved: Moved[]; problems: Problem[] }> {
   const [
-    { coordinateIn, openContractSource, trustedRegistry },
-    { bytesOf, sha256Of },
-    { checkContracts },
-    { assertReplaceable },
-    { withComparer },
-  ] = await Promise.all([
-    import('./contract-source.ts'),
-    import('./contract-cache.ts'),
-    import('./check-contracts.ts'),
-    import('./vendored-file.ts'),
-    import('./compare-contracts.ts'),
-  ]);
+    { bytesOf, coordinateIn, openContractSource, sha256Of, trustedRegistry },
+    { assertReplaceable, checkContracts, withComparer },
+  ] = await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry();
   return withComparer(command, async (compare) => {
     const moved: Moved[] = [];

@@ -7,7 +7,7 @@ import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { configFile, readConfig, type CommonOptions } from '../command-context.ts';
-import { describeCommands, programOf } from '../describe-commands.ts';
+import { describeCommands, programOf } from '../help.ts';
 import { complain, print, printJson } from '../output.ts';
 
 interface ServeOptions {

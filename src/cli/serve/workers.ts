@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Peers } from '../../server/rate/counts.ts';
-import { stopSignals } from './stop-signals.ts';
+import { stopSignals } from '../process-end.ts';
 
 /** Milliseconds before a worker that died is started again. */
 const restartAfter = 1000;

@@ -1,8 +1,156 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { readSwaggerHubAccess } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { slugFrom } from '../../model/address.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { foldLabel, labelFromVersion } from '../../model/label.ts';
-import { exportReaders, type OldVersion } from './read-exports.ts';
+
+/** A version that another registry had. */
+interface OldVersion {
+  /** Where it stands in the export, for people. */
+  from: string;
+  /** What the other registry called the document. */
+  title: string;
+  /** A slug, and a part of a path and of a tag. */
+  name: string;
+  version: string;
+  ending: '.json' | '.yaml';
+  /** Milliseconds since 1970. */
+  date: number;
+  bytes: Uint8Array;
+}
+
+/** What versions are read from, by what `stele import --from` calls it. All throw `malformed` for what they cannot read. */
+const exportReaders: Readonly<Record<string, (from: string) => OldVersion[] | Promise<OldVersion[]>>> = {
+  /** `{name}/{version}.yaml`, and `dates.tsv`: path, tab, date. */
+  folder: (root) => readFolder(root, (path) => basename(path, extname(path))),
+  /** `{name}/{any file}`: the version is in the document. */
+  documents: (root) => readFolder(root, (path, bytes) => versionIn(bytes) ?? fail(`${path} has no version in it.`)),
+  /** An export of Apicurio Registry, unzipped. */
+  apicurio: readApicurio,
+  /** `catalog-info.yaml` files with definitions in them. */
+  backstage: readBackstage,
+  /** An owner, or one API of an owner, of SwaggerHub. */
+  swaggerhub: readSwaggerHub,
+};
+
+function fail(message: string): never {
+  throw new RegistryError('malformed', message);
+}
+
+/** The version that a document names; null: none. */
+function versionIn(bytes: Uint8Array): string | null {
+  const document = parse(Buffer.from(bytes).toString()) as JsonObject | null;
+  const info = isObject(document?.['info']) ? document['info'] : {};
+  const version = info['version'] ?? document?.['x-version'] ?? document?.['version'];
+  return version === undefined || version === null ? null : String(version as string | number);
+}
+
+function endingOf(bytes: Uint8Array): OldVersion['ending'] {
+  return /^\s*[{[]/.test(Buffer.from(bytes).toString('utf8', 0, 200)) ? '.json' : '.yaml';
+}
+
+function nameFrom(text: string): string {
+  return slugFrom(text) ?? fail(`No name can be made of ${JSON.stringify(text)}.`);
+}
+
+function assertFolder(root: string): void {
+  if (!existsSync(root)) fail(`The folder ${root} does not exist.`);
+}
+
+function readFolder(root: string, versionOf: (path: string, bytes: Uint8Array) => string): OldVersion[] {
+  assertFolder(root);
+  const table = join(root, 'dates.tsv');
+  const lines = existsSync(table) ? readFileSync(table, 'utf8').split(/\r?\n/).filter(Boolean) : [];
+  const dates = new Map(lines.map((line) => line.split('\t') as [string, string]));
+  return globSync('*/*.{yaml,yml,json}', { cwd: root }).map((path) => {
+    const stated = dates.get(path);
+    const date = stated === undefined ? statSync(join(root, path)).mtimeMs : Date.parse(stated);
+    if (Number.isNaN(date)) fail(`${table}: ${stated} is not a date. Use one such as 2025-01-31.`);
+    const bytes = readFileSync(join(root, path));
+    const ending = extname(path) === '.json' ? '.json' : '.yaml';
+    const title = dirname(path);
+    return { from: path, title, name: nameFrom(title), version: versionOf(path, bytes), ending, date, bytes };
+  });
+}
+
+function readApicurio(root: string): OldVersion[] {
+  assertFolder(root);
+  const load = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as JsonObject;
+  const contents = new Map(
+    globSync('content/*.Content.json', { cwd: root }).map((path) => {
+      const data = path.replace(/\.json$/, '.data');
+      return [load(path)['contentId'], readFileSync(join(root, data))] as const;
+    }),
+  );
+  return globSync('groups/*/artifacts/*/versions/*.ArtifactVersion.json', { cwd: root }).flatMap((path) => {
+    const { artifactId, version, contentId, createdOn, state } = load(path);
+    if (state === 'DISABLED') return [];
+    const bytes = contents.get(contentId) ?? fail(`${path}: its content ${String(contentId)} is not in the export.`);
+    const [title, date] = [dirname(path).split('/').slice(1, 4).join('/'), Number(createdOn)];
+    const name = nameFrom(String(artifactId));
+    return [{ from: path, title, name, version: String(version), ending: endingOf(bytes), date, bytes }];
+  });
+}
+
+function readBackstage(root: string): OldVersion[] {
+  assertFolder(root);
+  return globSync('**/catalog-info.{yaml,yml}', { cwd: root }).flatMap((path) => {
+    const entities = parseAllDocuments(readFileSync(join(root, path), 'utf8')).map((each) => each.toJS() as unknown);
+    return entities.flatMap((entity) => {
+      if (!isObject(entity) || entity['kind'] !== 'API' || !isObject(entity['spec'])) return [];
+      const { definition } = entity['spec'];
+      if (typeof definition !== 'string') return [];
+      const bytes = Buffer.from(definition);
+      const title = String((entity['metadata'] as JsonObject)['name']);
+      const [name, date] = [nameFrom(title), statSync(join(root, path)).mtimeMs];
+      return [{ from: path, title, name, version: versionIn(bytes) ?? '1.0.0', ending: endingOf(bytes), date, bytes }];
+    });
+  });
+}
+
+/** What SwaggerHub says of an API or a version: each fact by its type. */
+type Facts = Readonly<Record<string, { value?: string; url?: string }>>;
+
+async function readSwaggerHub(wanted: string): Promise<OldVersion[]> {
+  const { url, key } = readSwaggerHubAccess();
+  async function ask(address: string, accept: string): Promise<Response> {
+    const headers = { accept, ...(key && { authorization: key }) };
+    const response = await fetch(new URL(address, url), { headers });
+    if (response.ok) return response;
+    throw new RegistryError('unreachable', `SwaggerHub answers ${response.status} for ${address}.`);
+  }
+  async function list(path: string): Promise<Facts[]> {
+    const items: Facts[] = [];
+    for (let page = 0; ; page++) {
+      const answer = await ask(`${path}?limit=100&page=${page}`, 'application/json');
+      const { apis, totalCount } = (await answer.json()) as {
+        apis: { properties: { type: string; value?: string; url?: string }[] }[];
+        totalCount: number;
+      };
+      items.push(...apis.map(({ properties }) => Object.fromEntries(properties.map((each) => [each.type, each]))));
+      if (apis.length === 0 || items.length >= totalCount) return items;
+    }
+  }
+  // The URL of an API ends with its version: /apis/OWNER/API/VERSION.
+  const pathOf = (facts: Facts) => new URL(facts['Swagger']!.url!).pathname.split('/').slice(1, 4).join('/');
+  const apis = wanted.includes('/') ? [`apis/${wanted}`] : (await list(`/apis/${wanted}`)).map(pathOf);
+  const versions: OldVersion[] = [];
+  for (const api of apis)
+    for (const facts of await list(`/${api}`)) {
+      const version = facts['X-Version']!.value!;
+      const document = await ask(`/${api}/${encodeURIComponent(version)}`, 'application/yaml');
+      const bytes = await document.bytes();
+      const date = Date.parse(facts['X-Created']!.value!);
+      const title = api.split('/').at(-1)!;
+      const from = `${api}/${version}`;
+      versions.push({ from, title, name: nameFrom(title), version, ending: endingOf(bytes), date, bytes });
+    }
+  return versions;
+}
 
 /** What was made of an export. */
 export interface ImportedVersions {

@@ -2,7 +2,7 @@ import type { Principal } from '../../model/access.ts';
 import { digestOf } from '../../model/digest.ts';
 import { createReport, isBlocking, type Problem, type Report } from '../../model/problem.ts';
 import type { Visibility } from '../../model/access.ts';
-import { siteAddress, type Deployment, type SiteName } from '../model/documentation-site.ts';
+import { settingsOf, siteAddress, type Deployment, type SiteName } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { NewFile } from '../registry/replace-drafts.ts';
 import { operator } from '../../cli/command-context.ts';
@@ -78,7 +78,6 @@ export async function checkHere(
   const { makeDeployment } = await import('../registry/make-deployment.ts');
   const { sortFiles } = await import('../registry/replace-drafts.ts');
   const { findSite } = await import('../../registry/lives.ts');
-  const { settingsOf } = await import('../model/documentation-site.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
   const { accepted, problems } = sortFiles(files, registry.config.limits.fileBytes);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeCommands } from '../../../src/cli/describe-commands.ts';
+import { describeCommands } from '../../../src/cli/help.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';

@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { RegistryError } from '../../model/errors.ts';
-import { parseJson } from '../../model/json.ts';
-import type { Checked } from '../../registry/fsck.ts';
-import type { LogEndPoint } from '../../registry/maintenance/accept-loss.ts';
-import type { Repaired } from '../../registry/maintenance/give-up.ts';
-import { isHead } from '../../registry/maintenance/witnesses.ts';
-import type { Registry } from '../../registry/registry.ts';
-import type { Head } from '../../store/log/heads.ts';
-import { holdsStore, operator, withStore, type CommonOptions } from '../command-context.ts';
-import { complain, print, printJson, withProgressUnless } from '../output.ts';
-import { endIn } from './log-point.ts';
+import { RegistryError } from '../model/errors.ts';
+import { parseJson } from '../model/json.ts';
+import type { Checked } from '../registry/fsck.ts';
+import type { LogEndPoint } from '../registry/maintenance/accept-loss.ts';
+import type { Repaired } from '../registry/maintenance/give-up.ts';
+import { isHead } from '../registry/maintenance/witnesses.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Head } from '../store/log/heads.ts';
+import { holdsStore, operator, withStore, type CommonOptions } from './command-context.ts';
+import { complain, print, printJson, withProgressUnless } from './output.ts';
 
 interface FsckOptions extends CommonOptions {
   repair?: boolean;
@@ -94,9 +93,9 @@ async function checkAndRepair(
   heads: readonly Head[],
 ): Promise<{ checked: Checked; repairs: Repaired[] }> {
   const [{ repairStore }, { acceptLoss: accept }, { openBucket }] = await Promise.all([
-    import('../../registry/maintenance/repair.ts'),
-    import('../../registry/maintenance/accept-loss.ts'),
-    import('../../open.ts'),
+    import('../registry/maintenance/repair.ts'),
+    import('../registry/maintenance/accept-loss.ts'),
+    import('../open.ts'),
   ]);
   const repairs: Repaired[] = [];
   const report = (repaired: Repaired): void => {
@@ -115,7 +114,7 @@ async function checkAndRepair(
 
 /** Checks the whole store and shows how far it is. */
 export async function checkStore(registry: Registry, json: boolean, heads: readonly Head[] = []): Promise<Checked> {
-  const { fsck } = await import('../../registry/fsck.ts');
+  const { fsck } = await import('../registry/fsck.ts');
   const show = (say: (text: string) => void) => (checked: Checked) =>
     say(`Checking: ${checked.objects} objects, ${checked.entries} log entries`);
   return withProgressUnless(json, 'Checking', (say) => fsck(registry, show(say), heads));
@@ -151,4 +150,50 @@ export function printLostKey(key: Checked['lostKey']): void {
 /** Prints what is damaged, a line each. */
 export function printDamages(damages: Checked['damages']): void {
   for (const { key, detail } of damages) complain(`${key}: ${detail}`);
+}
+
+interface GcCommandOptions extends CommonOptions {
+  dryRun?: boolean;
+}
+
+/** `stele gc`: deletes what nothing refers to. */
+export function gcCommand(): Command {
+  return new Command('gc')
+    .description('Delete objects that nothing refers to. Also while servers run.')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .action(async (_options: unknown, command: Command) => {
+      const { json, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
+      const collected = await withStore(command, async (registry) => {
+        const { collectGarbage } = await import('../registry/maintenance/gc.ts');
+        return withProgressUnless(json, 'Looking for objects that nothing refers to', (say) =>
+          collectGarbage(registry, {
+            dryRun,
+            progress: ({ kept, quarantined }) => say(`${kept} objects kept, ${quarantined} put into quarantine`),
+          }),
+        );
+      });
+      if (json) return printJson(collected);
+      const { kept, waiting, quarantined, bytes, deleted, broughtBack } = collected;
+      const back = broughtBack > 0 ? `, ${broughtBack} brought back` : '';
+      const size = dryRun ? '' : ` (${bytes} bytes)`;
+      print(
+        `${dryRun ? 'Would be: ' : ''}${kept} objects kept, ${waiting} waiting, ${quarantined} put into quarantine${size}, ${deleted} deleted${back}`,
+      );
+    });
+}
+
+/** Parses a log and the number of its last entry, such as `@acme:120`; null for another text. */
+export function parseLogEnd(text: string): LogEndPoint | null {
+  const [, log, sequence] = /^(@[a-z0-9-]+|registry|tree):(\d{1,15})$/.exec(text) ?? [];
+  return log === undefined ? null : { log, sequence: Number(sequence) };
+}
+
+/** As `parseLogEnd`, but throws `malformed`. */
+function endIn(text: string): LogEndPoint {
+  const end = parseLogEnd(text);
+  if (end !== null) return end;
+  throw new RegistryError(
+    'malformed',
+    `${JSON.stringify(text)} is not a log with the number of its last entry. Use a form such as @acme:120.`,
+  );
 }

@@ -1,4 +1,7 @@
-import { Help, type Command } from 'commander';
+import { Help, Command, Argument } from 'commander';
+import { programOf } from './help.ts';
+import type { CommonOptions } from './command-context.ts';
+import { printJson } from './output.ts';
 
 /** A word that may come next, and what it does. */
 interface Word {
@@ -128,4 +131,16 @@ function __stele_at
 end
 ${lines.join('\n')}
 `;
+}
+
+/** `stele completion SHELL`: prints a script that completes commands and options. */
+export function completionCommand(): Command {
+  return new Command('completion')
+    .description('Print the completion of commands and options for a shell.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .action((shell: (typeof shells)[number], _options: unknown, command: Command) => {
+      const script = completionFor(shell, programOf(command));
+      if (command.optsWithGlobals<CommonOptions>().json) printJson({ shell, script });
+      else process.stdout.write(script);
+    });
 }

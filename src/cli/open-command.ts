@@ -1,10 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Command } from 'commander';
-import { formatCoordinate } from '../../model/address.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { readConfig, requireCoordinate, type CommonOptions } from '../command-context.ts';
-import { urlIn } from '../check/fetch-document.ts';
-import { complain, print, printJson } from '../output.ts';
-import { openInBrowser } from './open-in-browser.ts';
+import { formatCoordinate } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { readConfig, requireCoordinate, type CommonOptions } from './command-context.ts';
+import { urlIn } from './check/fetch-document.ts';
+import { complain, print, printJson } from './output.ts';
+
+/** What opens a URL in the browser of a desktop. */
+const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens a URL in the user's browser. Says whether there is a program for it, and does not wait for it. */
+export async function openInBrowser(url: string): Promise<{ program: string; opened: boolean }> {
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  child.unref();
+  const opened = await once(child, 'spawn').then(
+    () => true,
+    () => false,
+  );
+  return { program, opened };
+}
 
 /** `stele open COORDINATE`: shows a resource's page in the browser. */
 export function openCommand(): Command {

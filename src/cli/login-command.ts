@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { scopes, type Scope } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
-import type { CommonOptions } from '../command-context.ts';
-import { openInBrowser } from '../manage/open-in-browser.ts';
-import { complain, print, printJson } from '../output.ts';
-import { askWith, bodyIn } from '../registry-client.ts';
-import { saveKey, savedFile, savedKeyOf } from './registry-key.ts';
+import { scopes, type Scope } from '../model/access.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { CommonOptions } from './command-context.ts';
+import { openInBrowser } from './open-command.ts';
+import { complain, print, printJson } from './output.ts';
+import { askWith, bodyIn, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
 type LoginOptions = CommonOptions & { registry?: string; scope: Scope; org?: string; name?: string };
 

@@ -1,0 +1,308 @@
+import { Command, Option } from 'commander';
+import { scopes } from '../../model/access.ts';
+import { complain, print, printJson } from '../output.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { isUsable, type Key } from '../../model/key.ts';
+import type { Webhook } from '../../model/event.ts';
+import type { CommonOptions } from '../command-context.ts';
+import { withClient, type Client } from './with-client.ts';
+
+interface OrganizationOptions extends VerbOptions {
+  owner?: string;
+  last?: boolean;
+  group?: string;
+  person?: string;
+  issuer?: string;
+  scope?: string[];
+  resource?: string[];
+}
+
+/** The members used here of rights as `/v1` describes them. */
+interface Rights {
+  id: string | null;
+  group: string | null;
+  person: string | null;
+  scopes: string[];
+  resources: string[] | null;
+}
+
+function lineOf({ id, group, person, scopes: held, resources }: Rights): string {
+  return [id ?? 'configuration', group ?? person, held.join(','), resources?.join(',') ?? '*'].join('\t');
+}
+
+const organizationVerbs: readonly Verb<OrganizationOptions>[] = [
+  {
+    name: 'list',
+    description: 'List the organizations in which you have rights; those of a data folder: all.',
+    isForAll: true,
+    run: async ({ demandAll }) => ({ organizations: await Array.fromAsync(demandAll<object>('/v1/organizations?')) }),
+    say({ organizations }) {
+      for (const { organization } of organizations as { organization: string }[]) print(organization);
+    },
+  },
+  {
+    name: 'create',
+    description: 'Create an organization. No restart is needed.',
+    argument: ['<organization>', 'its name, such as acme'],
+    isForAll: true,
+    options: [new Option('--owner <person>', 'who administers it, such as https://id.example.com#ada')],
+    run: ({ demand }, organization, { owner }) => demand('POST', '/v1/organizations', { organization, owner }),
+    say: (_answer, id) => complain(`Created ${id}.`),
+  },
+  {
+    name: 'rights',
+    description: 'List who has which rights in an organization: groups and people.',
+    run: async ({ demandAll }) => ({ rights: await Array.fromAsync(demandAll<Rights>('/v1/rights?')) }),
+    say({ rights }) {
+      for (const each of rights as Rights[]) print(lineOf(each));
+      if ((rights as Rights[]).length === 0) complain('Nobody has rights here. Use stele organizations give.');
+    },
+  },
+  {
+    name: 'give',
+    description: 'Give rights to a group of the identity provider, or to one person.',
+    options: [
+      new Option('--group <name>', 'the group, as the identity provider names it; * is everybody who signs in'),
+      new Option('--person <id>', 'the person, such as https://id.example.com#ada'),
+      new Option('--issuer <url>', 'the identity provider of the group, where there are several'),
+      new Option('--scope <scope...>', 'what they may do').choices(scopes).makeOptionMandatory(),
+      new Option('--resource <glob...>', 'only for these resources, such as apis/pay-* (default: all)'),
+    ],
+    run: ({ demand }, _id, { group, person, issuer, scope, resource }) =>
+      demand('POST', '/v1/rights', { group, person, issuer, scopes: scope, resources: resource }),
+    say: (answer) => print(lineOf(answer as unknown as Rights)),
+  },
+  {
+    name: 'take',
+    description: 'Take rights back.',
+    argument: ['<id>', 'id of the rights, as `stele organizations rights` prints it'],
+    options: [new Option('--last', 'also those of the last administrator')],
+    async run({ demand }, id, { last }) {
+      await demand('DELETE', `/v1/rights/${encodeURIComponent(id)}${last ? '?last=true' : ''}`);
+      return { id, deleted: true };
+    },
+    say: (_answer, id) => complain(`Took back ${id}.`),
+  },
+];
+
+/** `stele organizations list|create|rights|give|take`. */
+export function organizationsCommand(): Command {
+  const organizations = new Command('organizations').description(
+    'Create organizations, and say who may do what there.',
+  );
+  return withVerbs(organizations, organizationVerbs, 'the organization');
+}
+
+interface KeysOptions extends VerbOptions {
+  name: string;
+  scope: string[];
+  resource?: string[];
+  owner?: string;
+  expires?: string;
+  last?: boolean;
+}
+
+/** The members used here of a key as `/v1` describes it. */
+type ShownKey = Pick<Key, 'id' | 'name' | 'scopes' | 'resources' | 'createdAt' | 'expiresAt' | 'revokedAt'>;
+
+const keyVerbs: readonly Verb<KeysOptions>[] = [
+  {
+    name: 'create',
+    description: 'Create a key and print only its secret on stdout. The secret is shown once.',
+    makesStore: true,
+    options: [
+      new Option('--name <name>', 'name of the key, such as what it is used for').makeOptionMandatory(),
+      new Option('--scope <scope...>', 'what the key may do').choices(scopes).makeOptionMandatory(),
+      new Option('--resource <glob...>', 'limit the key to these resources, such as apis/pay-*'),
+      new Option('--owner <text>', 'who answers for the key, such as a team'),
+      new Option('--expires <time>', 'when the key expires: an ISO 8601 time, or a number of days such as 90d'),
+    ],
+    run: async ({ demand }, _, { org, name, scope, resource = null, owner, expires }) => {
+      if (name.trim() === '') throw new RegistryError('malformed', 'The key needs a name. Set --name.');
+      const expiresAt = expires === undefined ? null : parseExpiry(expires);
+      const given = { name, scopes: scope, resources: resource, owner, expiresAt };
+      return { org, ...(await demand('POST', '/v1/keys', given)) };
+    },
+    say({ id, secret }) {
+      print(String(secret));
+      complain(`Created key ${String(id)}. The secret is shown only once.`);
+    },
+  },
+  {
+    name: 'list',
+    description: 'List the keys of an organization, without their secrets.',
+    run: async ({ demandAll }, _, { org }) => ({
+      keys: await Array.fromAsync(demandAll<ShownKey>('/v1/keys?'), (key) => ({ org, ...key })),
+    }),
+    say({ keys }, _, { org = 'The organization' }) {
+      if ((keys as ShownKey[]).length === 0) complain(`${org} has no keys. Create one with stele keys create.`);
+      for (const key of keys as ShownKey[]) {
+        const state = key.revokedAt !== null ? 'revoked' : isUsable(key, () => new Date()) ? 'active' : 'expired';
+        const resources = key.resources?.join(',') ?? '*';
+        print([key.id, state, key.scopes.join(','), resources, key.createdAt, key.name].join('\t'));
+      }
+    },
+  },
+  {
+    name: 'revoke',
+    description: 'Revoke a key. Every process rejects it within one second.',
+    argument: ['<id>', 'id of the key, as printed by `stele keys list`'],
+    options: [new Option('--last', 'also that of the last administrator')],
+    async run({ demand }, id, { last }) {
+      await demand('DELETE', `/v1/keys/${encodeURIComponent(id)}${last ? '?last=true' : ''}`);
+      return { id, revoked: true };
+    },
+    say: (_answer, id) => complain(`Revoked key ${id}.`),
+  },
+];
+
+/** `stele keys create|list|revoke`. */
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('Create, list and revoke API keys.');
+  return withVerbs(keys, keyVerbs, 'organization of the keys');
+}
+
+function parseExpiry(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text);
+  const time = days ? Date.now() + Number(days[1]) * 86_400_000 : Date.parse(text);
+  if (Number.isNaN(time))
+    throw new RegistryError('malformed', `${JSON.stringify(text)} is not a time. Use 2027-01-31T00:00:00Z or 90d.`);
+  if (time <= Date.now()) throw new RegistryError('malformed', `${text} is in the past. Use a later time.`);
+  return new Date(time).toISOString();
+}
+
+interface WebhookOptions extends VerbOptions {
+  event?: string[];
+  resource?: string[];
+  description?: string;
+  format?: string;
+}
+
+/** The members used here of an endpoint as `/v1` describes it. */
+type Endpoint = Pick<Webhook, 'id' | 'url' | 'state' | 'events' | 'resources'>;
+
+const anEndpoint: NonNullable<Verb<WebhookOptions>['argument']> = [
+  '<id>',
+  'id of the endpoint, as `stele webhooks list` prints it',
+];
+const at = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`;
+const saySecret = ({ id, secret }: Record<string, unknown>) => {
+  print(String(secret));
+  complain(`This is the secret of ${String(id)}, which signs what it gets. It is shown only once.`);
+};
+
+const webhookVerbs: readonly Verb<WebhookOptions>[] = [
+  {
+    name: 'list',
+    description: 'List the webhook endpoints of an organization.',
+    run: async ({ demandAll }) => ({ webhooks: await Array.fromAsync(demandAll<Endpoint>('/v1/webhooks?')) }),
+    say({ webhooks }) {
+      for (const { id, state, events, resources, url } of webhooks as Endpoint[])
+        print([id, state, events?.join(',') ?? '*', resources?.join(',') ?? '*', url].join('\t'));
+      if ((webhooks as Endpoint[]).length === 0) complain('There are no webhooks. Add one with stele webhooks create.');
+    },
+  },
+  {
+    name: 'create',
+    description: 'Send events to a URL. Prints only the secret that signs them, once.',
+    argument: ['<url>', 'where events are sent'],
+    options: [
+      new Option('--event <type...>', 'only these events, such as version.published (default: all)'),
+      new Option('--resource <glob...>', 'only of these resources, such as apis/pay-* (default: all)'),
+      new Option('--description <text>', 'what it is for'),
+      new Option('--format <format>', 'what the URL takes (default: cloudevents)').choices([
+        'cloudevents',
+        'slack',
+        'teams',
+        'discord',
+      ]),
+    ],
+    run: ({ demand }, url, { event, resource, description, format }) =>
+      demand('POST', '/v1/webhooks', { url, description, events: event, resources: resource, format }),
+    say: saySecret,
+  },
+  {
+    name: 'test',
+    description: 'Send a test event to an endpoint, and say what it answered.',
+    argument: anEndpoint,
+    run: ({ demand }, id) => demand('POST', `${at(id)}/test`),
+    say({ delivered, status, error }) {
+      print(delivered === true ? `delivered: status ${String(status)}` : `not delivered: ${String(error)}`);
+    },
+  },
+  {
+    name: 'enable',
+    description: 'Send events to an endpoint again that was disabled.',
+    argument: anEndpoint,
+    run: ({ demand }, id) => demand('PATCH', at(id), { state: 'enabled' }),
+    say: (_answer, id) => complain(`Enabled ${id}. It receives events from now on.`),
+  },
+  {
+    name: 'rotate',
+    description: 'Give an endpoint a new secret. The old one signs as well for 24 hours.',
+    argument: anEndpoint,
+    run: ({ demand }, id) => demand('POST', `${at(id)}/rotate`),
+    say: saySecret,
+  },
+  {
+    name: 'delete',
+    description: 'Delete an endpoint. It receives nothing more.',
+    argument: anEndpoint,
+    async run({ demand }, id) {
+      await demand('DELETE', at(id));
+      return { id, deleted: true };
+    },
+    say: (_answer, id) => complain(`Deleted ${id}.`),
+  },
+];
+
+/** `stele webhooks list|create|test|enable|rotate|delete`. */
+export function webhooksCommand(): Command {
+  const webhooks = new Command('webhooks').description('List, create, test and delete webhook endpoints.');
+  return withVerbs(webhooks, webhookVerbs, 'organization of the endpoint');
+}
+
+interface VerbOptions extends CommonOptions {
+  org?: string;
+}
+
+/** A subcommand: what it takes, and what it asks for. `id` is the first argument. Returns what `--json` prints. */
+interface Verb<Options extends VerbOptions> {
+  name: string;
+  description: string;
+  argument?: [name: string, description: string];
+  options?: Option[];
+  /** Whether it is about no organization, and has no `--org`. */
+  isForAll?: true;
+  /** Whether it may be the first thing that is done with a data folder, which is made then. */
+  makesStore?: true;
+  run(client: Client, id: string, options: Options): Promise<object>;
+  say(answer: Record<string, unknown>, id: string, options: Options): void;
+}
+
+/** Adds the subcommands, each of which asks the management API. `org`: what `--org` means. */
+function withVerbs<Options extends VerbOptions>(
+  parent: Command,
+  verbs: readonly Verb<Options>[],
+  org: string,
+): Command {
+  for (const { name, description, argument, options = [], isForAll = false, makesStore = false, run, say } of verbs) {
+    const command = parent.command(name).description(description);
+    if (argument !== undefined) command.argument(...argument);
+    if (!isForAll) command.option('--org <name>', org);
+    command.option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY and its organization');
+    for (const option of options) command.addOption(option);
+    command.action(async (...given: unknown[]) => {
+      const self = given.at(-1) as Command;
+      const [id = ''] = self.args;
+      const asked = self.optsWithGlobals<Options & { registry?: string }>();
+      // The operator of a data folder acts in all organizations.
+      const named = isForAll ? (asked.registry === undefined ? '-' : null) : (asked.org ?? null);
+      const answer = await withClient(self, named, (client) => run(client, id, asked), { makesStore });
+      if ('delivered' in answer && answer.delivered !== true) process.exitCode = 1;
+      if (asked.json) printJson(answer);
+      else say(answer as Record<string, unknown>, id, asked);
+    });
+  }
+  return parent;
+}
