@@ -277,7 +277,7 @@ test('what is rejected or conflicts on an older line is compared as its message 
   expect(found).toEqual([
     ['failure', '1 breaking change since 1.1.0', ['1.1.0', 'the highest release below it']],
     ['failure', '1 breaking change since 2.0.0', ['2.0.0', 'the latest version']],
-    ['failure', 'Waits for approval, 1 breaking change since 1.1.0', ['1.1.0', 'the highest release below it']],
+    ['waiting', 'Waits for approval, 1 breaking change since 1.1.0', ['1.1.0', 'the highest release below it']],
   ]);
   await changeResource(registry, pay, { approval: 'none', compatibility: 'none' }, author);
   source.push(url, { 'pay.yaml': api('2.0.0', paths('z')), 'stele.yaml': 'resources: [{path: pay.yaml, slug: pay, onConflict: reject}]' });
