@@ -146,14 +146,9 @@ export function describeAnswer(answer: Answer, { show = [] }: Probe): string {
   return [String(answer.status), ...shown].join(', ');
 }
 
-/** The page of the documentation. A row for each probe that is not answered the same by all. */
+/** The page of the documentation. A line for each probe that is not answered the same by both. */
 export function differencesPage(rows: readonly (readonly [string, string, string])[]): string {
   const differing = rows.filter(([, registry, nginx]) => nginx !== registry);
-  const table = [['request', 'registry', 'nginx'], ...differing];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[], fill = ' ') =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(' | ')} |`;
-  const [head, ...body] = table;
   return [
     '---',
     'title: Differences of a static build',
@@ -161,13 +156,15 @@ export function differencesPage(rows: readonly (readonly [string, string, string
     'order: 61.5',
     '---',
     '',
-    'nginx serves [a static build](static-build.md) by the rules in it. Each row is a request to which it',
-    'responds differently from the registry. The test `test/e2e/static-differences.thorough.test.ts` writes the',
-    'table and fails when it is out of date.',
+    'nginx serves [a static build](static-build.md) by the rules in it. It responds differently from the',
+    'registry to these requests. The test `test/e2e/static-differences.thorough.test.ts` writes the list and',
+    'fails when it is out of date.',
     '',
-    line(head!),
-    line(['', '', ''], '-'),
-    ...body.map((cells) => line(cells)),
+    ...differing.flatMap(([request, registry, nginx]) => [
+      `- ${request}`,
+      `  - registry: ${registry}`,
+      `  - nginx: ${nginx}`,
+    ]),
     '',
   ].join('\n');
 }
