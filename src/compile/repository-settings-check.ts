@@ -28,7 +28,10 @@ const maxPatterns = 100;
  * Checks a `stele.yaml` for what its schema cannot express: patterns, templates, coordinates, and
  * keys that exclude each other.
  */
-export function checkSettings(file: ParsedFile, { defaults, resources = [], discover }: WrittenFile): Problem[] {
+export function checkSettings(
+  file: ParsedFile,
+  { defaults, resources = [], sites = [], discover }: WrittenFile,
+): Problem[] {
   const problems: Problem[] = [];
   const report = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
   const patterns = resources.filter(({ path }) => isPathGlob(path));
@@ -48,11 +51,14 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
     if ((entry.overlays ?? entry.audience) !== undefined && entry.slug === undefined)
       report(at, `${name} has overlays or an audience, so it needs a slug: several resources can be made of its file.`);
     checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, report);
-    if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
-      report(
-        `${at}/slug`,
-        `${name}.slug: ${JSON.stringify(entry.slug)} is not a valid slug. Use at most 63 characters, without "--" and without "-" at the start or end.`,
-      );
+    if (highestPlaceholder(entry.slug ?? '') === 0) checkSlug(entry.slug, `${at}/slug`, `${name}.slug`, report);
+  }
+  for (const [index, { slug, versions = [] }] of sites.entries()) {
+    checkSlug(slug, `/sites/${index}/slug`, `sites[${index}].slug`, report);
+    for (const [number, version] of versions.entries()) {
+      const at = `/sites/${index}/versions/${number}/site`;
+      if ('site' in version) checkSlug(version.site, at, `sites[${index}].versions[${number}].site`, report);
+    }
   }
   if (defaults === undefined) return problems;
   checkBoth(defaults, '/defaults', 'defaults', report);
@@ -61,6 +67,14 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
 }
 
 type Report = (pointer: string, text: string) => void;
+
+function checkSlug(slug: string | undefined, pointer: string, name: string, report: Report): void {
+  if (slug === undefined || isSlug(slug)) return;
+  report(
+    pointer,
+    `${name}: ${JSON.stringify(slug)} is not a valid slug. Use at most 63 of a-z, 0-9 and single hyphens between them, and no name of JavaScript.`,
+  );
+}
 
 /** The templates that an entry inherits from the defaults. */
 function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): WrittenSettings {

@@ -39,6 +39,11 @@ export interface UpdateOptions {
    * records in the same log; ignored elsewhere.
    */
   fence?: { name: string; generation: number };
+  /**
+   * Whether `decide` reads other records of the same log: then it sees all that was changed before, also by what waits
+   * with it to be written. Ignored for records that expire.
+   */
+  readsOthers?: boolean;
 }
 
 /** What records need besides a bucket. */

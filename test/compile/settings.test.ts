@@ -152,6 +152,15 @@ ignore: [old]
     ],
     [entry('slug: Pay'), [/^3:11 resources\[0\]\.slug has an invalid value\. The resource's name in URLs: 1 to 63/]],
     [entry('slug: a--b'), [/^3:11 resources\[0\]\.slug: "a--b" is not a valid slug/]],
+    [entry('slug: constructor'), [/^3:11 resources\[0\]\.slug: "constructor" is not a valid slug/]],
+    [
+      'sites: [{ path: docs, slug: constructor, title: Docs }]',
+      [/^1:29 sites\[0\]\.slug: "constructor" is not a valid slug/],
+    ],
+    [
+      'sites: [{ path: docs, slug: docs, title: Docs, versions: [{ title: A, site: constructor }] }]',
+      [/^1:77 sites\[0\]\.versions\[0\]\.site: "constructor" is not a valid slug/],
+    ],
     [entry('slug: "{1}"'), ['3:11 resources[0].slug uses {1}, but its path has no star.']],
     [entry('slug: "{2}"', '*/a.yaml'), ['3:11 resources[0].slug uses {2}, but its path has only one star.']],
     [entry('slug: "{name}"', '*/a.yaml'), [/^3:11 resources\[0\]\.slug has an invalid value/]],

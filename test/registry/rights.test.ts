@@ -4,7 +4,9 @@ import { checkConfig } from '../../src/config/load-config.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { createOrganization, giveRights, takeRights } from '../../src/registry/keys/change-rights.ts';
 import { noteSignIn, rightsIn, rightsOf } from '../../src/registry/keys/people.ts';
-import { authenticateKey } from '../../src/registry/keys/keys.ts';
+import { changeKey } from '../../src/registry/keys/change-key.ts';
+import { authenticateKey, createKey, revokeKey } from '../../src/registry/keys/keys.ts';
+import { listKeys } from '../../src/registry/keys/list-keys.ts';
 import { createPersonalKey } from '../../src/registry/keys/personal-keys.ts';
 import { listOrganizations } from '../../src/registry/maintenance/organizations.ts';
 import { newId } from '../../src/registry/registry.ts';
@@ -127,3 +129,47 @@ test("a person's key loses what is taken back from the person", async () => {
   await takeRights(registry, 'acme', given.id, author, { last: true });
   expect(await authenticateKey(registry, text)).toMatchObject({ organizations: {} });
 });
+
+test.for(['of one node', 'of two nodes'])(
+  'two administrators %s who remove each other at once: one stays',
+  async (nodes) => {
+    const registry = open();
+    const { now, monotonic } = registry;
+    const refs = createRefs(registry.bucket, { now, monotonic, uniqueId: () => newId(registry) });
+    const other = nodes === 'of two nodes' ? { ...registry, refs } : registry;
+    // While something is being written, what is asked for waits, and is decided together.
+    const busy = () =>
+      giveRights(registry, 'hooli', { group: newId(registry), issuer: issuers.ours, scopes: ['read'] }, author);
+    const refused = (results: readonly PromiseSettledResult<unknown>[]) =>
+      results.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : []));
+
+    const make = (name: string) =>
+      createKey(registry, { org: 'globex', name, scopes: ['admin', 'read'], expiresAt: null }, author);
+    const [one, two] = [await make('one'), await make('two')].map(({ key }) => key.id) as [string, string];
+    const revoked = await Promise.allSettled([
+      busy(),
+      revokeKey(registry, 'globex', one, author),
+      revokeKey(other, 'globex', two, author),
+    ]);
+    expect(refused(revoked)).toEqual(['conflict']);
+    const [left] = (await listKeys(registry, 'globex')).filter(({ revokedAt }) => revokedAt === null);
+    const [again, third] = [left!.id, (await make('three')).key.id] as [string, string];
+    const narrowed = await Promise.allSettled([
+      busy(),
+      changeKey(registry, 'globex', again, { scopes: ['read'] }, author),
+      revokeKey(other, 'globex', third, author),
+    ]);
+    expect(refused(narrowed)).toEqual(['conflict']);
+
+    const give = (person: string) =>
+      giveRights(registry, 'initech', { person: `${issuers.ours}#${person}`, scopes: ['admin'] }, author);
+    const [ada1, bob] = [await give('ada'), await give('bob')];
+    const taken = await Promise.allSettled([
+      busy(),
+      takeRights(registry, 'initech', ada1.id, author),
+      takeRights(other, 'initech', bob.id, author),
+    ]);
+    expect(refused(taken)).toEqual(['conflict']);
+    expect(await rightsIn(registry, 'initech')).toHaveLength(1);
+  },
+);

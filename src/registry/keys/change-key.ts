@@ -32,20 +32,24 @@ export async function changeKey(
   author: Author,
   { guard = () => undefined, judge = () => undefined, last = false }: Judged & { guard?: Guard } = {},
 ): Promise<Generation<Key>> {
-  const generation = await registry.refs.update<Key>(keyRef(id), async (current) => {
-    const key = usableKey(registry, current, org, judge);
-    guard(current!);
-    const result = { ...key, ...change };
-    judge(result);
-    assertNarrower(registry, key, change);
-    if (!last) await assertAdministered(registry, key, result);
-    const changed = Object.keys(change).filter(
-      (name) => !isDeepStrictEqual(change[name as keyof KeyChange], key[name as keyof KeyChange]),
-    );
-    if (changed.length === 0) return null;
-    const action = changed.map((name) => `change ${name} of key`).join(', ');
-    return { value: result, change: { ...author, action } };
-  });
+  const generation = await registry.refs.update<Key>(
+    keyRef(id),
+    async (current) => {
+      const key = usableKey(registry, current, org, judge);
+      guard(current!);
+      const result = { ...key, ...change };
+      judge(result);
+      assertNarrower(registry, key, change);
+      if (!last) await assertAdministered(registry, key, result);
+      const changed = Object.keys(change).filter(
+        (name) => !isDeepStrictEqual(change[name as keyof KeyChange], key[name as keyof KeyChange]),
+      );
+      if (changed.length === 0) return null;
+      const action = changed.map((name) => `change ${name} of key`).join(', ');
+      return { value: result, change: { ...author, action } };
+    },
+    { readsOthers: true },
+  );
   return generation!;
 }
 

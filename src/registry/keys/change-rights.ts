@@ -88,14 +88,18 @@ export async function takeRights(
   author: Author,
   { last = false }: { last?: boolean } = {},
 ): Promise<void> {
-  await registry.refs.update<OrganizationRights>(rightsRef(org), async (current) => {
-    const rights = current?.value.rights ?? [];
-    const taken = rights.find((each) => each.id === id);
-    if (!taken) throw new RegistryError('not_found', 'There are no such rights.');
-    if (!last) await assertAdministered(registry, { ...taken, org });
-    const action = `take ${taken.scopes.join(', ')} from ${holderInWords(taken)}`;
-    return { value: { rights: rights.filter((each) => each !== taken) }, change: { ...author, action } };
-  });
+  await registry.refs.update<OrganizationRights>(
+    rightsRef(org),
+    async (current) => {
+      const rights = current?.value.rights ?? [];
+      const taken = rights.find((each) => each.id === id);
+      if (!taken) throw new RegistryError('not_found', 'There are no such rights.');
+      if (!last) await assertAdministered(registry, { ...taken, org });
+      const action = `take ${taken.scopes.join(', ')} from ${holderInWords(taken)}`;
+      return { value: { rights: rights.filter((each) => each !== taken) }, change: { ...author, action } };
+    },
+    { readsOthers: true },
+  );
 }
 
 function rightsFrom(registry: Registry, { issuer, group, person, scopes, resources = null }: NewRights): GivenRights {

@@ -146,12 +146,16 @@ export async function revokeKey(
   const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
   const change = { ...author, action: 'revoke key' };
-  const generation = await registry.refs.update<Key>(keyRef(id), async (current) => {
-    if (current === null || holderOf(current.value) !== holder) throw unknown();
-    if (current.value.revokedAt !== null) return null;
-    if (!last && isUsable(current.value, registry.expiryTime)) await assertAdministered(registry, current.value);
-    return { value: { ...current.value, revokedAt: registry.now().toISOString() }, change };
-  });
+  const generation = await registry.refs.update<Key>(
+    keyRef(id),
+    async (current) => {
+      if (current === null || holderOf(current.value) !== holder) throw unknown();
+      if (current.value.revokedAt !== null) return null;
+      if (!last && isUsable(current.value, registry.expiryTime)) await assertAdministered(registry, current.value);
+      return { value: { ...current.value, revokedAt: registry.now().toISOString() }, change };
+    },
+    { readsOthers: true },
+  );
   await notePersonalKey(registry, generation!.value, change);
   return generation!.value;
 }

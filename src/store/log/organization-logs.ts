@@ -113,7 +113,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
     id: string,
     name: string,
     decide: Decide<unknown>,
-    fence?: UpdateOptions['fence'],
+    { fence, readsOthers = false }: UpdateOptions = {},
   ): Promise<Generation<unknown> | null> {
     const used = use(id);
     used.changes++;
@@ -123,7 +123,7 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
     });
     try {
       const ownFence = fence && logOf(fence.name) === id ? fence : undefined;
-      return await opened.update(name, decide, ownFence);
+      return await opened.update(name, decide, { ...(ownFence && { fence: ownFence }), readsOthers });
     } catch (error) {
       if (isRegistryError(error, 'corrupt') || isRegistryError(error, 'outcome_unknown')) noteDamage(id, opened, error);
       throw error;
@@ -213,14 +213,14 @@ export function createLog(bucket: Bucket, options: RecordsOptions, changed: (nam
       return (await exact(logOf(name), 0)).get(name) as Generation<T> | null;
     },
 
-    async update<T>(name: string, decide: Decide<T>, { fence }: UpdateOptions = {}) {
+    async update<T>(name: string, decide: Decide<T>, updateOptions?: UpdateOptions) {
       const id = logOf(name);
       const decideFirst = async (current: Generation<unknown> | null) => {
         const decision = await (decide as Decide<unknown>)(current);
         if (decision !== null) await note(id);
         return decision;
       };
-      return (await change(id, name, decideFirst, fence)) as Generation<T> | null;
+      return (await change(id, name, decideFirst, updateOptions)) as Generation<T> | null;
     },
 
     async *newest(prefix, after) {

@@ -47,7 +47,7 @@ export interface Partition extends Projections {
   /** The newest entry that was read. */
   head(): { sequence: number; digest: Digest | null };
   /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
-  update(name: string, decide: Decide<unknown>, fence?: UpdateOptions['fence']): Promise<Generation<unknown> | null>;
+  update(name: string, decide: Decide<unknown>, options?: UpdateOptions): Promise<Generation<unknown> | null>;
   /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
   history(name: string): AsyncGenerator<PastGeneration<unknown>>;
   /** All changes so far, oldest first. Read when it is first asked for. */
@@ -79,7 +79,7 @@ export interface PartitionOptions {
 interface Waiting {
   name: string;
   decide: Decide<unknown>;
-  fence: UpdateOptions['fence'];
+  options: UpdateOptions;
   resolve: (newest: Generation<unknown> | null) => void;
   reject: (error: unknown) => void;
 }
@@ -196,7 +196,8 @@ export async function openPartition(
     const draft: Draft = { base, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
     let size = 0;
     for (const waiting of batch) {
-      if (size > largestBatch) draft.left.push(waiting);
+      const isEarly = waiting.options.readsOthers === true && draft.records.size > 0;
+      if (size > largestBatch || isEarly) draft.left.push(waiting);
       else size += await decideOne(draft, waiting, isRead);
     }
     return draft;
@@ -204,7 +205,8 @@ export async function openPartition(
 
   /** Decides one change. Returns the characters that it adds to the entry. */
   async function decideOne(draft: Draft, waiting: Waiting, isRead: boolean): Promise<number> {
-    const { name, decide, fence, resolve, reject } = waiting;
+    const { name, decide, options, resolve, reject } = waiting;
+    const { fence } = options;
     const { records } = draft;
     const held = records.get(name) ?? state.get(name);
     const current = held && generationOf(held);
@@ -287,9 +289,9 @@ export async function openPartition(
     writtenUntil,
     expect: follower.expect,
     head: () => ({ sequence: state.sequence, digest: state.digest }),
-    update(name, decide, fence) {
+    update(name, decide, given = {}) {
       return new Promise((resolve, reject) => {
-        queue.push({ name, decide, fence, resolve, reject });
+        queue.push({ name, decide, options: given, resolve, reject });
         if (!isCommitting) commitAll().catch((error: unknown) => queue.splice(0).forEach((each) => each.reject(error)));
       });
     },
