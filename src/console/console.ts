@@ -31,7 +31,7 @@ import { resourcePage, runPage, runsPage } from './resource-view.ts';
 import type { RunRecord } from './run-view.ts';
 import { streamRun } from './run-events.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
-import { showStart, submitStart } from './start-page.ts';
+import { organizationFor, showStart, submitStart } from './start-page.ts';
 import { editPath, showEditor, submitEditor } from '../sites/console/site-editor.ts';
 import { settingsForms } from './settings-views.ts';
 import { appearanceForms } from '../sites/console/site-appearance.ts';
@@ -165,7 +165,9 @@ export function createConsole(given: Console): Router {
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
     const matched = find(path, new URLSearchParams(query), session);
     if (matched === null) throw new RegistryError('not_found', nothingHere);
-    const { route, org, params } = matched;
+    const { route, params } = matched;
+    const isOfNobody = route === start && matched.org === nobodys;
+    const org = isOfNobody ? await organizationFor({ ...given, session }) : matched.org;
     nameRoute(http, route === start ? start.path : `/console/${org === nobodys ? org : ':organization'}${route.path}`);
     const type = params['type'];
     const asked = {
@@ -239,7 +241,7 @@ function find(
   if (path === start.path) {
     const named = query.get('org') ?? '';
     const isOwn = isSlug(named) && grantsIn(principal, named).length > 0;
-    return { route: start, org: isOwn ? named : (organizationsOf(principal)[0] ?? 'local'), params: {} };
+    return { route: start, org: isOwn ? named : nobodys, params: {} };
   }
   const [, , org = '', ...rest] = path.split('/');
   if (org === nobodys) return principal.kind !== 'key' ? among(personalRoutes, org, rest) : null;

@@ -28,6 +28,17 @@ export async function noticeOfDelete(request: ConsoleRequest): Promise<Notice | 
   return text ? { text: text.trim(), tone: 'bad' } : null;
 }
 
+/** Says whom a public resource is cut off from when it becomes private. Null: it is private already. */
+export async function noticeOfPrivate(request: ConsoleRequest): Promise<Notice | null> {
+  const resource = await resourceOf(request);
+  if (resource?.visibility !== 'public') return null;
+  const { context, session, org } = request;
+  const users = await listUsers(context.registry, session.principal, resource);
+  const others = users.filter((user) => ('resource' in user ? user.resource.org : user.org) !== org);
+  const named = usersSentence('Used outside', others.map(userName));
+  return { text: `Private, everybody outside of @${org} gets 404, with or without an account.${named}`, tone: 'bad' };
+}
+
 const maxUsers = 10;
 
 /** Who uses this version, or any (null), of those that the reader may read. */
@@ -37,12 +48,15 @@ async function usersText(
   label: string | null,
 ) {
   const all = await listUsers(registry, principal, resource);
-  const names = [
-    ...new Set(all.flatMap((each) => (label === null || each.uses.version === label ? userName(each) : []))),
-  ];
+  const using = all.filter((each) => label === null || each.uses.version === label);
+  return usersSentence('Used', using.map(userName));
+}
+
+function usersSentence(what: string, all: readonly string[]): string {
+  const names = [...new Set(all)];
   if (names.length === 0) return '';
   const more = names.length > maxUsers ? ` and ${names.length - maxUsers} more` : '';
-  return ` Used by ${names.slice(0, maxUsers).join(', ')}${more}.`;
+  return ` ${what} by ${names.slice(0, maxUsers).join(', ')}${more}.`;
 }
 
 /** Says which version is the latest and why, and what pinning another one changes. */

@@ -1,7 +1,7 @@
 import { isLinkUrl, type Link } from '../model/ownership.ts';
 import type { ReadText } from './fields.ts';
 import type { Form } from './forms.ts';
-import { noticeOfDelete, noticeOfPin } from './latest-notice.ts';
+import { noticeOfDelete, noticeOfPin, noticeOfPrivate } from './latest-notice.ts';
 import { perform, subjectOf } from './console-request.ts';
 
 const path = '/:type/:slug';
@@ -59,6 +59,7 @@ export const resourceForms: readonly Form[] = [
       'Private: only members of the organization. A cache may still have what was public until its time is over.',
     ],
     submit: 'Change the visibility',
+    notice: noticeOfPrivate,
     fields: ['/visibility'],
     after: path,
     done: 'The visibility is changed.',

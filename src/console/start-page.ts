@@ -13,7 +13,7 @@ import { sendCheckedForm, type CheckResult } from './checked-form.ts';
 import { describedField } from './described-field.ts';
 import type { Field, Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
-import { here, type ConsoleRequest } from './console-request.ts';
+import { here, nobodys, type ConsoleRequest } from './console-request.ts';
 
 /** The option that lets the document decide its kind. */
 const asItSays = { value: '', text: 'as the document says' };
@@ -31,19 +31,25 @@ interface Draft {
 
 type Target = Draft & { type: ResourceType };
 
+/** The organizations that the person may publish in: all that there are, for whoever runs the registry. */
+async function organizationsFor({
+  session,
+  context,
+}: Pick<ConsoleRequest, 'session' | 'context'>): Promise<readonly string[]> {
+  const { principal } = session;
+  return principal.kind === 'operator' ? listOrganizations(context.registry) : organizationsOf(principal);
+}
+
+/** The organization that is proposed: the first, or for whoever runs the registry the only one. */
+export async function organizationFor(request: Pick<ConsoleRequest, 'session' | 'context'>): Promise<string> {
+  const [first = nobodys, ...others] = await organizationsFor(request);
+  return request.session.principal.kind === 'operator' && others.length > 0 ? nobodys : first;
+}
+
 async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
-  const { principal } = request.session;
-  const organizations =
-    principal.kind === 'operator' ? await listOrganizations(request.context.registry) : organizationsOf(principal);
+  const organizations = await organizationsFor(request);
   const create = request.operations.find('createApi');
   return [
-    documentField('an OpenAPI document, a JSON Schema or a ruleset'),
-    {
-      name: '/type',
-      label: 'Kind',
-      kind: 'select',
-      options: [asItSays, ...resourceTypes.map((value) => ({ value, text: types[value].one }))],
-    },
     {
       name: '/org',
       label: 'Organization',
@@ -53,8 +59,15 @@ async function fieldsFor(request: ConsoleRequest): Promise<Field[]> {
         ...(organizations.includes(request.org) ? [] : [{ value: '', text: 'choose one' }]),
         ...organizations.map((value) => ({ value, text: value })),
       ],
-      initial: request.org,
+      initial: request.org === nobodys ? '' : request.org,
       maxLength: 63,
+    },
+    documentField('an OpenAPI document, a JSON Schema or a ruleset'),
+    {
+      name: '/type',
+      label: 'Kind',
+      kind: 'select',
+      options: [asItSays, ...resourceTypes.map((value) => ({ value, text: types[value].one }))],
     },
     { ...describedField(create, '/slug', false), isRequired: false },
     { ...describedField(create, '/visibility', false), initial: 'private' },
@@ -201,11 +214,8 @@ async function run(
 }
 
 async function send(request: ConsoleRequest, typed: Typed | null, result: CheckResult): Promise<void> {
-  const note = {
-    text: 'Is it in git?',
-    link: 'Follow the repository',
-    href: here({ ...request, params: {} }, '/repositories/new'),
-  };
+  const href = here({ ...request, params: {} }, '/repositories/new');
+  const note = request.org === nobodys ? null : { text: 'Is it in git?', link: 'Follow the repository', href };
   const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
   const cancel = request.site.links.path('/account');
   sendCheckedForm(

@@ -147,9 +147,16 @@ function assertMay(request: ConsoleRequest, { scope, operation }: Form): void {
   throw new RegistryError('forbidden', `This needs the scope ${wanted}, which you do not have here.`);
 }
 
-/** The links of a view that are paths of the console. */
+/** The links of a view that are paths of the organization's console, or of any. */
 function withAddresses(request: ConsoleRequest, view: ReturnType<NonNullable<Form['show']>>) {
-  return { ...view, actions: view.actions?.map((action) => ({ ...action, href: here(request, action.href) })) ?? [] };
+  return {
+    ...view,
+    actions:
+      view.actions?.map((action) => ({
+        ...action,
+        href: action.href.startsWith('/console/') ? request.site.links.path(action.href) : here(request, action.href),
+      })) ?? [],
+  };
 }
 
 /** The fields of a form from the operation's description, completed from the registry's state. */

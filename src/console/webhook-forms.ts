@@ -86,11 +86,17 @@ export const webhookForms: readonly Form[] = [
 function secretPage(title: string): NonNullable<Form['show']> {
   return ({ body }) => ({
     title,
-    secret: {
-      label: 'The signing secret',
-      text: String(body['secret']),
-      advice: 'Copy it now: it is not shown again. The receiver checks signatures with it.',
-    },
-    actions: [{ text: 'All endpoints', href: '/webhooks' }],
+    ...(body['format'] !== 'cloudevents' && { lead: 'Chat programs check no signature, so there is no secret.' }),
+    ...(body['format'] === 'cloudevents' && {
+      secret: {
+        label: 'The signing secret',
+        text: String(body['secret']),
+        advice: 'Copy it now: it is not shown again. The receiver checks signatures with it.',
+      },
+    }),
+    actions: [
+      { text: 'Send a test event', href: `/webhooks/${String(body['id'])}/test`, isMain: true },
+      { text: 'All endpoints', href: '/webhooks' },
+    ],
   });
 }

@@ -6,6 +6,7 @@ interface WebhookRecord {
   id: string;
   url: string;
   description: string;
+  format: string;
   events: string[] | null;
   resources: string[] | null;
   state: string;
@@ -102,7 +103,7 @@ const webhook: Page = {
           ]),
           actions: [
             { text: 'Change', href: to('edit') },
-            { text: 'New secret', href: to('rotate') },
+            ...(body.format === 'cloudevents' ? [{ text: 'New secret', href: to('rotate') }] : []),
             { text: 'Delete', href: to('delete'), isDanger: true },
           ],
         },

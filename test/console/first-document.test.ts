@@ -13,7 +13,7 @@ test('a new document is of an organization that exists, and a link to it names o
     /name="\/org".*?<\/select>/s.exec((await get(path)).text)?.[0].match(/value="[^"]*"(?: selected)?/g);
   const operator = await server.operate();
   expect(await offered(operator, '/console/new?org=acme')).toContain('value="acme" selected');
-  expect(await offered(operator, '/console/new')).toEqual(['value=""', 'value="acme"', 'value="other"']);
+  expect(await offered(operator, '/console/new')).toEqual(['value="" selected', 'value="acme"', 'value="other"']);
   const key = await server.signIn();
   // A key is of one.
   expect(await offered(key, '/console/new?org=other')).toEqual(['value="acme" selected']);

@@ -126,8 +126,12 @@ export const organizationForm: Form = {
   done: '',
   show: ({ body }) => ({
     title: `@${String(body['organization'])} is there`,
-    lead: 'Sign in again where you were signed in elsewhere.',
-    actions: [],
+    lead: 'What you may do in it counts here at once, and elsewhere from your next sign-in.',
+    actions: [
+      { text: 'Publish a document', href: `/console/new?org=${String(body['organization'])}`, isMain: true },
+      { text: 'Its members', href: `/console/${String(body['organization'])}/members` },
+      { text: 'Its overview', href: `/console/${String(body['organization'])}` },
+    ],
   }),
 };
 
