@@ -1,11 +1,14 @@
 import type { CompileLimits } from './compile/compile.ts';
 import type { CredentialConfig } from './config/credential-config.ts';
 import type { SecretName } from './config/environment.ts';
-import type { HostConfig, UserHost } from './config/host-config.ts';
-import type { MailConfig } from './config/mail-config.ts';
+import type {
+  HostConfig,
+  UserHost,
+  OrganizationConfig,
+  UserOrganization,
+  Quotas,
+} from './config/organization-config.ts';
 import type { LoginConfig, TrustedPublisher } from './config/login-config.ts';
-import type { OrganizationConfig, UserOrganization } from './config/organization-config.ts';
-import type { Quotas } from './config/quotas.ts';
 import type { StoreConfig, UserStore } from './config/store-config.ts';
 import type { SiteName } from './sites/model/documentation-site.ts';
 
@@ -108,4 +111,13 @@ export type UserConfig = DeepPartial<Pick<Config, AsWritten | 'credentials' | 't
 /** Returns its argument. Gives editors the types of the configuration. */
 export function defineConfig(config: UserConfig): UserConfig {
   return config;
+}
+
+/** How mail is sent. */
+export interface MailConfig {
+  /** `smtps://user@mail.example.com`, or `smtp://…`, which becomes TLS where there is a password. */
+  smtp: string;
+  /** `Stele <stele@example.com>`. */
+  from: string;
+  password?: SecretName;
 }

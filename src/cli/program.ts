@@ -29,7 +29,7 @@ import { mcpCommand } from './mcp-command.ts';
 import { openCommand } from './open-command.ts';
 import { versionCommands } from './manage/version-commands.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { readUserDefaults } from '../config/user-defaults.ts';
+import { readUserDefaults } from '../config/load-config.ts';
 import type { CommonOptions } from './command-context.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -3,8 +3,7 @@ import { publicUrls } from '../hosts/host.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Credential } from '../source/source.ts';
 import { readSecret } from './environment.ts';
-import type { HostConfig } from './host-config.ts';
-import { isLocalUrl, organizationIn, type OrganizationConfig } from './organization-config.ts';
+import { type HostConfig, isLocalUrl, organizationIn, type OrganizationConfig } from './organization-config.ts';
 
 export type CredentialConfig = (
   | { env: string; username: string; host?: string }

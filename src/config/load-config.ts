@@ -1,16 +1,236 @@
-import { dirname, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { registerHooks, createRequire } from 'node:module';
+import { extname, dirname, resolve, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { RegistryError, closest } from '../model/errors.ts';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { isNameOfJavaScript, own } from '../model/json.ts';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
-import { closest, RegistryError } from '../model/errors.ts';
 import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
-import { fillDefaults } from './config-schema.ts';
 import { absoluteKeys, assertCredentials } from './credential-config.ts';
 import { readEnvironment } from './environment.ts';
-import { fillHosts } from './host-config.ts';
+import { fillHosts, fillOrganizations } from './organization-config.ts';
 import { providersOf, type LoginConfig, type TrustedPublisher } from './login-config.ts';
-import { fillOrganizations } from './organization-config.ts';
-import { readConfigFile } from './read-config-file.ts';
 import { fillStore } from './store-config.ts';
+import { homedir } from 'node:os';
+
+/** Where a configuration is looked for, in the folder in which a command runs. */
+const fileNames = ['ts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `registry.config.${ending}`);
+
+/** The configuration file in the current folder, or null. Throws `malformed` where there are two. */
+export function findConfigFile(): string | null {
+  const [first, second] = fileNames.filter((name) => existsSync(name));
+  if (first !== undefined && second !== undefined)
+    throw new RegistryError(
+      'malformed',
+      `There are two configurations, ${first} and ${second}. Delete one, or choose with --config.`,
+    );
+  return first ?? null;
+}
+
+/**
+ * Reads a configuration file: a module with a default export, JSON or YAML. A new `edition` makes Node load a changed module again.
+ * Throws `malformed` with the file and, where it is known, the line.
+ */
+async function readConfigFile(file: string, edition: string): Promise<unknown> {
+  const ending = extname(file);
+  const isModule = !/^\.(?:json|ya?ml)$/.test(ending);
+  let value: unknown;
+  try {
+    value = isModule
+      ? await importDefault(`${pathToFileURL(file).href}${edition === '' ? '' : `?${edition}`}`)
+      : await parseData(await readFile(file, 'utf8'), ending);
+  } catch (error) {
+    // The `yaml` package shows the place in lines of their own.
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/:\n\n.*/s, '');
+    // Node puts the line of a syntax error only into the stack.
+    const line = isModule && error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
+    throw new RegistryError(
+      'malformed',
+      `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,
+    );
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new RegistryError(
+    'malformed',
+    isModule
+      ? `${file} has no default export. Add export default defineConfig({ … }).`
+      : `${file} is not an object with keys such as "url" and "organizations".`,
+  );
+}
+
+const packageNames = new Set(['@stele-registry/stele', 'stele']);
+
+/** This program's `defineConfig`, for configurations that import it by the package's name: nothing need be installed beside them. */
+const ownModule = new URL(`../config.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url).href;
+
+async function importDefault(url: string): Promise<unknown> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      packageNames.has(specifier) ? { url: ownModule, shortCircuit: true } : next(specifier, context),
+    // Whatever `type` the package.json beside it has: npm writes "commonjs".
+    load: (loaded, context, next) => next(loaded, loaded === url ? { ...context, format: formatOf(url) } : context),
+  });
+  try {
+    return ((await import(url)) as { default?: unknown }).default;
+  } finally {
+    hooks.deregister();
+  }
+}
+
+/** The format of a configuration that is an ES module by its text, whatever its package says. */
+function formatOf(url: string): string | undefined {
+  const file = fileURLToPath(url);
+  if (!/^\s*(?:import|export)\b/m.test(readFileSync(file, 'utf8'))) return undefined;
+  return file.endsWith('.ts') ? 'module-typescript' : 'module';
+}
+
+/** `$schema` is for editors. */
+async function parseData(text: string, ending: string): Promise<unknown> {
+  const value: unknown = ending === '.json' ? JSON.parse(text) : (await import('yaml')).parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { $schema: _, ...settings } = value as Record<string, unknown>;
+  return settings;
+}
+
+const schema = JSON.parse(
+  readFileSync(new URL('../../content/schemas/config.json', import.meta.url), 'utf8'),
+) as WithDefaults;
+const options = {
+  discriminator: true,
+  useDefaults: true,
+  allErrors: true,
+  strict: false,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+  // Not worth optimizing: the code checks one object.
+  code: { optimize: false },
+} as const;
+/** By the keys that they check. */
+const validators = new Map<string, ValidateFunction>();
+
+interface WithDefaults {
+  default?: unknown;
+  properties?: Record<string, WithDefaults>;
+}
+
+/** Checks a configuration and fills in the defaults of its keys. Throws `malformed`, naming each key. */
+function fillDefaults(value: unknown): Record<string, unknown> {
+  const copy = structuredClone(value ?? {}) as Record<string, unknown>;
+  const filled = {
+    sync: {},
+    limits: {},
+    quotas: {},
+    cache: {},
+    rateLimit: {},
+    webhooks: {},
+    sites: {},
+    gc: {},
+    pulls: {},
+    log: {},
+    ...copy,
+  };
+  const keys = Object.keys(copy);
+  assertNames(copy, []);
+  if (keys.length > 0) {
+    const validate = validators.get(keys.join()) ?? createValidate(keys);
+    validators.set(keys.join(), validate);
+    if (!validate(copy)) {
+      // `required` and `enum` explain better than a discriminator; for a name, the fault in it does.
+      const lines = meantErrors(validate.errors ?? [])
+        .filter(({ keyword }) => keyword !== 'discriminator' && keyword !== 'propertyNames')
+        .map(explainError);
+      throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join(' ')}`);
+    }
+  }
+  const whole: Record<string, unknown> = { ...filled, ...copy };
+  addDefaults(whole, schema);
+  return whole;
+}
+
+/**
+ * Loads ajv only to check a configuration, and makes the code for these keys alone: either takes
+ * longer than many a command. An unknown key needs the others, to say which was meant.
+ */
+function createValidate(keys: readonly string[]): ValidateFunction {
+  const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
+  const { properties } = schema;
+  const isKnown = keys.every((key) => Object.hasOwn(properties!, key));
+  const allowed = Object.fromEntries(Object.entries(properties!).filter(([key]) => !isKnown || keys.includes(key)));
+  return new ajv.Ajv2020(options).compile({ ...schema, properties: allowed });
+}
+
+/** Adds the defaults of a schema's properties, as ajv would. */
+function addDefaults(value: Record<string, unknown>, { properties = {} }: WithDefaults): void {
+  for (const [name, property] of Object.entries(properties)) {
+    if (value[name] === undefined && property.default !== undefined) value[name] = structuredClone(property.default);
+    const below = value[name];
+    if (typeof below === 'object' && below !== null) addDefaults(below as Record<string, unknown>, property);
+  }
+}
+
+/** Of a value with alternatives, the errors of the one that it comes closest to. */
+function meantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const whole of errors) {
+    if (whole.keyword !== 'oneOf') continue;
+    const inside = errors.filter(
+      ({ schemaPath, instancePath }) =>
+        schemaPath.startsWith(`${whole.schemaPath}/`) && `${instancePath}/`.startsWith(`${whole.instancePath}/`),
+    );
+    const branches = [
+      ...Map.groupBy(inside, ({ schemaPath }) => schemaPath.slice(whole.schemaPath.length).split('/')[1]).values(),
+    ].sort((one, other) => one.length - other.length);
+    if (branches.length > 0) dropped.add(whole);
+    for (const error of branches.slice(1).flat()) dropped.add(error);
+  }
+  return errors.filter((error) => !dropped.has(error));
+}
+
+/** Throws `malformed` for a name that every object has, such as `constructor`: a name in a file is a key of an object. */
+function assertNames(value: unknown, path: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, below] of Object.entries(value)) {
+    if (!Array.isArray(value) && isNameOfJavaScript(name)) {
+      const place = path.join('.') || 'the configuration';
+      throw new RegistryError(
+        'malformed',
+        `The configuration is invalid: ${place} has the key ${JSON.stringify(name)}. Choose another name.`,
+      );
+    }
+    assertNames(below, [...path, name]);
+  }
+}
+
+/** Keys that are gone, and what to do instead. */
+const gone: Readonly<Record<string, string>> = {
+  'cache.purge': 'Let a receiver of webhooks.audit purge the CDN.',
+  'cache.shared': 'Shared caches keep an answer as long as browsers do.',
+  'gc.grace': 'It is a day.',
+  'gc.quarantine': 'It is a week.',
+  retention: 'Remove it: each kind of record is kept for a fixed time.',
+};
+
+/** Formats a validation error as a sentence that names the key. */
+function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+  const key = propertyName === undefined ? place : `${place} has the key ${JSON.stringify(propertyName)}, which`;
+  if ('additionalProperty' in params) {
+    const written = String(params['additionalProperty']);
+    const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    const instead = own(gone, [...instancePath.split('/').slice(1), written].join('.'));
+    return `${key} has no key ${JSON.stringify(written)}${instead === undefined ? `.${closest(written, names)}` : ` any more. ${instead}`}`;
+  }
+  const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
+  if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
+  // A regular expression says little to people.
+  const example =
+    'pattern' in params ? (parentSchema as { examples?: string[] } | undefined)?.examples?.[0] : undefined;
+  return `${key} ${example === undefined ? message : `must be written like ${JSON.stringify(example)}`}.`;
+}
 
 /**
  * Loads and checks a configuration; without a `file`, the defaults. `data` is the data folder of
@@ -112,4 +332,37 @@ function fillWitnesses(given: Config['publicLog']['witnesses'] = []): Config['pu
         `publicLog.witnesses[${index}].key is not the Ed25519 verifier key of a witness: ${JSON.stringify(key)}. Ask whoever runs the witness for it.`,
       );
   return given.map(({ url, key }) => ({ url: url.replace(/\/+$/, ''), key }));
+}
+
+const line = /^(registry|org):[ \t]*(\S+)$/;
+
+/** The registry and the organization of who runs a command: by the environment, else by `~/.stelerc`. */
+export function readUserDefaults(): { registry: string | undefined; org: string | undefined } {
+  const { registry, org } = readEnvironment();
+  const { registry: written, org: ofFile } = registry === undefined || org === undefined ? readDefaults() : {};
+  return { registry: registry ?? written, org: org ?? ofFile };
+}
+
+/**
+ * What `~/.stelerc` says, a line each: `registry: https://contracts.example.com` and `org: acme`. Only the home
+ * folder is asked: a file in a repository that somebody cloned would choose who gets their key. Throws `malformed`
+ * with the line.
+ */
+function readDefaults(): { registry?: string; org?: string } {
+  const file = join(homedir(), '.stelerc');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return {};
+  }
+  const lines = text.split('\n').map((each) => each.replace(/(?:^|\s)#.*/, '').trim());
+  const pairs = lines.flatMap((each, index) => {
+    if (each === '') return [];
+    const [, name, value] = line.exec(each) ?? [];
+    if (name !== undefined) return [[name, value]];
+    const advice = 'Use registry: https://contracts.example.com and org: acme, each on a line.';
+    throw new RegistryError('malformed', `${file}:${index + 1} is not a setting. ${advice}`);
+  });
+  return Object.fromEntries(pairs) as ReturnType<typeof readDefaults>;
 }

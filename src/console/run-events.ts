@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
-import { createWaitingPlaces } from '../scheduling/waiting-places.ts';
+import { createWaitingPlaces } from '../scheduling/places.ts';
 import { untilClosed } from '../server/until-closed.ts';
 import type { RunRecord } from './run-view.ts';
 import type { ConsoleRequest } from './console-request.ts';

@@ -1,4 +1,4 @@
-import { quotaNames, type QuotaName, type Quotas } from '../config/quotas.ts';
+import { quotaNames, type QuotaName, type Quotas } from '../config/organization-config.ts';
 import type { Team } from '../model/ownership.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Gate } from '../model/gate.ts';

@@ -1,4 +1,4 @@
-import { dueAt } from '../model/due.ts';
+import { dueAt } from '../scheduling/waiting.ts';
 import { RegistryError } from '../model/errors.ts';
 import { type Event, deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/event.ts';
 import type { Generation } from '../store/records.ts';

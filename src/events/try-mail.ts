@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.ts';
 import { claimDelivery, finishDelivery } from './delivery.ts';
 import { unsubscribePath } from './unsubscribe.ts';
 import { readSecret } from '../config/environment.ts';
-import type { MailConfig } from '../config/mail-config.ts';
+import type { MailConfig } from '../config.ts';
 import { newsOf } from './chat-messages.ts';
 
 /** Milliseconds after which to look again at what another delivery takes along. */

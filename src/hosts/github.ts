@@ -3,7 +3,7 @@ import { writeCheckRun, writeStatus } from './github-checks.ts';
 import { commentOnPull } from './comments/github-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Host, Delivery, Hint, FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
-import { createInOrder } from '../scheduling/in-order.ts';
+import { createInOrder } from '../scheduling/turns.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './read-pages.ts';
 import {

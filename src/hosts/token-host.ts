@@ -1,4 +1,4 @@
-import { createInOrder } from '../scheduling/in-order.ts';
+import { createInOrder } from '../scheduling/turns.ts';
 import { createAsk, type Ask } from './ask.ts';
 import { inTime } from './host-fetch.ts';
 import type { FoundRepository, Host, HostOwner, HostRepository, Pull } from './host.ts';

@@ -1,6 +1,6 @@
 import { pullRef, type PullCheck } from '../model/check.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
-import { dueAt } from '../model/due.ts';
+import { dueAt } from '../scheduling/waiting.ts';
 import type { Pull } from '../hosts/host.ts';
 import { endPull } from '../registry/approval/hold.ts';
 import { readAmong } from '../registry/read-among.ts';

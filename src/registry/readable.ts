@@ -1,7 +1,7 @@
 import { isAllowed, type Principal, type Visibility } from '../model/access.ts';
 import { resourceTypes, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
-import { inTurns } from '../scheduling/in-turns.ts';
+import { inTurns } from '../scheduling/turns.ts';
 import { siteCoordinate, siteRef, type DocumentationSite } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
 import { logsOf } from './answer-cache.ts';

@@ -4,7 +4,7 @@ import { Router, type Request } from 'express';
 import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { publicLogDamages } from '../registry/transparency/public-log.ts';
-import { shareWalk } from '../scheduling/shared-walk.ts';
+import { shareWalk } from '../scheduling/turns.ts';
 import { principalOf } from './authenticate.ts';
 import { isLocal } from './local-request.ts';
 import { forwardedFor } from './rate/client-address.ts';

@@ -1,4 +1,4 @@
-import { inTurns } from '../scheduling/in-turns.ts';
+import { inTurns } from '../scheduling/turns.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 
 /** A published version. */

@@ -13,7 +13,7 @@ import type { Author, Registry } from '../registry/registry.ts';
 import { isBranchName } from '../source/git-names.ts';
 import { parseLocation } from '../source/location.ts';
 import { assertCredential } from './connect.ts';
-import { shareWalk } from '../scheduling/shared-walk.ts';
+import { shareWalk } from '../scheduling/turns.ts';
 
 /** The folder of a configured repository as records have it: `''` for the whole tree. */
 export function normalizeFolder({ path }: Pick<RepositoryConfig, 'path'>): string {

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Check, PullComment } from '../model/check.ts';
-import { dueAt } from '../model/due.ts';
+import { dueAt } from '../scheduling/waiting.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
 import { checksOfDocuments, canReportChecks, mergeChecks } from './checks.ts';

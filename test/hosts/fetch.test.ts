@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createFetch, inTime } from '../../src/hosts/host-fetch.ts';
-import { createInOrder } from '../../src/scheduling/in-order.ts';
+import { createInOrder } from '../../src/scheduling/turns.ts';
 import { openStandIn } from '../servers/stand-in.ts';
 
 test('nothing goes to another origin than that of the API', async () => {

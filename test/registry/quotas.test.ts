@@ -2,7 +2,7 @@ import { siteCoordinate } from '../../src/sites/model/documentation-site.ts';
 import { deleteRecord, restoreRecord } from '../../src/registry/lives.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quotaNames, type Quotas } from '../../src/config/quotas.ts';
+import { quotaNames, type Quotas } from '../../src/config/organization-config.ts';
 import type { UserConfig } from '../../src/config.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPlaces } from '../../src/scheduling/organization-places.ts';
+import { createPlaces } from '../../src/scheduling/places.ts';
 
 /** Work that ends when it is told to. */
 function held() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/scheduling/organization-turns.ts';
+import { createTurns } from '../../src/scheduling/turns.ts';
 
 test('of one organization eight go on at once, of another one beside them, and all come to their end', async () => {
   const turns = createTurns();

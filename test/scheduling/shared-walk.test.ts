@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shareWalk } from '../../src/scheduling/shared-walk.ts';
+import { shareWalk } from '../../src/scheduling/turns.ts';
 
 test('one walk answers everyone who asks within its time, and the next asker after that makes another', async () => {
   let time = 0;

@@ -2,7 +2,7 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
-import { readUserDefaults } from '../../config/user-defaults.ts';
+import { readUserDefaults } from '../../config/load-config.ts';
 import { formatCoordinate, type Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { impactGroups, type ConsumerTouched, type ImpactOnUser } from '../../model/dependency.ts';

@@ -10,7 +10,7 @@ import {
   entriesNamed,
 } from './open-lock.ts';
 import { Command } from 'commander';
-import { readUserDefaults } from '../../config/user-defaults.ts';
+import { readUserDefaults } from '../../config/load-config.ts';
 import type { Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';

@@ -1,5 +1,5 @@
 import { readEnvironment, userCacheFolder } from '../../config/environment.ts';
-import { readUserDefaults } from '../../config/user-defaults.ts';
+import { readUserDefaults } from '../../config/load-config.ts';
 import {
   formatCoordinate,
   parseCoordinate,

@@ -37,11 +37,11 @@ function ok(name: string, detail: string): Check {
   return { name, state: 'ok', detail, advice: null };
 }
 
-export function warning(name: string, detail: string, advice: string): Check {
+function warning(name: string, detail: string, advice: string): Check {
   return { name, state: 'warning', detail, advice };
 }
 
-export function problem(name: string, detail: string, advice: string): Check {
+function problem(name: string, detail: string, advice: string): Check {
   return { name, state: 'problem', detail, advice };
 }
 

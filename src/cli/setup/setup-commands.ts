@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { Command } from 'commander';
-import { findConfigFile } from '../../config/read-config-file.ts';
+import { findConfigFile } from '../../config/load-config.ts';
 import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
-import { isShortWork } from '../../scheduling/short-work.ts';
+import { isShortWork } from '../../scheduling/fair-queue.ts';
 import type { LoadedFile } from '../collect.ts';
 import { functionsArgument } from './functions-argument.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';

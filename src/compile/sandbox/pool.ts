@@ -1,6 +1,5 @@
 import { RegistryError } from '../../model/errors.ts';
-import { createFairQueue } from '../../scheduling/fair-queue.ts';
-import { isShortWork } from '../../scheduling/short-work.ts';
+import { createFairQueue, isShortWork } from '../../scheduling/fair-queue.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { sandboxLost } from '../sandbox-lost.ts';

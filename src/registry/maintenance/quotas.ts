@@ -1,6 +1,5 @@
-import { organizationIn } from '../../config/organization-config.ts';
+import { organizationIn, quotaNames, type QuotaName, type Quotas } from '../../config/organization-config.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { quotaNames, type QuotaName, type Quotas } from '../../config/quotas.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Deployment, DocumentationSite, Draft } from '../../sites/model/documentation-site.ts';
 import type { Projection } from '../../store/log/state.ts';

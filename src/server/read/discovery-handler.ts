@@ -8,7 +8,7 @@ import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { discoveryDocument, discoveryPattern, parseCatalogPath, parseConsumersPath } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import type { Site } from '../../site/site.ts';
-import { shareWalk } from '../../scheduling/shared-walk.ts';
+import { shareWalk } from '../../scheduling/turns.ts';
 import { sharing } from './lifetime.ts';
 import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';

@@ -10,7 +10,7 @@ import {
   type Principal,
 } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { shareWalk } from '../../scheduling/shared-walk.ts';
+import { shareWalk } from '../../scheduling/turns.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { unsubscribe } from '../../events/unsubscribe.ts';
 import { accountPage, messagePage, type AccountView, type Message } from '../../site/pages/message-pages.ts';

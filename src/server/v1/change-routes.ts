@@ -1,6 +1,6 @@
 import { readChanges, type AuditPosition } from '../../registry/audit.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
+import { createWaitingPlaces } from '../../scheduling/places.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 import type { Call, Handler } from './call.ts';
 import { isAuditPosition } from './organization-routes.ts';

@@ -1,7 +1,7 @@
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { createTurns } from '../../scheduling/organization-turns.ts';
+import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { ServerContext } from '../server-context.ts';

@@ -2,7 +2,7 @@ import { formatCoordinate } from '../../model/address.ts';
 import { publicDetail, repositoryId, repositoryName, type Run, type RunDocument } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { createWaitingPlaces } from '../../scheduling/waiting-places.ts';
+import { createWaitingPlaces } from '../../scheduling/places.ts';
 import type { Report } from '../../model/problem.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';

@@ -1,7 +1,7 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { createTurns } from '../../scheduling/organization-turns.ts';
+import { createTurns } from '../../scheduling/turns.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createTokenExchange } from '../login/token.ts';

@@ -2,7 +2,7 @@ import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
-import { inTurns } from '../../scheduling/in-turns.ts';
+import { inTurns } from '../../scheduling/turns.ts';
 import { teamsOf } from '../../config/organization-config.ts';
 import { linksOf, teamOf, type Link, type Team } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';

@@ -1,0 +1,80 @@
+import PQueue from 'p-queue';
+import { RegistryError } from '../model/errors.ts';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+
+/**
+ * Documents processed at once for one organization. More wait, so that no organization takes all
+ * the memory or all compilers.
+ */
+const atOnceOfOne = 8;
+/** Requests of one organization that may wait. */
+const maxWaiting = 32;
+/** Seconds before a rejected caller may retry. */
+const retryAfter = 5;
+
+/**
+ * Limits how much work of one organization runs at once. Organizations do not wait for each other.
+ */
+export interface Turns {
+  /** Rejects with `rate_limited` when too many requests of the organization are waiting. */
+  take<T>(org: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createTurns(): Turns {
+  const queues = new Map<string, PQueue>();
+  return {
+    async take(org, work) {
+      const queue = queues.getOrInsertComputed(org, () => new PQueue({ concurrency: atOnceOfOne }));
+      if (queue.size >= maxWaiting) {
+        const message = `Your organization has ${queue.size} documents waiting to be published. Send fewer at once.`;
+        throw new RegistryError('rate_limited', message, { retryAfter });
+      }
+      try {
+        return await queue.add(work);
+      } finally {
+        if (queue.size === 0 && queue.pending === 0) queues.delete(org);
+      }
+    },
+  };
+}
+
+/**
+ * Runs work with the same name in the order of the calls, one at a time. Work with different names
+ * runs concurrently.
+ */
+export type InOrder = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+export function createInOrder(): InOrder {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const before = last.get(name) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === mine) last.delete(name);
+    }
+  };
+}
+
+/** Hands out so many of all at a time, and lets others have their turn in between. */
+export async function* inTurns<T>(all: readonly T[], atOnce: number): AsyncGenerator<T[]> {
+  for (let from = 0; from < all.length; from += atOnce) {
+    if (from > 0) await othersTurn();
+    yield all.slice(from, from + atOnce);
+  }
+}
+
+/**
+ * Makes something costly once for everyone who asks within `milliseconds` of its start. `clock` is a
+ * monotonic clock in milliseconds. A rejection is shared too.
+ */
+export function shareWalk<T>(milliseconds: number, clock: () => number, walk: () => Promise<T>): () => Promise<T> {
+  let latest: { startedAt: number; answer: Promise<T> } | null = null;
+  return () => {
+    const now = clock();
+    if (latest === null || now - latest.startedAt >= milliseconds) latest = { startedAt: now, answer: walk() };
+    return latest.answer;
+  };
+}
