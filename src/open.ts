@@ -19,6 +19,7 @@ import { openFsBucket } from './store/fs.ts';
 import { assertOwn } from './store/files.ts';
 import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
+import { assertNeeds } from './registry/maintenance/needs.ts';
 import { assertFormat } from './store/format.ts';
 import { createRefs } from './store/refs.ts';
 
@@ -76,6 +77,10 @@ export async function openRegistry(
     uniqueId: () => newId({ now, randomBytes: random }),
     headEvery,
     failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
+  });
+  await assertNeeds({ refs }).catch(async (error: unknown) => {
+    await Promise.all([refs.settle(), compiler.close(), tracer?.close()]);
+    throw error;
   });
   const answers = createAnswerCache(refs);
   const traced = tracer === null ? compiler : traceCompiler(tracer, compiler);

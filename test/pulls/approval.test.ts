@@ -99,6 +99,8 @@ describe('a breaking change of a resource that wants approval', () => {
     const { registry, push, sync, held, labels, decideAs, provenance, host } = await scene();
     const commit = push(api('2.0.0', '/a'));
     const run = await sync();
+    // A program that knows no approvals would publish it: from now on it refuses the store.
+    expect(await registry.refs.read('needs/approval')).not.toBeNull();
     expect(run.documents).toMatchObject([
       { outcome: 'waiting', detail: expect.stringContaining('waits for approval') },
     ]);

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { digestOf } from '../../src/model/digest.ts';
 import { openRegistry, type OpenRegistry } from '../../src/open.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
+import { noteNeed } from '../../src/registry/maintenance/needs.ts';
 import { migrate } from '../../src/registry/maintenance/migrate.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
@@ -95,4 +96,30 @@ describe('in this order', { shuffle: false }, () => {
     const keys = async (bucket: typeof registry.bucket) => Array.fromAsync(listAll(bucket, 'log/'));
     expect(await keys(into)).toEqual(await keys(registry.bucket));
   });
+});
+
+test('a store that needs what this program does not know is refused, and nothing is written; what it knows is opened', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'stele-needs-'));
+  try {
+    cpSync(kept, path, { recursive: true });
+    const config = checkConfig({ organizations: { acme: {} } }, { base: path, data: path });
+    const opened = await openRegistry(config, () => undefined);
+    await noteNeed(opened, 'approval');
+    await noteNeed(opened, 'approval');
+    expect((await fsck(opened)).damages).toEqual([]);
+    await opened.close();
+    const again = await openRegistry(config, () => undefined);
+    expect(await Array.fromAsync(again.refs.history('needs/approval'))).toHaveLength(1);
+    // As a later program notes it.
+    await noteNeed(again, 'teleports' as 'approval');
+    await again.close();
+    const before = readdirSync(path, { recursive: true }).sort();
+    await expect(openRegistry(config, () => undefined)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/^A newer version of Stele wrote this store, .*"teleports"/) as string,
+    });
+    expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
 });

@@ -32,6 +32,7 @@ import { trimPreviews } from '../../store/previews.ts';
 import { isHistory, type PublishRequest } from '../append-version.ts';
 import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import { findResource } from '../lives.ts';
+import { noteNeed } from '../maintenance/needs.ts';
 import { unyanked } from '../gate/latest-gate.ts';
 import type { Policy } from '../gate/policy.ts';
 import { storePreview, type Preview } from '../preview.ts';
@@ -245,6 +246,7 @@ export async function hold(registry: Registry, coordinate: Coordinate, source: s
     isDeepStrictEqual(each.fingerprints, given.fingerprints) &&
     given.authors.every((author) => each.authors.some((one) => isDeepStrictEqual(one, author)));
   if (held.some(isHeld)) return;
+  await noteNeed(registry, 'approval');
   const preview = given.preview && (await storePreview(registry, given.preview, approvalDays));
   if (preview !== null) await trimPreviews(registry, coordinate.org);
   const at = registry.now().toISOString();
