@@ -58,6 +58,11 @@ export function isRegistryError(error: unknown, code?: ErrorCode): error is Regi
   return error instanceof RegistryError && (code === undefined || error.code === code);
 }
 
+/** Texts with commas between them; of more than ten the first three, and how many others there are. */
+export function someOf(texts: readonly string[]): string {
+  return texts.length > 10 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', ');
+}
+
 /** ` Did you mean "x"?` if one of the names is similar, else the empty string. */
 export function closest(written: string, names: Iterable<string>): string {
   const limit = Math.min(3, Math.floor(written.length / 3));

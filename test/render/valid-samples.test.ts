@@ -106,3 +106,38 @@ test('a sample names the alternative that it is', () => {
   const schema = { oneOf: [{ $ref: '#/components/schemas/Card' }], discriminator: { propertyName: 'kind', mapping } };
   expect(sampleOf(schemasOf({ Card }), schema)).toEqual({ kind: 'card', number: 'string' });
 });
+
+test('a sample has the value that an alternative gives, before any text', () => {
+  const currency = {
+    anyOf: [
+      { type: 'string', pattern: '^[A-Z]{2}' },
+      { enum: ['AED', 'EUR'], default: 'EUR' },
+    ],
+  };
+  expect(sampleOf(schemasOf({}), currency)).toBe('EUR');
+  expect(sampleOf(schemasOf({}), { anyOf: [{ type: 'string' }, { enum: ['fast', 'exact'] }] })).toBe('fast');
+});
+
+test('a country, a currency and a language are none that nobody knows', () => {
+  const text = (more: object = {}) => ({ type: 'string', ...more });
+  const properties = {
+    country: text({ maxLength: 2 }),
+    billingCountryCode: text({ pattern: '^[A-Z]{3}$' }),
+    currency: text({ minLength: 3, maxLength: 3 }),
+    currency_code: text({ pattern: '^[a-z]{3}$' }),
+    language: text({ maxLength: 5 }),
+    number_of_countries: text(),
+    in_currency: text({ pattern: '^[0-9]{3}$' }),
+    account: text({ maxLength: 2 }),
+  };
+  expect(sampleOf(schemasOf({}), { type: 'object', properties }, 'response')).toEqual({
+    country: 'DE',
+    billingCountryCode: 'DEU',
+    currency: 'EUR',
+    currency_code: 'eur',
+    language: 'en',
+    number_of_countries: 'string',
+    in_currency: '000',
+    account: 'st',
+  });
+});

@@ -1,3 +1,4 @@
+import { closest, someOf } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
 import { stripVTControlCharacters } from 'node:util';
 import { detectSpec, lintDocument } from '@redocly/openapi-core';
@@ -8,6 +9,7 @@ import type { Interpreter, Program } from '../interpreter/interpreter.ts';
 import { modulesOf } from './ruleset-code.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
+import { followPointer } from '../text/pointer.ts';
 import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
 import { noteIgnored, presetsOf, takePluginRules } from './redocly-plugins.ts';
 import { runPlugins, type PluginFinding } from './run-plugins.ts';
@@ -118,22 +120,33 @@ async function lintWithRedocly(
 type Finding = Awaited<ReturnType<typeof lintDocument>>[number] | PluginFinding;
 
 function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFile): Problem {
-  const { ruleId, severity, suggest, reference, location } = finding;
+  const { ruleId, severity, reference, location } = finding;
   const [place] = location;
-  const hints = suggest.length > 0 ? ` Did you mean: ${suggest.slice(0, 5).join(', ')}?` : '';
   // Only links by the author of the ruleset: of rules with a slash. Redocly's own rules link to its website.
   const link = reference === undefined || !ruleId.includes('/') ? '' : ` See ${reference}.`;
-  const message = stripVTControlCharacters(finding.message) + hints + link;
+  const path = place === undefined ? '' : treePath(place.source.absoluteRef);
+  const file = files.get(path);
+  const pointer = pointerOf(place?.pointer ?? '');
+  const isRead = file !== undefined && isParsed(file);
+  const found = isRead ? followPointer(file.value, pointer) : null;
+  const text = textOf(finding, found?.found === true ? found.value : undefined);
+  const message = `${stripVTControlCharacters(text)}${link}`;
   const level = severity === 'error' ? 'error' : 'warning';
   if (place === undefined) return problemAt(entry, '', ruleId, message, { severity: level });
-  const path = treePath(place.source.absoluteRef);
-  const file = files.get(path);
-  if (place.pointer === undefined || file === undefined || !isParsed(file))
-    return problemAtFile(ruleId, path, message, level);
-  return problemAt(file, pointerOf(place.pointer), ruleId, message, {
+  if (place.pointer === undefined || !isRead) return problemAtFile(ruleId, path, message, level);
+  return problemAt(file, pointer, ruleId, message, {
     severity: level,
     on: place.reportOnKey === true ? 'key' : 'value',
   });
+}
+
+/** The message with what may have been meant. Redocly suggests all values that are allowed, which stand in the message, too. */
+function textOf({ message, suggest }: Finding, written: unknown): string {
+  if (suggest.length === 0) return message;
+  const names = suggest.map((one) => `"${one}"`);
+  if (!message.includes(names.join(', '))) return `${message} Did you mean: ${suggest.slice(0, 5).join(', ')}?`;
+  const hint = typeof written === 'string' ? closest(written.slice(0, 100), suggest.map(String)) : '';
+  return message.replace(names.join(', '), () => someOf(names)) + hint;
 }
 
 /** Redocly writes pointers as `#/a/b`, and the root as `#/`. */

@@ -87,7 +87,7 @@ function isToken(name: string): boolean {
 /** The value of a parameter; its name where the document says nothing of it. */
 function parameterValue(schemas: Schemas, { name, place, schema, examples }: Parameter): unknown {
   const example = examples.find(({ value, isElsewhere }) => isElsewhere !== true && isSmall(value));
-  const value = example === undefined ? sampleOf(schemas, schema) : example.value;
+  const value = example === undefined ? sampleOf(schemas, schema, 'request', name) : example.value;
   if (typeof value === 'object' && value !== null) return value;
   const text = textOf(value);
   if (text !== '' && text !== 'string') return text.slice(0, 500);

@@ -22,16 +22,17 @@ interface Progress {
 /**
  * An example value for a schema: its own example, otherwise one made from its types, with the
  * members and items that a valid value needs. Small for any schema, and smaller once a page has made many.
+ * `name`: of the member or parameter that it is for.
  */
-export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request'): unknown {
+export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request', name = ''): unknown {
   const before = schemas.samples < 0 ? maxSchemas.required - maxSchemas.late : 0;
   const progress = { read: before, side };
-  const value = sample(schemas, schema, 0, progress);
+  const value = sample(schemas, schema, 0, progress, name);
   schemas.samples -= progress.read - before;
   return value;
 }
 
-function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
+function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress, name = ''): unknown {
   if (!isObject(schema) || progress.read++ > maxSchemas.required || depth > deepest.required) return null;
   const { value, marks, isChosen } = readOf(schemas, schema);
   const given = writtenIn(value);
@@ -39,7 +40,7 @@ function sample(schemas: Schemas, schema: unknown, depth: number, progress: Prog
   const type = typeOf(value);
   if (type === 'null') return null;
   if (type === 'array') return itemsOf(schemas, value, depth, progress);
-  if (type === 'string') return textSample(value);
+  if (type === 'string') return textSample(value, name);
   if (type === 'integer' || type === 'number') return numberSample(value, type);
   if (type === 'boolean') return true;
   const members = { ...Object.fromEntries(membersOf(schemas, value, depth, progress, isChosen)), ...marks };
@@ -63,7 +64,8 @@ function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; mark
   let isChosen = false;
   for (let hops = 0; hops < 4; hops++) {
     const { oneOf, anyOf, discriminator, ...beside } = resolved;
-    const chosen = [oneOf, anyOf].flatMap((list) => listOf(list).find((one) => !isNull(schemas, one)) ?? []);
+    const one = listOf(oneOf).find((each) => !isNull(schemas, each));
+    const chosen = [one ?? [], anyChosenOf(schemas, listOf(anyOf)) ?? []].flat();
     if (chosen.length === 0) break;
     isChosen = true;
     const { propertyName, mapping } = objectOf(discriminator);
@@ -76,6 +78,14 @@ function readOf(schemas: Schemas, schema: JsonObject): { value: JsonObject; mark
       marks[textOf(propertyName)] = value ?? name;
   }
   return { value: resolved, marks, isChosen };
+}
+
+/** The first alternative that is not null. Of texts one that gives a value, if there is one: it may fit several. */
+function anyChosenOf(schemas: Schemas, list: readonly unknown[]): unknown {
+  const written = (one: unknown) => writtenIn(dereference(schemas.document, one) ?? {}) ?? null;
+  const first = list.find((one) => !isNull(schemas, one));
+  const isText = typeOf(dereference(schemas.document, first) ?? {}) === 'string';
+  return (isText ? list.slice(0, maxItems).find((one) => typeof written(one) === 'string') : null) ?? first;
 }
 
 function isNull({ document }: Schemas, schema: unknown): boolean {
@@ -172,7 +182,7 @@ function membersOf(
   const inherited = listOf(schema['allOf']).slice(0, maxItems);
   const members = [...order, ...missing].map((name): [string, unknown] => {
     const one = all.get(name) ?? (isObject(rest) ? rest : { type: 'string' });
-    return [name, sample(schemas, one, depth + 1, progress)];
+    return [name, sample(schemas, one, depth + 1, progress, name)];
   });
   // A request with an object of anything has a member, so that its body is not empty.
   const isAny = side === 'request' && depth === 0 && schema['type'] === 'object' && rest !== false && all.size === 0;
@@ -181,7 +191,10 @@ function membersOf(
   return [...inherited.flatMap((part) => entriesOf(sample(schemas, part, depth + 1, progress))), ...members];
 }
 
-function textSample({ format, pattern, minLength, maxLength }: JsonObject): string {
+function textSample(schema: JsonObject, name: string): string {
+  const { format, pattern, minLength, maxLength } = schema;
+  const code = format === undefined ? codeSample(schema, name) : undefined;
+  if (code !== undefined) return code;
   const usual = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
   const least = typeof minLength === 'number' ? Math.min(minLength, 1000) : 0;
   const matching = usual === undefined ? patternSample(textOf(pattern)) : null;
@@ -189,6 +202,24 @@ function textSample({ format, pattern, minLength, maxLength }: JsonObject): stri
   const text = usual ?? 'string';
   const long = text.padEnd(least, text);
   return typeof maxLength === 'number' && maxLength >= 0 && usual === undefined ? long.slice(0, maxLength) : long;
+}
+
+/** Codes that everybody knows, by the end of the name that they are for. */
+const codes: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/country(?:[_-]?code)?$/i, ['DE', 'DEU']],
+  [/currency(?:[_-]?code)?$/i, ['EUR']],
+  [/lang(?:uage)?(?:[_-]?code)?$/i, ['en', 'eng']],
+];
+
+/** The code that a name asks for, if the schema allows it. Of patterns only those for some letters are read. */
+function codeSample({ pattern, minLength = 0, maxLength = Infinity }: JsonObject, name: string): string | undefined {
+  const form = /^\^?\[(A-Z|a-z|A-Za-z|a-zA-Z)\]\{(\d)\}\$?$/.exec(textOf(pattern));
+  if (pattern !== undefined && form === null) return undefined;
+  const isRight = ({ length }: string) => form === null || length === Number(form[2]);
+  const code = codes
+    .find(([words]) => words.test(name))?.[1]
+    .find((one) => isRight(one) && one.length >= Number(minLength) && one.length <= Number(maxLength));
+  return form?.[1] === 'a-z' ? code?.toLowerCase() : form?.[1] === 'A-Z' ? code?.toUpperCase() : code;
 }
 
 /** 1, or the number next to it within the limits. */

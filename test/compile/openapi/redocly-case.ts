@@ -51,7 +51,7 @@ export async function findingsOf({ files, documents }: RedoclyCase): Promise<str
   return found
     .map(({ file, line, column, severity, rule, message }) => {
       // Redocly prints suggestions and links on lines of their own.
-      const [first] = message.replace(/ Did you mean: [^?]*\?$| See \S+\.$/, '').split('\n');
+      const [first] = message.replace(/ Did you mean:? [^?]*\?$| See \S+\.$/, '').split('\n');
       return `${file}:${line}:${column} ${severity} ${rule}: ${first}`;
     })
     .sort();

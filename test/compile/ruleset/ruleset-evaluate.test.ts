@@ -131,3 +131,23 @@ test('the built-in style finds what it promises', async () => {
   );
   expect(rules.filter((rule) => rule.endsWith('server-https:'))).toHaveLength(1);
 });
+
+test('a finding about a list of many values names three, and the one that was meant', async () => {
+  const codes = [...Array.from({ length: 207 }, (_, at) => `A${String(at).padStart(3, '0')}`), 'EUR'];
+  const media = (schema: object) => ({ schema, example: { currency: 'EURO' } });
+  const body = (values: string[]) => ({
+    content: { 'application/json': media({ type: 'object', properties: { currency: { enum: values } } }) },
+  });
+  const found = async (values: string[]) => {
+    const operation = { requestBody: body(values), responses: { 200: { description: 'ok' } } };
+    const files = { 'openapi.json': { ...document, paths: { '/a': { post: operation } } } };
+    const [line] = await lint({ rules: { 'no-invalid-media-type-examples': 'error' } }, files);
+    return line?.replace(/^.*schema: /, '');
+  };
+  expect(await found(codes)).toBe(
+    '`currency` property must be equal to one of the allowed values "A000", "A001", "A002" and 205 more. Did you mean "EUR"?',
+  );
+  expect(await found(['EUR', 'USD'])).toBe(
+    '`currency` property must be equal to one of the allowed values "EUR", "USD". Did you mean "EUR"?',
+  );
+});

@@ -1,3 +1,4 @@
+import { someOf } from '../../../model/errors.ts';
 import { isObject } from '../../../model/json.ts';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -112,7 +113,7 @@ function failureOf({ instancePath, message = 'is not valid', params }: ErrorObje
     additionalProperty !== undefined
       ? `: ${JSON.stringify(additionalProperty)}`
       : allowedValues !== undefined
-        ? `: ${allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
+        ? `: ${someOf(allowedValues.map((value) => JSON.stringify(value)))}`
         : '';
   return { message: `${name}${message}${more}`, keys };
 }

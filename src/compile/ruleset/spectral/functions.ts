@@ -1,3 +1,4 @@
+import { someOf } from '../../../model/errors.ts';
 import { isObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
@@ -67,7 +68,7 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
   },
   enumeration: ({ values }) => {
     const allowed = Array.isArray(values) ? (values as unknown[]) : [];
-    const list = allowed.map(printValue).join(', ');
+    const list = someOf(allowed.map(printValue));
     return (value) =>
       value === undefined || (typeof value === 'object' && value !== null) || allowed.includes(value)
         ? []
