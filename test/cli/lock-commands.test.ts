@@ -215,12 +215,14 @@ describe('a file in the way is told, and nothing is changed:', () => {
     await mkdir(`${one.path}-outside`);
     await symlink(`${one.path}-outside`, one.file('link'));
     await symlink('nowhere.json', one.file('link.json'));
+    await mkdir(one.file('folder.json'));
     const said: Record<string, RegExp> = {
       'link/a.json': /^link\/a\.json: link is a symbolic link\. Replace it/,
       'link.json': /^link\.json is a symbolic link\. Replace it/,
       'other/a.json': /^other\/a\.json leads into another repository \(other\)/,
       '../a.json': /^The path "\.\.\/a\.json" leads out of the folder of contracts\.lock\.\n$/,
       '.git/a.json': /begins with a dot, such as \.git\.\n$/,
+      'folder.json': /^folder\.json is not a file\. Replace it/,
       'schemas/money.json/a.json': /schemas\/money\.json is not a folder/,
       'a.txt': /must end in \.json, \.yaml or \.yml\.\n$/,
     };

@@ -132,6 +132,17 @@ describe('what a lock may not be is a sentence with its line:', () => {
       /cannot both be files/,
     ],
     [
+      'a folder that is a file too',
+      text.replace('money.json', 'money.json/a.json') + text.split('contracts:\n')[1]!,
+      /cannot both be files/,
+    ],
+    [
+      'paths that differ in Unicode form',
+      text.replace('money.json', 'mon\u00e9.json') +
+        text.split('contracts:\n')[1]!.replace('money.json', 'mone\u0301.json'),
+      /cannot both be files/,
+    ],
+    [
       '10,000 entries',
       many(10_000),
       /more than (?:2000 contracts|2097152 characters)\. Split (?:the file|it): each folder may have a contracts\.lock/,
@@ -153,6 +164,11 @@ describe('what a lock may not be is a sentence with its line:', () => {
     [
       'a registry with a password',
       line('registry', 'https://me:secret@contracts.acme.example'),
+      /holds a user name or a password\. Put the key into STELE_KEY/,
+    ],
+    [
+      'a registry with a user name alone',
+      line('registry', 'https://secret@contracts.acme.example'),
       /holds a user name or a password\. Put the key into STELE_KEY/,
     ],
     ['a digest of another kind', line('sha256', 'abc'), /is not 64 hexadecimal digits/],

@@ -565,6 +565,13 @@ test('what pull requests hold is bounded', () => {
   const all = Array.from({ length: maxPulls + 5 }, (__, number) => heldBy(number) as unknown as Held);
   const { held } = all.reduce(withHeld, { held: [], decisions: [] });
   expect(held.map(({ source }) => source)).toEqual(all.slice(5).map(({ source }) => source));
+  // Each commit of one of them ends what the commit before held: of that the authors are kept, for so many.
+  const again = Array.from(
+    { length: 200 },
+    (__, number) => ({ ...heldBy(number), source: 'pull 1' }) as unknown as Held,
+  );
+  const { held: last, ended } = again.reduce(withHeld, { held: [], decisions: [] });
+  expect([last.length, ended!.length]).toEqual([1, 50]);
 });
 
 test('an exemption is held, once, and again for another reason', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { changeKey, rotateKey } from '../../src/registry/keys/change-key.ts';
 import { authenticateKey, createKey, revokeKey, type NewKey } from '../../src/registry/keys/keys.ts';
 import { listKeys } from '../../src/registry/keys/list-keys.ts';
 import { createWorld } from './world.ts';
@@ -43,4 +44,31 @@ test('a list of keys costs what the organization has, and is right after a resta
   );
   expect(reads).toBeLessThan(3);
   expect(await listKeys(registry, 'none')).toEqual([]);
+});
+
+const inHours = (world: { registry: { expiryTime(): Date } }, hours: number) =>
+  new Date(world.registry.expiryTime().getTime() + hours * 3_600_000).toISOString();
+
+test('a key that ends never ends later by a change, and may end sooner', async () => {
+  const world = createWorld();
+  const { key } = await createKey(world.registry, { ...given, expiresAt: inHours(world, 2) }, author);
+  const endAt = (expiresAt: string | null) => changeKey(world.registry, 'acme', key.id, { expiresAt }, author);
+  for (const later of [null, inHours(world, 3), inHours(world, 2.001)])
+    await expect(endAt(later), String(later)).rejects.toMatchObject({
+      code: 'malformed',
+      extra: { errors: [{ pointer: '/expiresAt' }] },
+    });
+  expect((await endAt(inHours(world, 1))).value.expiresAt).toBe(inHours(world, 1));
+});
+
+test.each(['Z', '+09:00'])('a key that would end sooner is not kept by its replacement (%s)', async (zone) => {
+  const world = createWorld();
+  const end = inHours(world, 1);
+  // The same moment, as somebody far in the east writes it.
+  const expiresAt = zone === 'Z' ? end : inHours(world, 10).replace('Z', zone);
+  const { key } = await createKey(world.registry, { ...given, expiresAt }, author);
+  const replaced = await rotateKey(world.registry, 'acme', key.id, 2 * 3600, author);
+  expect(Date.parse(replaced.key.expiresAt!)).toBe(Date.parse(end));
+  const [old] = (await listKeys(world.registry, 'acme')).filter(({ id }) => id === key.id);
+  expect(Date.parse(old!.expiresAt!)).toBe(Date.parse(end));
 });

@@ -119,7 +119,7 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<obj
     const keys: (string | number)[] = [];
     for (const [key, child] of Object.entries(node)) {
       if (typeof child !== 'object' || child === null) continue;
-      if (key === 'mapping' && !isMap && isObject(child)) forgetMapped(child, isOut);
+      if (key === 'discriminator' && !isMap && isObject(child)) forgetMapped(child, isOut);
       // `examples` is a list of data in a schema, and data by media type in Swagger 2.0; elsewhere, it names objects.
       const isExamples = key === 'examples' && (Array.isArray(child) || 'swagger' in document);
       const isData =
@@ -144,11 +144,13 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<obj
 }
 
 /** Leaves out the alternatives of a discriminator that are gone. */
-function forgetMapped(mapping: JsonObject, isOut: (node: unknown) => boolean): void {
-  for (const [value, target] of Object.entries(mapping)) {
-    if (typeof target !== 'string') continue;
-    if (isOut({ $ref: target }) || isOut({ $ref: `#/components/schemas/${target}` })) delete mapping[value];
-  }
+function forgetMapped(discriminator: JsonObject, isOut: (node: unknown) => boolean): void {
+  const isGone = (target: unknown) =>
+    typeof target === 'string' && (isOut({ $ref: target }) || isOut({ $ref: `#/components/schemas/${target}` }));
+  const { mapping, defaultMapping } = discriminator;
+  if (isGone(defaultMapping)) delete discriminator['defaultMapping'];
+  if (!isObject(mapping)) return;
+  for (const [value, target] of Object.entries(mapping)) if (isGone(target)) delete mapping[value];
 }
 
 /** Whether a mark in a map is one of its names: a property `x-internal`. Only these maps have extensions. */

@@ -72,7 +72,7 @@ export async function rotateKey(
   const end = new Date(registry.expiryTime().getTime() + overlap * 1000).toISOString();
   await registry.refs.update<Key>(keyRef(id), (current) => {
     const key = usableKey(registry, current, org);
-    if (key.expiresAt !== null && key.expiresAt <= end) return null;
+    if (!isLater(key.expiresAt, end)) return null;
     return { value: { ...key, expiresAt: end }, change: { ...author, action: 'rotate key' } };
   });
   return created;

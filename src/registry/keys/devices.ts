@@ -104,7 +104,7 @@ export async function takeKey(
   const [code = '', secret = ''] = deviceCode.split('.');
   const name = deviceRef(codeIn(code));
   const stored = (await registry.refs.read<Device>(name))?.value ?? null;
-  if (stored === null || !isSecretOf(stored, secret) || stored.isDone || isOver(registry, stored)) throw unknown();
+  if (stored === null || !isSecretOf(stored, secret) || isOver(registry, stored)) throw unknown();
   if (stored.decision === null) return { state: 'pending' };
   const { person, isGranted } = stored.decision;
   if (!isGranted) return { state: 'refused' };

@@ -244,7 +244,7 @@ test('nothing that is gone is named in what is left', async () => {
     kept: { operationId: 'kept' },
   };
   const document = {
-    openapi: '3.1.0',
+    openapi: '3.2.0',
     info,
     tags: [{ name: 'gone-tag', ...internal }, { name: 'kept', parent: 'gone-tag' }, { name: 'gone-unused-tag' }],
     'x-tagGroups': [
@@ -308,6 +308,7 @@ test('nothing that is gone is named in what is left', async () => {
           discriminator: {
             propertyName: 'kept',
             mapping: { 'gone-value': '#/components/schemas/gone-schema', w: 'Whole' },
+            defaultMapping: 'gone-schema',
           },
         },
       },

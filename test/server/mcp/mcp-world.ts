@@ -52,6 +52,7 @@ export async function openWorld() {
   const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
   const clients: Client[] = [];
   return {
+    registry,
     url,
     key,
     /** Calls a tool as the SDK's client does; an error as its text. */

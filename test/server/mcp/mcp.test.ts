@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { publishVersion } from '../registry.ts';
 import { order, openWorld } from './mcp-world.ts';
 
 test("the SDK's client searches, lists, reads, compares and asks who uses it", async () => {
@@ -37,6 +38,23 @@ test("the SDK's client searches, lists, reads, compares and asks who uses it", a
   expect(await call('read_operation', { document, operation: 'GET /none' })).toContain('has no operation');
   expect(await call('nothing')).toContain('No tool has this name');
   expect(await call('list', { org: '../x' })).toContain('must be the name of an organization');
+});
+
+test('the pages of a list have each item once', async () => {
+  await using world = await openWorld();
+  const names = Array.from({ length: 250 }, (_, at) => `S${at}`);
+  const schemas = Object.fromEntries(names.map((name) => [name, { type: 'object' }]));
+  await publishVersion(world.registry, '@open/apis/large', '1.0.0', { document: { components: { schemas } } });
+  const { call } = await world.connect(null);
+  const read: string[] = [];
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: unknown = await call('list_parts', { document: '@open/apis/large', after });
+    const { items, total, after: next } = page as { items: { schema: string }[]; total: number; after?: string };
+    expect(total).toBe(names.length);
+    read.push(...items.map(({ schema }) => schema));
+    after = next;
+  }
+  expect(read).toEqual(names);
 });
 
 test.each([null, 'key'])('what may not be read is as what is not there: %s', async (credential) => {
