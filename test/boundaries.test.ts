@@ -101,7 +101,7 @@ describe('the checker', () => {
     ['src/store/fs.ts', `import { open } from 'node:fs/promises'; import { assertKey } from './bucket.ts';`],
     ['src/registry/publish.ts', `import type { Compiler } from '../compile/compile.ts'; import PQueue from 'p-queue';`],
     ['src/server/app.ts', `import express from 'express'; import { read } from '../registry/read.ts';`],
-    ['src/server/v1/documents/publish-route.ts', `import { createUpload } from '../../source/upload.ts';`],
+    ['src/server/v1/documents.ts', `import { createUpload } from '../../source/upload.ts';`],
     [
       'src/open.ts',
       `import { openFsBucket } from './store/fs.ts'; const { createMemoryBucket } = await import('./store/memory.ts');`,

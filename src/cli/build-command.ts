@@ -54,7 +54,7 @@ export function buildCommand(): Command {
               url,
               async openAnswers(snapshot, site) {
                 // A build without changes does not need the server.
-                const { openAnswers } = await import('../server/ask-in-process.ts');
+                const { openAnswers } = await import('../server/app.ts');
                 const { createSyncQueue } = await import('../sync/queue.ts');
                 const { createPulls } = await import('../pulls/pulls.ts');
                 return openAnswers(

@@ -7,7 +7,7 @@ import type { Resource } from '../model/resource.ts';
 import { findReadable } from '../registry/readable.ts';
 import type { Site } from '../site/site.ts';
 import type { ServerContext, SignedIn } from '../server/server-context.ts';
-import { untilClosed } from '../server/until-closed.ts';
+import { untilClosed } from '../server/request.ts';
 import type { Answer } from '../server/v1/call.ts';
 import type { Operations } from '../server/v1/operations.ts';
 

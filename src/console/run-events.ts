@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
 import { createWaitingPlaces } from '../scheduling/places.ts';
-import { untilClosed } from '../server/until-closed.ts';
+import { untilClosed } from '../server/request.ts';
 import type { RunRecord } from './run-view.ts';
 import type { ConsoleRequest } from './console-request.ts';
 

@@ -1,43 +1,44 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import { type IncomingMessage, type RequestListener, Agent, createServer, request as send } from 'node:http';
 import { inspect } from 'node:util';
 import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
-import type { Log } from '../registry/registry.ts';
+import type { Log, Registry } from '../registry/registry.ts';
 import { createSearch } from '../search/search.ts';
 import { createSite, type Site } from '../site/site.ts';
-import { createAssetFiles } from './asset-handler.ts';
-import { basePathOf, belowBase } from './base-path.ts';
+import { createAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { basePathOf, belowBase, type ServerContext } from './server-context.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
-import type { ServerContext } from './server-context.ts';
 import { createDoor, type Face } from './door.ts';
-import { createDiscovery } from './read/discovery-handler.ts';
+import { createDiscovery, createDocRoutes, createFrontPages } from './read/front-pages.ts';
 import { createPublicLogRoutes } from './read/public-log-handler.ts';
-import { createDocRoutes } from './read/docs-handler.ts';
-import { createErrorHandler, sendProblem, isProblemCode, problemTypes, type ProblemCode } from './error-answers.ts';
-import { createFrontPages } from './read/front-pages.ts';
-import type { AnswerEarly } from './fast-path/early.ts';
-import { createHits, type Hits } from './fast-path/hits.ts';
+import {
+  createErrorHandler,
+  sendProblem,
+  isProblemCode,
+  problemTypes,
+  type ProblemCode,
+  nothingHere,
+} from './error-answers.ts';
+import { type AnswerEarly, createHits, type Hits } from './fast-path.ts';
 import { keepAliveTimeout, type App } from './listen.ts';
 import { createHealth } from './health.ts';
 import { createMcpRoutes } from './mcp/mcp-handler.ts';
-import { createMetrics } from './metrics.ts';
-import { nothingHere } from './nothing-here.ts';
-import { createOci } from './oci/oci.ts';
-import { isOci } from './oci/oci-path.ts';
-import { createObserver, type Observer } from './observe.ts';
+import { createMetrics, createObserver, type Observer } from './observe.ts';
+import { createOci, isOci } from './oci/oci.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
-import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
+import { createReadLimit, type ReadLimit } from './rate-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf, routeNameOf } from './request.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
 import { createOwnHost } from '../sites/server/own-host.ts';
 import { createSiteAt, hostOf } from '../sites/server/site-hosts.ts';
-import { routeNameOf } from './route-name.ts';
 import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
 import { onlyGet } from './methods.ts';
-import { prefersPage } from './read/negotiate.ts';
-import { bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { prefersPage } from './read/read-request.ts';
+import { duplexPair } from 'node:stream';
+import type { Answered, Answers, PageRequest } from '../site/answers.ts';
+import type { CommandText } from '../site/docs/docs-commands.ts';
 
 /**
  * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass
@@ -230,4 +231,50 @@ function createProblemPages(site: Site): Router {
     return { type: `${site.url}/problems/${code}`, code, ...problemTypes[code] };
   }
   return router;
+}
+
+/**
+ * Answers requests of this process over pipes, without sign-in, management API or limits. Nothing
+ * else can connect.
+ */
+export function openAnswers(
+  registry: Registry,
+  site: Site,
+  queue: ServerContext['queue'],
+  commands: readonly CommandText[] = [],
+): Answers {
+  const { reads: _, ...rateLimit } = registry.config.rateLimit;
+  const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
+  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
+  const base = basePathOf(site.url);
+  const server = createServer({ keepAliveTimeout: 0 }, app);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  agent.createConnection = () => {
+    const [ours, theirs] = duplexPair();
+    server.emit('connection', theirs);
+    // The agent calls these on sockets that it keeps alive. A pipe needs none of them.
+    return Object.assign(ours, { setKeepAlive: ignore, setTimeout: ignore, ref: ignore, unref: ignore });
+  };
+  return {
+    ask: (asked) => ask(agent, { ...asked, path: base + asked.path }),
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function ignore(): void {}
+
+async function ask(
+  agent: Agent,
+  { path, method = 'GET', accept, coding = 'identity' }: PageRequest,
+): Promise<Answered> {
+  const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    send({ agent, host: 'registry.invalid', path, method, headers }, resolve).once('error', reject).end();
+  });
+  // `stream/consumers` would make a Blob of it first.
+  const body = Buffer.concat(await response.toArray());
+  return { status: response.statusCode!, headers: response.headers as Answered['headers'], body };
 }

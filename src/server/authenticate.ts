@@ -4,8 +4,7 @@ import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { authenticateKey, hashOfKey, knownPrincipal, noteKeyUse } from '../registry/keys/keys.ts';
 import type { Registry } from '../registry/registry.ts';
-import { createAllowance } from './rate/allowance.ts';
-import { limitedName } from './rate/client-address.ts';
+import { createAllowance, limitedName } from './allowance.ts';
 import type { ServerContext, SignedIn } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();

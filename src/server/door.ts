@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { Registry } from '../registry/registry.ts';
 import type { Observer } from './observe.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf } from './request.ts';
 
 /** One kind of requests and its errors: reads, OCI, host names of sites, everything else. */
 export interface Face {

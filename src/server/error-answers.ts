@@ -1,20 +1,73 @@
+import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Selector } from '../model/address.ts';
+import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
-import { RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { sessionOf } from './authenticate.ts';
-import { basePathOf } from './base-path.ts';
-import type { ServerContext } from './server-context.ts';
+import { basePathOf, type ServerContext } from './server-context.ts';
 import { messagePage } from '../site/pages/message-pages.ts';
 import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type Fields } from './headers.ts';
-import { nothingHere } from './nothing-here.ts';
-import { prefersPage } from './read/negotiate.ts';
-import { splitTarget } from './read/read-request.ts';
-import { asRefusal } from './refusals.ts';
+import { prefersPage, splitTarget } from './read/read-request.ts';
 import { endResponse } from './body/request-body.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf } from './request.ts';
+
+const codesByStatus = new Map<number, ErrorCode>([
+  [400, 'malformed'],
+  [413, 'too_large'],
+  [414, 'malformed'],
+  [415, 'unsupported_media_type'],
+]);
+
+/**
+ * Returns the `RegistryError` for what was thrown by us, Express or a body parser; null for a bug.
+ */
+export function asRefusal(error: unknown): RegistryError | null {
+  if (isRegistryError(error)) return error;
+  if (lacksDescriptors(error))
+    return new RegistryError('unavailable', outOfDescriptors, { retryAfter: 1, cause: error });
+  if (!(error instanceof Error) || !('status' in error)) return null;
+  const code = codesByStatus.get(Number(error.status));
+  return code === undefined ? null : new RegistryError(code, explain(error, code));
+}
+
+const outOfDescriptors = 'The server has no file descriptors left. Try again.';
+
+/** Reports whether this process, or the whole machine, has run out of file descriptors. */
+function lacksDescriptors(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' || lacksDescriptors(error.cause);
+}
+
+const explanations: Partial<Record<ErrorCode, string>> = {
+  malformed: 'The request is malformed.',
+  too_large: 'The body exceeds the size limit.',
+  unsupported_media_type: 'The content type, charset or content coding of the body is not supported.',
+};
+
+function explain(error: Error, code: ErrorCode): string {
+  if ('type' in error && error.type === 'entity.parse.failed') return 'The body is not valid JSON.';
+  if (error instanceof URIError) return 'The URL contains an invalid percent-encoding.';
+  return explanations[code]!;
+}
+
+/** The message for everything that is absent or private, so that clients cannot tell which. */
+export const nothingHere =
+  'Nothing exists here, or you have no access. If you expected something, send a key (Authorization: Bearer <key>) or sign in.';
+
+/** Why a readable resource does not have such a version. */
+export function explainAbsence(resource: Resource, selector: Selector): string {
+  const name = nameOf(resource);
+  if (selector.kind === 'latest') {
+    if (resource.versions.length === 0) return `${name} has no versions yet.`;
+    if (!isPublished(resource)) return `All versions of ${name} were withdrawn.`;
+    return `No version of ${name} is the latest. Request a version; ${name}/versions lists them.`;
+  }
+  return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
+}
 
 /** An error code, or `internal` for a bug. */
 export type ProblemCode = ErrorCode | 'internal';

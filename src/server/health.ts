@@ -6,8 +6,8 @@ import { RegistryError } from '../model/errors.ts';
 import { publicLogDamages } from '../registry/transparency/public-log.ts';
 import { shareWalk } from '../scheduling/turns.ts';
 import { principalOf } from './authenticate.ts';
-import { isLocal } from './local-request.ts';
-import { forwardedFor } from './rate/client-address.ts';
+import { isLocal } from './request.ts';
+import { forwardedFor } from './allowance.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 

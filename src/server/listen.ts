@@ -1,16 +1,93 @@
 import {
+  type Server,
+  type ServerResponse,
   createServer,
   STATUS_CODES,
   type RequestListener,
-  type Server,
-  type ServerResponse,
   type IncomingMessage,
 } from 'node:http';
-import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import { type Socket, Server as NetServer, type AddressInfo } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
-import { capConnections, maxConnections } from './connections.ts';
-import type { Metrics } from './metrics.ts';
-import { answerEarly, type AnswerEarly } from './fast-path/early.ts';
+import type { Metrics } from './observe.ts';
+import { answerEarly, type AnswerEarly } from './fast-path.ts';
+import { inspect } from 'node:util';
+import type { Log } from '../registry/registry.ts';
+
+/** Connections above the limit that still get a response instead of being closed. */
+const spare = 64;
+
+/** The open connections of a server. */
+export interface Connections {
+  /** Whether this socket is above the limit, so that its request is answered with 503. */
+  isExtra(socket: Socket): boolean;
+  /** Notes a request that was answered without the server's event. */
+  noteAnswered(socket: Socket): void;
+}
+
+/**
+ * Limits a server to `most` open sockets. At the limit, a new socket replaces the one that has
+ * waited longest without a complete request: one idle between two requests is closed, and one
+ * before or within its first request gets `turnAway`. If every socket has a request in progress,
+ * some more are accepted and answered with 503.
+ */
+function capConnections(server: Server, max: number, turnAway: (socket: Socket) => void): Connections {
+  // A set keeps the order in which sockets began to wait.
+  const waiting = new Set<Socket>();
+  const open = new Set<Socket>();
+  const extra = new WeakSet<Socket>();
+  const requests = new WeakMap<Socket, number>();
+  const count = (socket: Socket, by: 1 | -1) => {
+    const left = (requests.get(socket) ?? 0) + by;
+    requests.set(socket, left);
+    if (left > 0) waiting.delete(socket);
+    else if (open.has(socket)) waiting.add(socket);
+  };
+  const leave = (socket: Socket) => {
+    open.delete(socket);
+    waiting.delete(socket);
+  };
+  server.maxConnections = max + spare;
+  server.on('connection', (socket) => {
+    const [longest] = waiting;
+    if (open.size >= max && longest !== undefined) {
+      leave(longest);
+      if (requests.has(longest)) longest.destroy();
+      else turnAway(longest);
+    }
+    open.add(socket);
+    if (open.size > max) extra.add(socket);
+    waiting.add(socket);
+    socket.once('close', () => leave(socket));
+  });
+  const watch = ({ socket }: { socket: Socket }, response: ServerResponse) => {
+    count(socket, 1);
+    response.once('close', () => count(socket, -1));
+  };
+  server.prependListener('request', watch);
+  server.prependListener('checkContinue', watch);
+  return {
+    isExtra: (socket) => extra.has(socket) && open.size > max,
+    noteAnswered(socket) {
+      if (!requests.has(socket)) requests.set(socket, 0);
+      waiting.delete(socket);
+      waiting.add(socket);
+    },
+  };
+}
+
+/** Sockets that may be open, unless the system allows fewer. */
+const maxConnections = 4096;
+
+/**
+ * How many sockets may be open: at most half of the file descriptors that the system allows this
+ * process. The rest is for files, pipes and git.
+ */
+export function affordableConnections(): number {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
+  const descriptors = Number(userLimits?.open_files?.soft);
+  const half = Number.isNaN(descriptors) ? maxConnections : Math.floor(descriptors / 2);
+  return Math.max(1, Math.min(maxConnections, half));
+}
 
 /** Answers requests, some of them before Node makes a response object for them. */
 export type App = RequestListener & { early?: AnswerEarly | null; metrics?: Metrics };
@@ -246,4 +323,25 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
     if (field.length === name.length && field.toLowerCase() === name) count++;
   }
   return count > 1;
+}
+
+/** Serves `/metrics`, and nothing else, to whoever reaches the address. `current`: the metrics of the app that answers now. */
+export function listenForMetrics(
+  address: { host: string; port: number },
+  current: () => Metrics | undefined,
+  log: Log,
+): Promise<Listening> {
+  const answer: App = (request, response) => {
+    const metrics = current();
+    if (metrics === undefined || request.url !== '/metrics') return void response.writeHead(404).end();
+    if (request.method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
+    metrics.render().then(
+      (text) => response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).end(text),
+      (error: unknown) => {
+        log('error', 'metrics could not be read', { error: inspect(error) });
+        response.writeHead(500).end();
+      },
+    );
+  };
+  return listen(answer, { ...address, connections: 16 });
 }

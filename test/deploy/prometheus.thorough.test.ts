@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/observe.ts';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));

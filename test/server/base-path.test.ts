@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openAnswers } from '../../src/server/ask-in-process.ts';
-import { belowBase } from '../../src/server/base-path.ts';
-import { resolveReturnTo } from '../../src/server/login/return-to.ts';
+import { openAnswers } from '../../src/server/app.ts';
+import { belowBase } from '../../src/server/server-context.ts';
+import { resolveReturnTo } from '../../src/server/login/same-site.ts';
 import { createSite } from '../../src/site/site.ts';
 import { ask } from './http.ts';
 import { createTestQueue } from './registry.ts';

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { createAllowance } from '../../src/server/rate/allowance.ts';
-import type { Peers } from '../../src/server/rate/counts.ts';
-import { clientAddress, limitedName } from '../../src/server/rate/client-address.ts';
+import { createAllowance, type Peers, clientAddress, limitedName } from '../../src/server/allowance.ts';
 
 const requestFrom = (remoteAddress: string, forwarded?: string) =>
   ({

@@ -34,14 +34,12 @@ export async function withClient<T>(
 async function clientOf(registry: OpenRegistry, org: string): Promise<Client> {
   const [
     { createOperations },
-    { createRoutes, matchRoute },
-    { ownDescription },
+    { createRoutes, matchRoute, ownDescription },
     { createSyncQueue },
     { createPulls },
     { digestOf },
   ] = await Promise.all([
     import('../../server/v1/operations.ts'),
-    import('../../server/v1/match-route.ts'),
     import('../../server/v1/api-description.ts'),
     import('../../sync/queue.ts'),
     import('../../pulls/pulls.ts'),

@@ -19,7 +19,7 @@ import { openReplays } from '../../registry/estate/open-replays.ts';
 import { openExpiry } from '../../registry/maintenance/expire.ts';
 import { openFolders } from '../../registry/maintenance/open-folders.ts';
 import { openCollector } from '../../registry/maintenance/collect-by-timer.ts';
-import type { Peers } from '../../server/rate/counts.ts';
+import type { Peers } from '../../server/allowance.ts';
 import type { CommandText } from '../../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../../site/render-ahead.ts';
 import { gitDirectory } from '../../source/folder.ts';

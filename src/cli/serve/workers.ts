@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Peers } from '../../server/rate/counts.ts';
+import type { Peers } from '../../server/allowance.ts';
 import { stopSignals } from '../process-end.ts';
 
 /** Milliseconds before a worker that died is started again. */

@@ -5,18 +5,11 @@ import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
-import { createAllowance } from '../rate/allowance.ts';
-import { limitedName } from '../rate/client-address.ts';
-import { basePathOf } from '../base-path.ts';
+import { createAllowance, limitedName, type Peers } from '../allowance.ts';
+import { basePathOf, type Login } from '../server-context.ts';
 import { readForm } from '../body/read-form.ts';
-import type { Peers } from '../rate/counts.ts';
-import type { Login } from '../server-context.ts';
-import { cookieOptions } from './cookies.ts';
-import { refuseCrossSite } from './cross-site.ts';
-import { resolveReturnTo } from './return-to.ts';
-import type { Seal } from './sealed-cookie.ts';
-import { isSecureUrl } from './secure-url.ts';
-import { createSessions, type Session, type SessionCookie } from './session.ts';
+import { cookieOptions, type Seal, createSessions, type Session, type SessionCookie } from './session.ts';
+import { refuseCrossSite, resolveReturnTo, isSecureUrl } from './same-site.ts';
 
 /** Who signed in without an identity provider: the holder of a key, or the operator (null). */
 interface Holder {

@@ -7,15 +7,10 @@ import type { Principal } from '../../model/access.ts';
 import { personRef, type Person as Seen } from '../../model/key.ts';
 import { mayCreateOrganizations, noteSignIn, providerOf, rightsOf } from '../../registry/keys/people.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Login } from '../server-context.ts';
-import { refuseCrossSite } from './cross-site.ts';
-import { createPendingSignIns } from './pending.ts';
+import { type Login, basePathOf } from '../server-context.ts';
+import { refuseCrossSite, resolveReturnTo, isSecureUrl } from './same-site.ts';
+import { createPendingSignIns, createSeal, createSessions, type Session } from './session.ts';
 import { createProvider } from './provider.ts';
-import { resolveReturnTo } from './return-to.ts';
-import { createSeal } from './sealed-cookie.ts';
-import { basePathOf } from '../base-path.ts';
-import { isSecureUrl } from './secure-url.ts';
-import { createSessions, type Session } from './session.ts';
 
 /** A person whom an identity provider signed in. */
 interface Person {

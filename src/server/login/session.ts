@@ -1,9 +1,100 @@
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
+import { RegistryError, isRegistryError } from '../../model/errors.ts';
 import type { IncomingMessage } from 'node:http';
-import type { CookieOptions, Response } from 'express';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { CookieOptions, Response, Request } from 'express';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
-import { cookieOptions, longestCookie, readCookies } from './cookies.ts';
-import type { Seal } from './sealed-cookie.ts';
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+
+/**
+ * Seals values: only this registry can read them, nobody can change them, and they expire (RFC
+ * 7516, `dir` with A256GCM).
+ */
+export interface Seal {
+  seal(value: Record<string, unknown>, expiresAt: Date): Promise<string>;
+  /** The value; null if it is invalid, expired, or sealed for another purpose or registry. */
+  open(text: string): Promise<Record<string, unknown> | null>;
+}
+
+export interface SealOptions {
+  /** One secret per line. The first seals; all of them open, so that a secret can be replaced. */
+  secret: string;
+  /** Values of one purpose are not valid for another. */
+  purpose: string;
+  /** The registry's URL: values of another registry are invalid, even with the same secret. */
+  url: string;
+  /** `Registry.expiryTime` */
+  expiryTime: () => Date;
+}
+
+const shortest = 32;
+
+/**
+ * Creates a seal with keys derived from the secret (HKDF, RFC 5869). Throws `malformed` if a secret
+ * has less than 32 characters.
+ */
+export function createSeal({ secret, purpose, url, expiryTime }: SealOptions): Seal {
+  const secrets = secret.split(/[\r\n]+/).filter((text) => text !== '');
+  if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {
+    throw new RegistryError('malformed', `login.sessionSecret must have at least ${shortest} characters.`);
+  }
+  const keys = secrets.map((text) => new Uint8Array(hkdfSync('sha256', text, url, `stele ${purpose}`, 32)));
+  return {
+    async seal(value, expiresAt) {
+      const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' });
+      return jwt.setIssuedAt(expiryTime()).setExpirationTime(expiresAt).encrypt(keys[0]!);
+    },
+    async open(text) {
+      for (const key of keys) {
+        const payload = await decrypt(text, key, expiryTime());
+        if (payload !== null) return payload['value'] as Record<string, unknown>;
+      }
+      return null;
+    },
+  };
+}
+
+async function decrypt(text: string, key: Uint8Array, currentDate: Date): Promise<JWTPayload | null> {
+  try {
+    const { payload } = await jwtDecrypt(text, key, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+      requiredClaims: ['exp', 'value'],
+      currentDate,
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+/** Longest value to read. Browsers keep no longer cookies (RFC 6265bis §5.6). */
+const longestCookie = 4000;
+
+/**
+ * The cookies of a request by name (RFC 6265 §5.4). Leaves out a name that occurs twice, since at
+ * least one of two `__Host-` cookies is forged, and a value that is too long.
+ */
+function readCookies({ headers }: Pick<IncomingMessage, 'headers'>): Map<string, string> {
+  const cookies = new Map<string, string>();
+  const twice = new Set<string>();
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals < 0) continue;
+    const name = pair.slice(0, equals).trim();
+    if (cookies.has(name)) twice.add(name);
+    cookies.set(name, pair.slice(equals + 1).trim());
+  }
+  for (const [name, value] of cookies) if (twice.has(name) || value.length > longestCookie) cookies.delete(name);
+  return cookies;
+}
+
+/**
+ * Every cookie: only for this host, only over a secure connection, not for scripts, not with
+ * cross-site requests.
+ */
+export const cookieOptions = { secure: true, httpOnly: true, sameSite: 'lax', path: '/' } satisfies CookieOptions;
 
 /** What every session has, as stored in its cookie. */
 interface SessionBasis {
@@ -93,4 +184,77 @@ export function createSessions<User extends object>(
 
 function endedRef(id: string): string {
   return `sessions/${id}`;
+}
+
+/** A sign-in that began in this browser and has not returned from the provider. */
+export interface Pending {
+  state: string;
+  nonce: string;
+  /** The PKCE code verifier (RFC 7636 §4.1). */
+  verifier: string;
+  /** Absolute URL to go to afterwards. */
+  returnTo: string;
+  /** The name of the identity provider; empty: the first. */
+  provider: string;
+}
+
+export interface PendingSignIns {
+  /** Creates one without storing it. */
+  create(returnTo: string, provider: string): Pending;
+  /**
+   * Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other.
+   */
+  keep(request: Request, response: Response, pending: Pending): Promise<void>;
+  /**
+   * Takes out the one with this state, so that it can be used once; null if this browser has none
+   * or it is too old.
+   */
+  take(request: Request, response: Response, state: string): Promise<Pending | null>;
+}
+
+/** Seconds until a sign-in expires. */
+const lifetime = 600;
+/** Most cookies in one browser. More would make its requests too long. */
+const maxPending = 4;
+const prefix = '__Host-stele-login-';
+
+/** Pending sign-ins, each in a sealed cookie named after its start time. */
+export function createPendingSignIns(
+  registry: Pick<Registry, 'now' | 'expiryTime' | 'randomBytes'>,
+  seal: Seal,
+): PendingSignIns {
+  return {
+    create: (returnTo, provider) => ({
+      state: `${newId(registry)}.${randomState()}`,
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+      returnTo,
+      provider,
+    }),
+    async keep(request, response, pending) {
+      const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
+      const surplus = Math.max(0, older.length - maxPending + 1);
+      for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
+      const text = await seal.seal({ ...pending }, new Date(registry.expiryTime().getTime() + lifetime * 1000));
+      response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
+    },
+    async take(request, response, state) {
+      const name = cookieNameOf(state);
+      const text = readCookies(request).get(name);
+      const pending = text === undefined ? null : ((await seal.open(text)) as Pending | null);
+      if (pending === null || !isEqual(pending.state, state)) return null;
+      response.clearCookie(name, cookieOptions);
+      return pending;
+    },
+  };
+}
+
+/** The part of a state before the dot is a time that sorts. */
+function cookieNameOf(state: string): string {
+  return prefix + state.replace(/\..*$/s, '');
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

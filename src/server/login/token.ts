@@ -13,7 +13,7 @@ import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { exchangeToken } from '../../registry/keys/trust.ts';
 import { findPublisher } from '../../registry/keys/trusted-publisher.ts';
-import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
+import { askIssuer, createDiscovery, notAnswering } from './provider.ts';
 import type { Job } from '../../model/access.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Search } from '../../search/search.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { readBody } from '../body/read-body.ts';
-import type { ReadLimit } from '../rate/read-limit.ts';
+import type { ReadLimit } from '../rate-limit.ts';
 
 /** A question is short. */
 const bodyLimits = { bytes: 64 * 1024, depth: 20, nodes: 2000 };

@@ -1,7 +1,282 @@
+import type { Principal } from '../../model/access.ts';
+import { isResourceType, isSlug, parseCoordinate, parseSelector, type Selector } from '../../model/address.ts';
+import { RegistryError, isRegistryError } from '../../model/errors.ts';
+import { parseExactly } from '../../model/exact-numbers.ts';
+import { operationName } from '../../model/outline.ts';
+import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { comparedWith } from '../../model/compared-with.ts';
+import type { Excerpt } from '../../compile/compile.ts';
+import { comparisonOf } from '../../registry/changes/compare-versions.ts';
+import { excerptOf, outlineOf } from '../../registry/derived.ts';
+import { listUsers, userName } from '../../registry/graph/users.ts';
+import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { listReadable } from '../../registry/readable.ts';
+import type { Search } from '../../search/search.ts';
+import { searchResult } from '../../site/pages/search-results.ts';
+import type { Site } from '../../site/site.ts';
+import { explainAbsence, nothingHere } from '../error-answers.ts';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { tools, type Asking, type Tool } from './tools.ts';
+
+/** What the tools ask, and for whom: they show what this principal may read, and nothing else. */
+interface Asking {
+  site: Site;
+  search: Search;
+  principal: Principal;
+}
+
+/** The arguments of a call: what the client sent, unchecked. */
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A question that a language model can ask. */
+interface Tool {
+  title: string;
+  description: string;
+  /** The arguments, all of them texts, each with a sentence. Those that end with `?` may be left out. */
+  arguments: Readonly<Record<string, string>>;
+  answer(asking: Asking, given: Arguments): Promise<object>;
+}
+
+// Small answers: the most items of each, and the most characters of what somebody wrote about one.
+const maxItems = { found: 10, list: 50, parts: 100, changes: 50, users: 100 };
+const maxAbout = 200;
+
+const documentArgument = 'A coordinate, `@acme/apis/payments`, or one of a version, `@acme/apis/payments@1.4.0`.';
+const operationArgument = 'Method and path as in the document, `GET /pets/{id}`, or an operationId.';
+
+/** All tools by name. None changes anything. */
+const tools: Readonly<Record<string, Tool>> = {
+  search: {
+    title: 'Search contracts',
+    description:
+      'Finds APIs, operations, schemas and properties by words, by a path, or by an operationId. Begin here.',
+    arguments: {
+      query: 'What to find.',
+      'org?': 'Only in this organization.',
+      'type?': 'Only `apis`, `schemas` or `rulesets`.',
+    },
+    async answer({ site, search, principal }, given) {
+      const request = { text: textIn(given, 'query').slice(0, 200), ...within(given) };
+      // The other tools read documents alone.
+      const choose: Parameters<Search['find']>[2] = (all) => ({
+        items: all.filter(({ indexed }) => indexed.coordinate.type !== 'sites').slice(0, maxItems.found),
+        next: null,
+      });
+      const { items, complete, instead } = await search.find(principal, request, choose);
+      const found = items.map((item) => {
+        const { coordinate, title, description, version, matches } = searchResult(site, item);
+        const parts = matches.map(({ kind, name, summary }) => ({ kind, name, summary: short(summary) }));
+        return { document: coordinate, version, title, description: short(description), matches: parts };
+      });
+      return { found, ...(!complete && { complete }), ...(instead !== null && { searchedFor: instead }) };
+    },
+  },
+  list: {
+    title: 'List contracts',
+    description: 'Lists the documents of the registry, or of one organization or type, by name.',
+    arguments: {
+      'org?': 'Only of this organization.',
+      'type?': 'Only `apis`, `schemas` or `rulesets`.',
+      'after?': 'The last document of the page before.',
+    },
+    async answer({ site, principal }, given) {
+      const { org, type } = within(given);
+      const all = await listReadable(site.registry, principal, org === null ? {} : { org });
+      const listed = all.filter((resource) => type === null || resource.type === type);
+      return page(listed, given, maxItems.list, nameOf, (resource) => ({
+        document: nameOf(resource),
+        version: resource.latest,
+        title: short(resource.name),
+        about: short(aboutOf(resource)),
+        ...(resource.owner && { owner: resource.owner }),
+        ...(resource.lifecycle && { lifecycle: resource.lifecycle }),
+      }));
+    },
+  },
+  list_parts: {
+    title: 'List the parts of a document',
+    description: 'Lists the operations of an API, and the names of the schemas or rules of a document.',
+    arguments: {
+      document: documentArgument,
+      'containing?': 'Only parts with this text in their name or summary.',
+      'after?': 'The last part of the page before.',
+    },
+    async answer(asking, given) {
+      const granted = await versionIn(asking, given);
+      const outline = await outlineOf(asking.site.registry, granted);
+      if (outline === null)
+        throw new RegistryError('unavailable', 'This document cannot be read now. Try again later.');
+      const parts = [
+        ...outline.operations.map((one) => ({
+          operation: operationName(one),
+          summary: short(one.summary),
+          ...(one.deprecated && { deprecated: true }),
+        })),
+        ...outline.schemas.map(({ name }) => ({ schema: name })),
+        ...outline.rules.map(({ name, description }) => ({ rule: name, summary: short(description) })),
+      ];
+      const text = optionalText(given, 'containing')?.toLowerCase() ?? '';
+      const matching = parts.filter((part) => Object.values(part).join(' ').toLowerCase().includes(text));
+      const nameIn = (part: object) => String(Object.values(part)[0]);
+      return { ...about(asking, granted), ...page(matching, given, maxItems.parts, nameIn, (part) => part) };
+    },
+  },
+  read_operation: {
+    title: 'Read an operation',
+    description:
+      'Returns one operation of an API with everything it needs: parameters, bodies, responses, servers and security, with schemas inlined. Schemas named in `left` were too large or recursive: read them with read_schema.',
+    arguments: { document: documentArgument, operation: operationArgument },
+    answer: (asking, given) => excerpt(asking, given, { operation: textIn(given, 'operation'), as: 'contract' }),
+  },
+  read_schema: {
+    title: 'Read a schema',
+    description: 'Returns one schema of an API, or of a document of schemas, with what it refers to inlined.',
+    arguments: { document: documentArgument, 'schema?': 'Its name. Left out: the schema document itself.' },
+    answer: (asking, given) => excerpt(asking, given, { schema: optionalText(given, 'schema') ?? '' }),
+  },
+  examples: {
+    title: 'Show examples of an operation',
+    description: 'Returns a request with curl, and a body of each response. Never contains secrets.',
+    arguments: { document: documentArgument, operation: operationArgument },
+    answer: (asking, given) => excerpt(asking, given, { operation: textIn(given, 'operation'), as: 'examples' }),
+  },
+  compare: {
+    title: 'Compare two versions',
+    description: 'Says what changed between two versions of a document, and whether that breaks its users.',
+    arguments: {
+      document: documentArgument,
+      'from?': 'The earlier version. Left out: the one before.',
+      'to?': 'The later version. Left out: that of `document`.',
+    },
+    async answer(asking, given) {
+      const later = await versionIn(asking, given, optionalText(given, 'to'));
+      const before = comparedWith(later.resource, later.version);
+      const wanted = optionalText(given, 'from');
+      const from =
+        wanted === null ? before && { ...later, version: before } : select(later, selectorIn('from', wanted));
+      if (from === null) return { ...about(asking, later), from: null };
+      const { verdict, counts, changes, reason } = await comparisonOf(asking.site.registry, from, later);
+      const shown = changes.slice(0, maxItems.changes).map(({ verdict: one, message, operations }) => ({
+        verdict: one,
+        message: message.slice(0, 500),
+        operations: operations.slice(0, 5),
+      }));
+      const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - shown.length;
+      return {
+        ...about(asking, later),
+        from: from.version.label,
+        verdict,
+        ...(reason !== null && { reason }),
+        counts,
+        changes: shown,
+        ...(more > 0 && { more }),
+      };
+    },
+  },
+  who_uses: {
+    title: 'List who uses a document',
+    description: 'Lists the documents and consumers that refer to a document, with the version that each uses.',
+    arguments: { document: documentArgument },
+    async answer(asking, given) {
+      const granted = await grantedIn(asking, given);
+      const users = await listUsers(asking.site.registry, asking.principal, granted.resource);
+      const shown = users.slice(0, maxItems.users).map((user) => ({
+        name: userName(user),
+        kind: 'resource' in user ? 'document' : 'consumer',
+        uses: user.uses.version,
+        versionsBehind: user.behind,
+      }));
+      const more = users.length - shown.length;
+      return { document: nameOf(granted.resource), users: shown, ...(more > 0 && { more }) };
+    },
+  },
+};
+
+async function excerpt(asking: Asking, given: Arguments, part: Excerpt): Promise<object> {
+  const granted = await versionIn(asking, given);
+  const { registry } = asking.site;
+  const text = await excerptOf(registry, granted, part);
+  if (text !== null) return { ...about(asking, granted), ...(parseExactly(text) as object) };
+  const what =
+    'schema' in part ? `no schema ${JSON.stringify(part.schema)}` : `no operation ${JSON.stringify(part.operation)}`;
+  throw new RegistryError('not_found', `${nameOf(granted.resource)} has ${what}. list_parts names all.`);
+}
+
+/** Which version an answer is about, and where people read it. */
+function about({ site: { links } }: Asking, { resource, version: { label } }: GrantedVersion): object {
+  return { document: `${nameOf(resource)}@${label}`, url: links.whole(links.to(coordinateOf(resource), { label })) };
+}
+
+async function versionIn(asking: Asking, given: Arguments, wanted: string | null = null): Promise<GrantedVersion> {
+  const { selector } = coordinateIn(given);
+  const granted = await grantedIn(asking, given);
+  return select(granted, wanted === null ? selector : selectorIn('to', wanted));
+}
+
+async function grantedIn({ site, principal }: Asking, given: Arguments): Promise<Granted> {
+  const granted = await grantRead(site.registry, principal, coordinateIn(given).coordinate);
+  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  return granted;
+}
+
+function select(granted: Granted, selector: Selector): GrantedVersion {
+  const selected = grantVersion(granted, selector);
+  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  return selected.granted;
+}
+
+function coordinateIn(given: Arguments): NonNullable<ReturnType<typeof parseCoordinate>> {
+  const parsed = parseCoordinate(textIn(given, 'document'));
+  if (parsed === null) throw new RegistryError('malformed', `document must be a coordinate. ${documentArgument}`);
+  return parsed;
+}
+
+function selectorIn(name: string, text: string): Selector {
+  const selector = parseSelector(text);
+  if (selector === null) throw new RegistryError('malformed', `${name} must be a version, such as 1.4.0.`);
+  return selector;
+}
+
+function within(given: Arguments): { org: string | null; type: Resource['type'] | null } {
+  const org = optionalText(given, 'org');
+  const type = optionalText(given, 'type');
+  if (org !== null && !isSlug(org)) throw new RegistryError('malformed', 'org must be the name of an organization.');
+  if (type !== null && !isResourceType(type))
+    throw new RegistryError('malformed', 'type must be apis, schemas or rulesets.');
+  return { org, type };
+}
+
+/** A page of items. `after`: the name of the last item before it; a name that is not there begins at the start. */
+function page<T>(
+  items: readonly T[],
+  given: Arguments,
+  max: number,
+  nameIn: (item: T) => string,
+  show: (item: T) => object,
+) {
+  const after = optionalText(given, 'after');
+  const start = after === null ? 0 : items.findIndex((item) => nameIn(item) === after) + 1;
+  const shown = items.slice(start, start + max);
+  const isMore = start + max < items.length;
+  return { items: shown.map(show), total: items.length, ...(isMore && { after: nameIn(shown.at(-1)!) }) };
+}
+
+function textIn(given: Arguments, name: string): string {
+  const text = optionalText(given, name);
+  if (text === null) throw new RegistryError('malformed', `The argument ${name} is missing.`);
+  return text;
+}
+
+function optionalText(given: Arguments, name: string): string | null {
+  const value = given[name];
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string' && value.length <= 1000) return value;
+  throw new RegistryError('malformed', `The argument ${name} must be a text of at most 1000 characters.`);
+}
+
+function short(text: string): string {
+  return text.length > maxAbout ? `${text.slice(0, maxAbout).toWellFormed()}…` : text;
+}
 
 /** The same for every registry and every reader: nothing that somebody published may speak as the server. */
 const instructions =

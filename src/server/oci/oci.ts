@@ -1,3 +1,4 @@
+import { isResourceType, isSlug, type Coordinate } from '../../model/address.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
@@ -18,20 +19,58 @@ import type { Authenticate } from '../authenticate.ts';
 import type { Face } from '../door.ts';
 import { securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
-import { sharing, type Lifetime } from '../read/lifetime.ts';
-import type { ReadLimit } from '../rate/read-limit.ts';
+import { sharing, type Lifetime } from '../read/caching.ts';
+import type { ReadLimit } from '../rate-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { prepare, sendPrepared } from '../read/send-document.ts';
 import type { ServerContext } from '../server-context.ts';
-import { createContentsIndex, type Contents, type ContentsIndex } from './oci-contents.ts';
-import { parseOciPath, type OciPath } from './oci-path.ts';
+import {
+  createContentsIndex,
+  type Contents,
+  type ContentsIndex,
+  emptyBlob,
+  emptyDigest,
+  indexType,
+  manifestType,
+  referrersIndex,
+  type Referrer,
+} from './oci-contents.ts';
 import { attest } from '../../registry/transparency/attest.ts';
-import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, type Referrer } from './referrers.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import { endResponse } from '../body/request-body.ts';
-import { logFailure, problemTypes } from '../error-answers.ts';
-import { asRefusal } from '../refusals.ts';
-import { requestIdOf } from '../request-id.ts';
+import { logFailure, problemTypes, asRefusal } from '../error-answers.ts';
+import { requestIdOf } from '../request.ts';
+
+/** What a path of the OCI distribution API names. */
+type OciPath =
+  | { kind: 'ping' }
+  | { kind: 'tags'; coordinate: Coordinate }
+  | { kind: 'manifests' | 'blobs' | 'referrers'; coordinate: Coordinate; reference: string };
+
+const grammar =
+  /^\/v2\/([^/]+)\/([^/]+)\/([^/]+)\/(?:(?<kind>manifests|blobs|referrers)\/(?<reference>[^/]+)|tags\/list)$/;
+
+/** Whether a request target belongs to the OCI distribution API. */
+export function isOci(target: string): boolean {
+  return /^\/v2(?:[/?]|$)/.test(target);
+}
+
+/**
+ * Parses a path of the OCI distribution API. A repository is named `{org}/{type}/{slug}`. Null for
+ * anything else. Clients may percent-encode the `:` of a digest.
+ */
+export function parseOciPath(path: string): OciPath | null {
+  if (path === '/v2' || path === '/v2/') return { kind: 'ping' };
+  const match = path.length > 1024 ? null : grammar.exec(path.replaceAll(/%3a/gi, ':'));
+  if (match === null) return null;
+  const [, org, type, slug] = match as unknown as [string, string, string, string];
+  if (!isSlug(org) || !isResourceType(type) || !isSlug(slug)) return null;
+  const coordinate = { org, type, slug };
+  const { kind, reference } = match.groups!;
+  return kind === undefined
+    ? { kind: 'tags', coordinate }
+    : { kind: kind as 'manifests', coordinate, reference: reference! };
+}
 
 interface OciRequest {
   registry: Registry;

@@ -15,14 +15,24 @@ import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { unsubscribe } from '../../events/unsubscribe.ts';
 import { accountPage, messagePage, type AccountView, type Message } from '../../site/pages/message-pages.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
-import { listReadable } from '../../registry/readable.ts';
+import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
-import { isOnThisMachine } from '../login/secure-url.ts';
+import { isOnThisMachine } from '../login/same-site.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere } from '../nothing-here.ts';
-import type { Login } from '../server-context.ts';
+import { nothingHere, isProblemCode, problemTypes } from '../error-answers.ts';
+import type { Login, ServerContext } from '../server-context.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageBytes } from '../send-page.ts';
+import { createDocs } from '../../site/docs/docs-page.ts';
+import { chooseType } from './read-request.ts';
+import { ownDescription } from '../v1/api-description.ts';
+import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
+import { allConsumers, type PinningConsumer } from '../../registry/graph/consumers.ts';
+import { discoveryDocument, discoveryPattern, parseCatalogPath, parseConsumersPath } from '../../site/discovery.ts';
+import { catalogPath } from '../../site/catalog.ts';
+import { sharing } from './caching.ts';
+import type { ReadLimit } from '../rate-limit.ts';
+import { nameRoute } from '../request.ts';
 
 /**
  * Milliseconds for which one walk over the registry answers all anonymous readers. With the age of
@@ -136,4 +146,108 @@ function mayPublishIn(principal: Principal, org: string): boolean {
 /** What a grant allows, for people: `publish, on apis/pay-*`. */
 function inWords({ scopes, resources }: Grant): string {
   return resources === null ? scopes.join(', ') : `${scopes.join(', ')}, on ${resources.join(', ')}`;
+}
+
+type Form = 'text/html' | 'text/markdown';
+
+/**
+ * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,
+ * and `…/index.md` as Markdown.
+ */
+export function createDocRoutes(site: Site, { commands = [] }: Pick<ServerContext, 'commands'>): Router {
+  const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
+    isProblemCode(code) ? [{ code, ...kind }] : [],
+  );
+  const management = () => ownDescription().document;
+  const docs = createDocs(site, { problems, commands, management });
+  const { config } = site.registry;
+  const headers = pageSharing(config, { isPublic: true });
+
+  async function send(name: string, request: Request, response: Response, form: Form): Promise<void> {
+    const text = form === 'text/markdown' ? docs.markdown(name) : docs.html(name);
+    if (text === null) throw new RegistryError('not_found', nothingHere);
+    await sendPage({ request, response }, site.registry, bytesOf(text), {
+      mediaType: `${form}; charset=utf-8`,
+      headers,
+    });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(['/docs', '/docs/'], (request, response) => send('index', request, response, formOf(request)));
+  router.get('/docs/index.md', (request, response) => send('index', request, response, 'text/markdown'));
+  router.get(['/docs/:page', '/docs/:page/'], (request, response) =>
+    send(nameOf(request), request, response, formOf(request)),
+  );
+  router.get('/docs/:page/index.md', (request, response) => send(nameOf(request), request, response, 'text/markdown'));
+  router.all(['/docs', '/docs/', '/docs/index.md', '/docs/:page', '/docs/:page/', '/docs/:page/index.md'], onlyGet);
+  return router;
+}
+
+const forms = ['text/html', 'text/markdown'];
+
+function formOf(request: Request): Form {
+  const { accept } = request.headers;
+  return accept !== undefined && chooseType(accept, forms) === 'text/markdown' ? 'text/markdown' : 'text/html';
+}
+
+/** Name of the page in the path. The first page has only the URL `/docs/`. */
+function nameOf({ params }: Request): string {
+  const page = String(params['page']);
+  if (page === 'index') throw new RegistryError('not_found', nothingHere);
+  return page;
+}
+
+/**
+ * `llms.txt`, sitemap, feeds and the catalogs of APIs and schemas. They list what their reader may
+ * read: without a credential, what is public.
+ */
+export function createDiscovery(
+  { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
+  { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
+): Router {
+  const place = { url, links, docs, config: registry.config, hasManagement };
+  const publicResources = shareWalk(
+    sharedFor,
+    () => registry.monotonic(),
+    () => listReadable(registry, anonymous),
+  );
+
+  /** What the path says of the consumers of an organization, where the reader may know them. */
+  async function consumersFor(
+    principal: Principal,
+    path: string,
+  ): Promise<{ consumers?: PinningConsumer[]; affected?: AffectedConsumer[] }> {
+    const catalog = parseCatalogPath(path);
+    const org = parseConsumersPath(path) ?? (catalog?.file === 'catalog-info.yaml' ? catalog.org : null);
+    if (org === null || !mayReadOrganization(principal, org)) return {};
+    return catalog === null
+      ? { affected: await listAffected(registry, org) }
+      : { consumers: await allConsumers(registry, org) };
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(discoveryPattern, async (request, response) => {
+    const { path } = request;
+    nameRoute(request, patternOf(path));
+    limit?.(request, response);
+    const principal = principalOf(request);
+    const isPublic = principal.kind === 'anonymous';
+    const resources = isPublic ? await publicResources() : await listReadable(registry, principal);
+    const document = discoveryDocument(place, resources, path, await consumersFor(principal, path));
+    if (document === null) throw new RegistryError('not_found', nothingHere);
+    const headers = {
+      ...sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { keys: [everywhereKey], by: 'reader' }),
+      ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),
+    };
+    await sendPage({ request, response }, registry, bytesOf(document.text), { mediaType: document.mediaType, headers });
+  });
+  router.all(discoveryPattern, onlyGet);
+  return router;
+}
+
+/** Route pattern of a path for metrics. Their number is finite, whatever clients request. */
+function patternOf(path: string): string {
+  if (path.startsWith('/feed')) return '/feeds/{scope}';
+  if (path.startsWith('/@')) return path.replace(/^\/@[^/]+/, '/@{org}');
+  return path.startsWith('/sitemap') ? '/sitemap.xml' : path;
 }

@@ -1,20 +1,22 @@
-import { organizationKey } from '../../model/cache-key.ts';
+import { organizationKey, everywhereKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { ownershipOf } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { logsOf } from '../../registry/answer-cache.ts';
-import { sharing } from './lifetime.ts';
+import { sharing } from './caching.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
 import { answerMethod } from '../methods.ts';
-import { prefersPage } from './negotiate.ts';
-import { pageOf } from './paging.ts';
-import type { ReadRequest } from './read-request.ts';
+import { prefersPage, type ReadRequest } from './read-request.ts';
+import { pageOf, sendJson, wantsPage } from './views.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageOptions } from '../send-page.ts';
-import { sendJson } from './views.ts';
-import { nothingHere } from '../nothing-here.ts';
+import { nothingHere } from '../error-answers.ts';
+import { usesAround, usesWithin } from '../../registry/graph/uses.ts';
+import { listUses, type Use } from '../../registry/graph/users.ts';
+import { dependantsPage, organizationGraphPage } from '../../site/graph/uses-pages.ts';
+import { dependantRecord, placeOf } from '../v1/dependant-routes.ts';
 
 /**
  * Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing.
@@ -40,10 +42,10 @@ export const sendListing: SendListing = async (read, org, type) => {
   }
   const { items, next } = pageOf(resources, read.query, nameOf);
   const shared = sharing(registry.config, visibility, 'latest', { keys: [organizationKey(org)], by: 'reader' });
-  await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared, {}, keep);
+  await sendJson(read, { items: items.map((resource) => listedRecord(read.links, resource)), next }, shared, {}, keep);
 };
 
-function describe(links: Links, resource: Resource): object {
+function listedRecord(links: Links, resource: Resource): object {
   const { type, slug, name, visibility, latest } = resource;
   const url = links.whole(links.to(coordinateOf(resource)));
   return {
@@ -57,4 +59,57 @@ function describe(links: Links, resource: Resource): object {
     latest,
     url,
   };
+}
+
+/** Sends who uses a resource, as far as the reader may read them: to people as a page, with what is around it. */
+export async function sendDependants(read: ReadRequest, resource: Resource): Promise<void> {
+  const { principal, context } = read;
+  const { registry, site } = context;
+  const users = await listUses(registry, principal, [resource]);
+  await sendUses(read, {
+    name: nameOf(resource),
+    page: async () => dependantsPage(site, resource, await usesAround(registry, principal, resource, users)),
+    uses: users,
+    describe: ({ user }) => dependantRecord(user),
+  });
+}
+
+/** Sends what an organization's resources use, and who uses them, as far as the reader may read it; 404 if that is nothing. */
+export async function sendGraph(read: ReadRequest, org: string): Promise<void> {
+  const { principal, context } = read;
+  const { registry, site } = context;
+  const resources = await listReadable(registry, principal, { org });
+  if (resources.length === 0 && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
+  if (answerMethod(read, principal.kind === 'anonymous' ? 'public' : 'private')) return;
+  const uses = await usesWithin(registry, principal, resources);
+  await sendUses(read, {
+    name: `@${org}`,
+    page: () => organizationGraphPage(site, org, uses),
+    uses,
+    describe: ({ used, user }) => ({ contract: nameOf(used), ...dependantRecord(user) }),
+  });
+}
+
+/** Who uses something, as a page and as a list of records. */
+interface Answer {
+  /** What the answer is about. */
+  name: string;
+  page: () => Promise<string>;
+  uses: readonly Use[];
+  describe: (use: Use) => object;
+}
+
+/** Sends what is the same for all anonymous readers, but depends on everybody's records. */
+async function sendUses(read: ReadRequest, { name, page, uses, describe }: Answer): Promise<void> {
+  const { registry, site } = read.context;
+  const isPublic = read.principal.kind === 'anonymous';
+  const shared = { by: 'reader', keys: [everywhereKey] } as const;
+  if (wantsPage(read)) {
+    const make = async () => bytesOf(await page());
+    const bytes = isPublic ? await site.answers.answer(`uses ${name}`, 'all', make, sizeOf) : await make();
+    return sendPage(read, registry, bytes, { headers: pageSharing(registry.config, { isPublic, ...shared }) });
+  }
+  const { items, next } = pageOf(uses, read.query, ({ used, user }) => `${nameOf(used)} ${placeOf(user)}`);
+  const headers = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', shared);
+  await sendJson(read, { items: items.map(describe), next }, headers);
 }

@@ -9,10 +9,10 @@ import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
-import type { ReadLimit } from '../rate/read-limit.ts';
-import { nameRoute } from '../route-name.ts';
+import type { ReadLimit } from '../rate-limit.ts';
+import { nameRoute } from '../request.ts';
 import type { ServerContext } from '../server-context.ts';
-import { sendSitePreview } from '../../sites/server/send-preview.ts';
+import { sendSitePreview } from '../../sites/server/send-site.ts';
 import { splitTarget } from './read-request.ts';
 
 /**

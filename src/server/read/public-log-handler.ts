@@ -8,13 +8,13 @@ import type { GrantedVersion } from '../../registry/read.ts';
 import { publicLogOf, type PublicLog } from '../../registry/transparency/public-log.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere } from '../nothing-here.ts';
-import type { ReadLimit } from '../rate/read-limit.ts';
-import { nameRoute } from '../route-name.ts';
+import { nothingHere } from '../error-answers.ts';
+import type { ReadLimit } from '../rate-limit.ts';
+import { nameRoute } from '../request.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
 import { digestOf } from '../../model/digest.ts';
 import { prepare, sendPrepared } from './send-document.ts';
-import { sharing, type Lifetime } from './lifetime.ts';
+import { sharing, type Lifetime } from './caching.ts';
 import type { ReadRequest } from './read-request.ts';
 
 const pattern = /^\/log\/(.+)$/;

@@ -15,10 +15,9 @@ import type { Site } from '../../site/site.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
-import type { Sent } from '../fast-path/hits.ts';
-import { keptPage, worthKeeping } from '../page-bytes.ts';
+import type { Sent } from '../fast-path.ts';
+import { keptPage, worthKeeping, bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import type { ReadRequest } from './read-request.ts';
-import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import { embedPage, isTheme } from '../../site/pages/embed-page.ts';
 import { embedOrigins } from '../../site/pages/embed-snippet.ts';
 

@@ -12,15 +12,13 @@ import { searchResult, suggestionsOf } from '../../site/pages/search-results.ts'
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import type { Fields } from '../headers.ts';
-import { sharing } from './lifetime.ts';
+import { sharing } from './caching.ts';
 import { onlyGet } from '../methods.ts';
-import { nothingHere } from '../nothing-here.ts';
-import { prefersPage } from './negotiate.ts';
-import { pageOf } from './paging.ts';
-import type { ReadLimit } from '../rate/read-limit.ts';
-import { splitTarget } from './read-request.ts';
+import { nothingHere } from '../error-answers.ts';
+import { prefersPage, splitTarget } from './read-request.ts';
+import { pageOf, sendJson } from './views.ts';
+import type { ReadLimit } from '../rate-limit.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
-import { sendJson } from './views.ts';
 
 /** Longest query, in characters. */
 const longestQuery = 200;

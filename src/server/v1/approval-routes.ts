@@ -11,9 +11,8 @@ import {
   whyNotDecide,
   type HeldHere,
 } from '../../registry/approval/decide.ts';
-import { nothingHere } from '../nothing-here.ts';
-import { bodyOf, type Call, type Handler } from './call.ts';
-import { isText, positionOf, sendPage } from './list-pages.ts';
+import { nothingHere } from '../error-answers.ts';
+import { bodyOf, type Call, type Handler, isText, positionOf, sendPage } from './call.ts';
 
 export const listAll: Handler = async (call) => {
   const { registry, principal, org, query } = call;

@@ -1,12 +1,13 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate, ResourceType } from '../../model/address.ts';
-import type { Name, RecordOf } from '../../registry/lives.ts';
+import type { Name, RecordOf, Guard } from '../../registry/lives.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import type { SiteCoordinate } from '../../sites/model/documentation-site.ts';
 import type { Generation } from '../../store/records.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
+import { RegistryError } from '../../model/errors.ts';
 
 /** A key, or a person with a session. Everything under `/v1` needs one. */
 export type Member = Exclude<Principal, { kind: 'anonymous' }>;
@@ -80,4 +81,98 @@ export type PublishHandler = (call: PublishCall) => Promise<Answer>;
 /** The request body. It was validated before. */
 export function bodyOf<T>({ body }: Call): T {
   return body!.value as T;
+}
+
+/**
+ * The ETag of a record: the generation that it shows, and that of another record if it shows that
+ * one's state too. Changes check only the first.
+ */
+export function etagOf(generation: number, other?: number): string {
+  return other === undefined ? `"${generation}"` : `"${generation}.${other}"`;
+}
+
+/** Whether `If-None-Match` contains this ETag (RFC 9110 §13.1.2, weak comparison). */
+export function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+/**
+ * Checks `If-Match` (RFC 9110 §13.1.1) against the generation to be replaced. Throws
+ * `precondition_failed` if it is another one.
+ */
+export function guardOf({ asker }: Pick<Call, 'asker'>): Guard {
+  const header = asker.ifMatch;
+  if (header === undefined || header.trim() === '*') return () => undefined;
+  const tags = tagsIn(header);
+  if (tags.length === 0)
+    throw new RegistryError(
+      'malformed',
+      'If-Match is not an entity tag. Send the ETag exactly as received, with its double quotes.',
+    );
+  return ({ generation }) => {
+    const isNamed = tags.some((tag) => new RegExp(`^"${generation}(?:\\.\\d+)?"$`).test(tag));
+    if (!isNamed) {
+      const extra = { current: etagOf(generation) };
+      throw new RegistryError('precondition_failed', 'The resource has changed since you read it. Read it again.', {
+        extra,
+      });
+    }
+  };
+}
+
+function tagsIn(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+/** Encodes a cursor: opaque to clients, and valid only for its own list. */
+function encodeCursor(operation: string, position: unknown): string {
+  return Buffer.from(JSON.stringify([operation, position])).toString('base64url');
+}
+
+/**
+ * The position in the request's cursor, or null for the first page. Throws `malformed` if the
+ * cursor belongs to another list.
+ */
+export function positionOf<P>({ operation, query }: Call, isPosition: (value: unknown) => value is P): P | null {
+  const cursor = query['cursor'];
+  if (typeof cursor !== 'string') return null;
+  try {
+    const [id, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown];
+    if (id === operation.id && isPosition(position)) return position;
+  } catch {
+    // Not a cursor: the error follows.
+  }
+  throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
+    extra: { errors: [{ parameter: 'cursor', detail: 'belongs to another list' }] },
+  });
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Sends a page of items. Takes one item more, to know whether there is another page. */
+export async function sendPage<T>(
+  { operation, query }: Call,
+  items: AsyncIterable<T> | Iterable<T>,
+  describe: (item: T) => unknown,
+  positionAt: (item: T) => unknown,
+): Promise<Answer> {
+  const limit = query['limit'] as number;
+  const page: T[] = [];
+  let hasMore = false;
+  for await (const item of items) {
+    hasMore = page.length === limit;
+    if (hasMore) break;
+    page.push(item);
+  }
+  const next = hasMore ? encodeCursor(operation.id, positionAt(page.at(-1)!)) : null;
+  return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
+}
+
+/** Whether one of the texts contains `?q`, ignoring case; without `?q`, always. */
+export function matchesQuery({ query }: Call, ...texts: string[]): boolean {
+  const wanted = query['q'];
+  return typeof wanted !== 'string' || texts.some((text) => text.toLowerCase().includes(wanted.toLowerCase()));
 }

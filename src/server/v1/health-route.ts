@@ -3,7 +3,7 @@ import { requestReplay } from '../../registry/estate/open-replays.ts';
 import { formula } from '../../registry/estate/score.ts';
 import { csvText } from '../../model/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { nothingHere } from '../nothing-here.ts';
+import { nothingHere } from '../error-answers.ts';
 import type { Handler } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { untilClosed } from '../until-closed.ts';
+import { untilClosed } from '../request.ts';
 import type { Delivery, Hint, Host, HostKind } from '../../hosts/host.ts';
 import { productNames, senderOf } from '../../hosts/sender.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -7,8 +7,7 @@ import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receiv
 import type { ServerContext } from '../server-context.ts';
 import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
-import { createAllowance } from '../rate/allowance.ts';
-import { limitedName } from '../rate/client-address.ts';
+import { createAllowance, limitedName } from '../allowance.ts';
 import { outlineJson } from '../body/body-thread.ts';
 import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';

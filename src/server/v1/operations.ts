@@ -3,10 +3,9 @@ import { isResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
-import { nothingHere } from '../nothing-here.ts';
+import { nothingHere } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
-import { ownDescription, type Operation } from './api-description.ts';
-import { takesDocument } from './body-limits.ts';
+import { ownDescription, type Operation, takesDocument } from './api-description.ts';
 import type { Answer, Asker, Call } from './call.ts';
 import {
   findForCall,

@@ -2,7 +2,7 @@ import { teamsOf } from '../../config/organization-config.ts';
 import { grantsIn, isAllowed, mayCreateOrganization, organizationsOf } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key, type Person } from '../../model/key.ts';
-import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
+import { readAudit, type AuditFilter, type AuditPosition, readChanges } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys/keys.ts';
 import { listMembers, groupsHere, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';
 import { createOrganization, giveRights, takeRights, type NewRights } from '../../registry/keys/change-rights.ts';
@@ -15,12 +15,12 @@ import {
 } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
-import { bodyOf, type Answer, type Handler } from './call.ts';
-import { etagOf, guardOf } from './conditional.ts';
-import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
+import { bodyOf, type Answer, type Handler, etagOf, guardOf, isText, positionOf, sendPage, type Call } from './call.ts';
+import { documentBodyBytes, plainBodyBytes } from './api-description.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { isText, positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './resource-records.ts';
+import { createWaitingPlaces } from '../../scheduling/places.ts';
+import { openValue, sealValue } from '../../registry/seal.ts';
 
 export const listAudit: Handler = async (call) => {
   const { registry, org, query } = call;
@@ -155,7 +155,7 @@ function coordinateIn(org: string, text: string): { coordinate: { org: string; t
 }
 
 /** Whether a value is a position in the audit. */
-export function isAuditPosition(value: unknown): value is AuditPosition {
+function isAuditPosition(value: unknown): value is AuditPosition {
   const { own, keys } = (value ?? {}) as Partial<AuditPosition>;
   return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);
 }
@@ -197,3 +197,78 @@ export const getMe: Handler = async ({ registry, principal, org }) => {
   const record = keyRecord(key!.value, await readKeyUse(registry, principal.key));
   return { status: 200, body: { organization: org, key: record, user } };
 };
+
+/** Milliseconds between two looks for changes of other processes while a request waits. */
+const pause = 500;
+/** Requests that may wait at once. More are answered without waiting. */
+const places = createWaitingPlaces({ ofOne: 4, ofOrganization: 32, ofAll: 256 });
+
+/** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
+export const listChanges: Handler = async (call) => {
+  const { context, registry, principal, org, query, asker } = call;
+  const limit = query['limit'] as number;
+  const read = (position: AuditPosition | null) => readChanges(registry, principal, org, position, limit);
+  const end = registry.monotonic() + (query['wait'] as number) * 1000;
+  const closed = asker.closed();
+  let page = await read(positionIn(call));
+  const isOver = () => closed.aborted || registry.monotonic() >= end || !context.isReady();
+  const mayWait = () => page.entries.length === 0 && !isOver();
+  const leave = mayWait() ? places.take(org, principal.id) : null;
+  if (leave !== null) {
+    try {
+      while (mayWait()) {
+        await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
+        page = await read(page.position);
+      }
+    } finally {
+      leave();
+    }
+  }
+  const { own, keys, at = '', affected = '' } = page.position;
+  // Padded to one length, since the length would reveal the number of changes.
+  const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24), affected];
+  const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
+  return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
+};
+
+/** A cursor is valid only for the key that got it, since it counts changes that others may not see. */
+function purposeOf({ principal, org }: Call): string {
+  return `changes ${org} ${principal.id}`;
+}
+
+function positionIn(call: Call): AuditPosition | null {
+  const cursor = call.query['after'];
+  if (typeof cursor !== 'string') return null;
+  const sealed = Buffer.from(cursor, 'base64url').toString('base64');
+  const counts = openValue(call.registry, purposeOf(call), sealed);
+  const [own, keys, at, affected] = Array.isArray(counts) ? counts : [];
+  const time = typeof at === 'string' ? at.trim() : '';
+  const position = {
+    own: Number(own),
+    keys: Number(keys),
+    ...(time !== '' && { at: time }),
+    ...(typeof affected === 'string' && { affected }),
+  };
+  if (isAuditPosition(position)) return position;
+  throw new RegistryError('malformed', 'This cursor is not one of this key. Start again without `after`.', {
+    extra: { errors: [{ parameter: 'after', detail: 'is not `next` of an earlier response to this key' }] },
+  });
+}
+
+/** Resolves at the next change of the organization or a key, after a time, or when the request is over. */
+function nextChange({ registry, org }: Call, closed: AbortSignal, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      stop();
+      closed.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    const stop = registry.refs.watch((name) => {
+      const [kind, owner] = name.split('/');
+      if (kind === 'keys' || (kind === 'resources' && owner === org)) done();
+    });
+    closed.addEventListener('abort', done);
+  });
+}

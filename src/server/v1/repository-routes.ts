@@ -1,14 +1,170 @@
-import { repositoryRef, type Repository, type Run, type RunDocument } from '../../model/connection.ts';
+import { formatCoordinate } from '../../model/address.ts';
+import {
+  publicDetail,
+  repositoryId,
+  repositoryName,
+  type Run,
+  type RunDocument,
+  repositoryRef,
+  type Repository,
+  type Connection,
+  type OnConflict,
+  connectionState,
+} from '../../model/connection.ts';
+import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { createWaitingPlaces } from '../../scheduling/places.ts';
 import type { Report } from '../../model/problem.ts';
+import { findRun, newestRuns } from '../../sync/runs.ts';
+import { readJson } from '../../registry/stored.ts';
+import { within } from '../../scheduling/waiting.ts';
+import { nothingHere } from '../error-answers.ts';
+import {
+  type Answer,
+  type Call,
+  type ResourceCall,
+  isText,
+  positionOf,
+  sendPage,
+  bodyOf,
+  type Handler,
+  matchesQuery,
+  type CallAbout,
+  type ResourceHandler,
+  etagOf,
+  guardOf,
+} from './call.ts';
+import type { Digest } from '../../model/digest.ts';
 import { defaultVisibility } from '../../registry/gate/policy.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
-import { findRun, newestRuns } from '../../sync/runs.ts';
-import { nothingHere } from '../nothing-here.ts';
-import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
-import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { documentRecord, endWithin, readReport, runRecord } from './sync-routes.ts';
+import { isAllowed } from '../../model/access.ts';
+import type { Resource } from '../../model/resource.ts';
+import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';
+import { offerTags, type ReleaseTags } from '../../sync/sync-tags.ts';
+import { hostOf } from '../../registry/host-of.ts';
+import type { Generation } from '../../store/records.ts';
+import type { Name } from '../../registry/lives.ts';
+
+/** What is synced: a resource, or a site. */
+interface Synced {
+  org: string;
+  /** `@org/type/slug` */
+  name: string;
+  /** Path of its runs under `/v1`. */
+  runs: string;
+  connection: { repository: string; branch: string | null } | null;
+  isOwn(document: RunDocument, run: Run): boolean;
+}
+
+/** How to answer about the sync runs of something: ask for one, list them, get one. */
+export interface SyncRoutes<C extends Call> {
+  request(call: C): Promise<Answer>;
+  list(call: C): Promise<Answer>;
+  get(call: C): Promise<Answer>;
+}
+
+export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced): SyncRoutes<C> {
+  return {
+    async request(call) {
+      const { context, query } = call;
+      const synced = syncedOf(call);
+      const { org, name, connection } = synced;
+      if (connection === null)
+        throw new RegistryError('conflict', `${name} has no connection. Create one with PUT first.`);
+      const id = repositoryId(connection.repository, connection.branch);
+      const requested = await context.queue.request(org, id, 'manual');
+      const run = await endWithin(call, requested.done, query['wait'] as number);
+      const headers = { Location: `${context.url}/v1/${synced.runs}/${requested.run.id}` };
+      return { status: run ? 200 : 202, headers, body: await describeRun(call, synced, run ?? requested.run) };
+    },
+
+    async list(call) {
+      const { registry } = call;
+      const synced = syncedOf(call);
+      const { org } = synced;
+      const before = positionOf(call, isText);
+      async function* runs() {
+        for await (const run of newestRuns(registry, org, before)) if (isAbout(synced, run)) yield run;
+      }
+      return sendPage(
+        call,
+        runs(),
+        (run) => describeRun(call, synced, run),
+        ({ id }) => id,
+      );
+    },
+
+    async get(call) {
+      const synced = syncedOf(call);
+      const run = await findRun(call.registry, synced.org, call.path['run']!);
+      if (run === null || !isAbout(synced, run)) throw new RegistryError('not_found', nothingHere);
+      return { status: 200, body: await describeRun(call, synced, run) };
+    },
+  };
+}
+
+/** Those of a resource. */
+export const resourceSyncs = createSyncRoutes<ResourceCall>(({ coordinate, found }) => {
+  const name = formatCoordinate(coordinate);
+  return {
+    org: coordinate.org,
+    name,
+    runs: `${coordinate.type}/${coordinate.slug}/syncs`,
+    connection: found.value.connection,
+    isOwn: ({ resource }) => resource === name,
+  };
+});
+
+/** Requests that may wait at once. More are answered without waiting. */
+const places = createWaitingPlaces({ ofOne: 8, ofOrganization: 32, ofAll: 256 });
+
+/** The finished run, or null if it takes longer, or too many wait already. */
+async function endWithin(
+  { org, principal }: Pick<Call, 'org' | 'principal'>,
+  done: Promise<Run>,
+  seconds: number,
+): Promise<Run | null> {
+  const leave = seconds === 0 ? null : places.take(org, principal.id);
+  if (leave === null) return null;
+  return within(seconds * 1000, done).finally(leave);
+}
+
+/** Whether the run includes what is synced, or its connected repository. */
+function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
+  const isConnected = connection !== null && run.repository === repositoryId(connection.repository, connection.branch);
+  return isConnected || run.documents.some((document) => isOwn(document, run));
+}
+
+/** A run as described in the API, with only its own documents. */
+async function describeRun(call: Call, { isOwn }: Synced, run: Run): Promise<object> {
+  const shown = run.documents.filter((document) => isOwn(document, run));
+  const documents = shown.map(async (document) => ({
+    ...documentRecord(run, document),
+    report: document.report && (await readReport(call, document.report)),
+  }));
+  return runRecord(run, await Promise.all(documents));
+}
+
+/** A run as described in the API, with these records of its documents. */
+function runRecord(run: Run, documents: readonly object[]): object {
+  const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress = null, detail } = run;
+  const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };
+  return { ...about, startedAt, finishedAt, progress, detail: publicDetail(url, detail), documents };
+}
+
+/** A document of a run as described in the API, without its report. */
+function documentRecord({ url }: Run, { path, outcome, label, detail }: RunDocument): object {
+  return { path, outcome, version: label, detail: publicDetail(url, detail) };
+}
+
+/** A report as far as the asker may see it. */
+async function readReport(
+  { registry, principal }: Pick<Call, 'registry' | 'principal'>,
+  digest: Digest,
+): Promise<Report> {
+  return showReport(registry, principal, await readJson<Report>(registry, digest));
+}
 
 export const listRepositories: Handler = async (call) => {
   const { query } = call;
@@ -65,7 +221,7 @@ export const syncRepository: Handler = async (call) => {
   const requested = await context.queue.request(org, id, 'manual');
   const run = await endWithin(call, requested.done, query['wait'] as number);
   const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
-  return { status: run ? 200 : 202, headers, body: describe(run ?? requested.run) };
+  return { status: run ? 200 : 202, headers, body: describeRepositoryRun(run ?? requested.run) };
 };
 
 export const listRepositorySyncs: Handler = async (call) => {
@@ -78,7 +234,7 @@ export const listRepositorySyncs: Handler = async (call) => {
   return sendPage(
     call,
     runs(),
-    (run) => describe(run),
+    (run) => describeRepositoryRun(run),
     (run) => run.id,
   );
 };
@@ -92,7 +248,7 @@ export const getRepositorySync: Handler = async ({ registry, principal, org, pat
       .slice(0, maxReports)
       .map(async (document) => [document, await readReport({ registry, principal }, document.report!)] as const),
   );
-  return { status: 200, body: describe(run, new Map(reports)) };
+  return { status: 200, body: describeRepositoryRun(run, new Map(reports)) };
 };
 
 /** The most rejected documents of a run whose reports are in an answer. */
@@ -110,11 +266,93 @@ async function findFollowed(call: Call, id: string): Promise<FollowedRepository>
 }
 
 /** A run with all its documents, for who may read the whole organization. */
-function describe(run: Run, reports: ReadonlyMap<RunDocument, Report> = new Map()): object {
+function describeRepositoryRun(run: Run, reports: ReadonlyMap<RunDocument, Report> = new Map()): object {
   const documents = run.documents.map((document) => ({
     ...documentRecord(run, document),
     resource: document.resource,
     ...(reports.has(document) && { report: reports.get(document) }),
   }));
   return runRecord(run, documents);
+}
+
+interface NewConnection {
+  repository: string;
+  branch?: string | null;
+  path: string;
+  tags?: string | null;
+  onConflict: OnConflict;
+  credential?: string | null;
+  webhookSecret?: string | null;
+}
+
+export const getConnection: ResourceHandler = (call) => describeConnected(call, call.found);
+
+export const connect: ResourceHandler = async (call) => {
+  const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
+  assertMaySetSecret(call, webhookSecret);
+  const { registry, coordinate, author } = call;
+  const wanted = { ...given, branch, tags, credential };
+  const connected = await connectRecord(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
+  const releases = await offerTags(registry, connected.value);
+  return describeConnected(call, connected, releases);
+};
+
+/** Disconnects a resource or a site. */
+export async function disconnect({ registry, coordinate, author, asker }: CallAbout<Name>): Promise<Answer> {
+  await disconnectRecord(registry, coordinate, author, guardOf({ asker }));
+  return { status: 204 };
+}
+
+async function describeConnected(
+  { registry, context }: Call,
+  { value: resource, generation }: Generation<Resource>,
+  releases: ReleaseTags | null = null,
+): Promise<Answer> {
+  const { connection } = resource;
+  if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
+  const { repository, document } = await readConnection(registry, { ...resource, connection });
+  const body = {
+    ...describeConnection(connection),
+    ...describeFollowed({ registry, context }, resource.org, connection, repository?.value ?? null, document),
+    document: document && { outcome: document.outcome, version: document.label },
+    ...(releases && { releases }),
+  };
+  return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
+}
+
+/** How the repository of a connection is followed, as described in the API. */
+export function describeFollowed(
+  { registry, context }: Pick<Call, 'registry' | 'context'>,
+  org: string,
+  { repository: url, branch }: { repository: string; branch: string | null },
+  repository: Repository | null,
+  document: Parameters<typeof connectionState>[1],
+): object {
+  const id = repositoryId(url, branch);
+  const { state, detail, since } = connectionState(repository, document, context.queue.hasNews(org, id));
+  const hasSecret = (repository?.hookSecrets ?? []).length > 0;
+  const host = hostOf(registry, url)?.host.name ?? null;
+  return {
+    state,
+    detail: publicDetail(url, detail),
+    since,
+    webhook: host && {
+      // Without a secret of its own, the connection uses the configured one.
+      url: `${context.url}/v1/hooks/${host}${hasSecret ? `?connection=${org}/${id}` : ''}`,
+      hasSecret,
+    },
+    commit: repository?.commit ?? null,
+    syncedAt: repository?.syncedAt ?? null,
+  };
+}
+
+/** Throws `forbidden` unless the key may change the hook secret, which is that of the whole repository. */
+export function assertMaySetSecret({ principal, org }: Call, webhookSecret: string | null | undefined): void {
+  if (webhookSecret === undefined || isAllowed(principal, 'admin', { org })) return;
+  const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
+  throw new RegistryError('forbidden', why);
+}
+
+function describeConnection({ repository, branch, path, tags, onConflict, credential }: Connection): object {
+  return { repository: repositoryName(repository), branch, path, tags: tags ?? null, onConflict, credential };
 }

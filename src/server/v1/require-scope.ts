@@ -6,9 +6,8 @@ import type { GuardOf, Name } from '../../registry/lives.ts';
 import { siteCoordinate } from '../../sites/model/documentation-site.ts';
 import { whyNotMoveLatest } from '../../registry/gate/latest-gate.ts';
 import { findReadable } from '../../registry/readable.ts';
-import { guardOf } from './conditional.ts';
-import { nothingHere } from '../nothing-here.ts';
-import type { Call, CallAbout, PublishCall, ResourceCall } from './call.ts';
+import { guardOf, type Call, type CallAbout, type PublishCall, type ResourceCall } from './call.ts';
+import { nothingHere } from '../error-answers.ts';
 
 /** The name of the resource or site in the path. */
 function nameIn({ org, type, path }: Call): Name {

@@ -3,25 +3,16 @@ import { types } from '../../model/kinds.ts';
 import type { Answer, CallAbout, Handler, PublishHandler, ResourceHandler, SiteHandler } from './call.ts';
 import type { Name } from '../../registry/lives.ts';
 import * as approvals from './approval-routes.ts';
-import { listChanges } from './change-routes.ts';
-import * as connections from './connection-routes.ts';
-import * as dependants from './graph/dependant-routes.ts';
-import * as consumers from './graph/consumer-routes.ts';
-import * as keys from './keys/key-routes.ts';
+import * as dependants from './dependant-routes.ts';
+import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
-import * as publish from './documents/publish-route.ts';
-import * as personal from './keys/personal-key-routes.ts';
-import * as watches from './keys/watch-routes.ts';
+import * as person from './person-routes.ts';
+import { compareOne, publishOne, replayRuleset } from './documents.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as files from '../../sites/v1/file-routes.ts';
-import * as siteConnection from '../../sites/v1/site-connection.ts';
 import * as sites from '../../sites/v1/site-routes.ts';
-import { resourceSyncs } from './sync-routes.ts';
-import { compareOne } from './documents/compare-route.ts';
-import { replayRuleset } from './documents/replay-route.ts';
 import { getHealth, replayEverything } from './health-route.ts';
-import * as versions from './version-routes.ts';
 import * as webhooks from './webhook-routes.ts';
 
 /**
@@ -47,12 +38,12 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   about('previewSite', sites.previewDraft),
   about('getDeployment', sites.getDeployment),
   about('listDeployments', sites.listDeployments),
-  about('getSiteConnection', siteConnection.getOne),
-  about('connectSite', siteConnection.connectOne),
-  about('disconnectSite', connections.disconnect),
-  about('syncSite', siteConnection.siteSyncs.request),
-  about('listSiteSyncs', siteConnection.siteSyncs.list),
-  about('getSiteSync', siteConnection.siteSyncs.get),
+  about('getSiteConnection', sites.getSiteConnection),
+  about('connectSite', sites.connectSite),
+  about('disconnectSite', repositories.disconnect),
+  about('syncSite', sites.siteSyncs.request),
+  about('listSiteSyncs', sites.siteSyncs.list),
+  about('getSiteSync', sites.siteSyncs.get),
   about('listSitePages', files.listPages),
   about('getSitePage', files.getPage),
   about('putSitePage', files.putPage),
@@ -97,19 +88,19 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['getApproval', { about: 'part', answer: approvals.getOne }],
   ['decideApproval', { about: 'part', answer: approvals.decideOne }],
   ['listMembers', { about: 'organization', answer: organization.listPeople }],
-  ['listConsumers', { about: 'organization', answer: consumers.listAll }],
-  ['reportConsumer', { about: 'organization', answer: consumers.reportOne }],
+  ['listConsumers', { about: 'organization', answer: dependants.listAllConsumers }],
+  ['reportConsumer', { about: 'organization', answer: dependants.reportOne }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
-  ['listChanges', { about: 'part', answer: listChanges }],
+  ['listChanges', { about: 'part', answer: organization.listChanges }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
-  ['listMyWatches', { about: 'itself', answer: watches.listMine }],
-  ['createMyWatch', { about: 'itself', answer: watches.createMine }],
-  ['deleteMyWatch', { about: 'itself', answer: watches.deleteMine }],
-  ['listMyKeys', { about: 'itself', answer: personal.listMine }],
-  ['createMyKey', { about: 'itself', answer: personal.createMine }],
-  ['revokeMyKey', { about: 'itself', answer: personal.revokeMine }],
-  ['getDevice', { about: 'itself', answer: personal.getDevice }],
-  ['decideDevice', { about: 'itself', answer: personal.decide }],
+  ['listMyWatches', { about: 'itself', answer: person.listMyWatches }],
+  ['createMyWatch', { about: 'itself', answer: person.createMyWatch }],
+  ['deleteMyWatch', { about: 'itself', answer: person.deleteMyWatch }],
+  ['listMyKeys', { about: 'itself', answer: person.listMyKeys }],
+  ['createMyKey', { about: 'itself', answer: person.createMyKey }],
+  ['revokeMyKey', { about: 'itself', answer: person.revokeMyKey }],
+  ['getDevice', { about: 'itself', answer: person.getDevice }],
+  ['decideDevice', { about: 'itself', answer: person.decide }],
   ['getMe', { about: 'itself', answer: organization.getMe }],
 ]);
 
@@ -129,20 +120,20 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`update${one}`, resources.updateOne],
     [`delete${one}`, resources.deleteOne],
     [`compare${one}`, compareOne],
-    [`list${one}Dependants`, dependants.listAll],
-    [`list${one}Versions`, versions.listVersions],
-    [`get${one}Version`, versions.getVersion],
-    [`update${one}Version`, versions.updateVersion],
-    [`get${one}Connection`, connections.getConnection],
-    [`connect${one}`, connections.connect],
-    [`disconnect${one}`, connections.disconnect],
-    [`sync${one}`, resourceSyncs.request],
-    [`list${one}Syncs`, resourceSyncs.list],
-    [`get${one}Sync`, resourceSyncs.get],
+    [`list${one}Dependants`, dependants.listAllDependants],
+    [`list${one}Versions`, resources.listVersions],
+    [`get${one}Version`, resources.getVersion],
+    [`update${one}Version`, resources.updateVersion],
+    [`get${one}Connection`, repositories.getConnection],
+    [`connect${one}`, repositories.connect],
+    [`disconnect${one}`, repositories.disconnect],
+    [`sync${one}`, repositories.resourceSyncs.request],
+    [`list${one}Syncs`, repositories.resourceSyncs.list],
+    [`get${one}Sync`, repositories.resourceSyncs.get],
   ];
   return [
     ...collection.map(([id, answer]): [string, Route] => [id, { about: 'itself', answer }]),
     ...members.map(([id, answer]) => about(id, answer)),
-    [`publish${one}`, { about: 'publish', answer: publish.publishOne }],
+    [`publish${one}`, { about: 'publish', answer: publishOne }],
   ];
 }

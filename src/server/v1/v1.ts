@@ -5,27 +5,32 @@ import { createTurns } from '../../scheduling/turns.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
 import { createTokenExchange } from '../login/token.ts';
-import { nothingHere } from '../nothing-here.ts';
+import { nothingHere } from '../error-answers.ts';
 import { splitTarget } from '../read/read-request.ts';
-import { nameRoute } from '../route-name.ts';
-import { untilClosed } from '../until-closed.ts';
+import { nameRoute, untilClosed } from '../request.ts';
 import { readBody, readBytes } from '../body/read-body.ts';
-import type { Answer, Call, Asker } from './call.ts';
-import { ownDescription, type Operation, type Description } from './api-description.ts';
-import { checkDocument } from './documents/check-route.ts';
+import { type Answer, type Call, type Asker, isKnown } from './call.ts';
+import {
+  ownDescription,
+  type Operation,
+  type Description,
+  bodyLimits,
+  allowedMethods,
+  createRoutes,
+  matchRoute,
+  noRoute,
+} from './api-description.ts';
+import { checkDocument } from './documents.ts';
 import { createReceiveHook } from './hook-routes.ts';
-import { bodyLimits } from './body-limits.ts';
-import { allowedMethods, createRoutes, matchRoute, noRoute } from './match-route.ts';
 import { createOperations } from './operations.ts';
-import { createRateLimit } from '../rate/rate-limit.ts';
-import { askForKeyOf, takeKeyOf } from './keys/device-routes.ts';
+import { createRateLimit } from '../rate-limit.ts';
+import { askForKeyOf, takeKeyOf } from './person-routes.ts';
 import { keyRecord } from './resource-records.ts';
 import { validatorOf } from './validate.ts';
 import { digestOf } from '../../model/digest.ts';
 import { corsHeaders, preflightHeaders } from '../headers.ts';
-import { isKnown } from './conditional.ts';
 import { isSlug } from '../../model/address.ts';
-import { assertOwnPage } from '../login/cross-site.ts';
+import { assertOwnPage } from '../login/same-site.ts';
 
 /**
  * The management API, mounted under `/v1`. Only operations in the description exist. Order of

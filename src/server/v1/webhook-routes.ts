@@ -17,10 +17,19 @@ import {
   type WithSecret,
 } from '../../events/endpoints.ts';
 import type { Generation } from '../../store/records.ts';
-import { nothingHere } from '../nothing-here.ts';
-import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
-import { etagOf, guardOf } from './conditional.ts';
-import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { nothingHere } from '../error-answers.ts';
+import {
+  bodyOf,
+  type Answer,
+  type Call,
+  type Handler,
+  etagOf,
+  guardOf,
+  isText,
+  matchesQuery,
+  positionOf,
+  sendPage,
+} from './call.ts';
 import { deliveryRecord, webhookRecord } from './resource-records.ts';
 
 export const listAll: Handler = async (call) => {

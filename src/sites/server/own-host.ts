@@ -6,17 +6,14 @@ import { siteAddress, type SiteName } from '../model/documentation-site.ts';
 import { findFile, grantSite } from '../registry/read-site.ts';
 import { placeAtHost } from '../pages/placed.ts';
 import type { Site } from '../../site/site.ts';
-import { sendAsset } from '../../server/asset-handler.ts';
+import { sendAsset } from '../../server/send-page.ts';
 import type { Authenticate } from '../../server/authenticate.ts';
-import { basePathOf } from '../../server/base-path.ts';
+import { basePathOf, type ServerContext } from '../../server/server-context.ts';
 import type { Face } from '../../server/door.ts';
-import { sendProblem } from '../../server/error-answers.ts';
+import { sendProblem, nothingHere } from '../../server/error-answers.ts';
 import { answerMethod } from '../../server/methods.ts';
-import { nothingHere } from '../../server/nothing-here.ts';
-import { prefersPage } from '../../server/read/negotiate.ts';
-import type { ReadLimit } from '../../server/rate/read-limit.ts';
-import { splitTarget } from '../../server/read/read-request.ts';
-import type { ServerContext } from '../../server/server-context.ts';
+import { prefersPage, splitTarget } from '../../server/read/read-request.ts';
+import type { ReadLimit } from '../../server/rate-limit.ts';
 import { sendAbsentPage, sendOf } from './send-site.ts';
 
 /** The face of a site at its own host name. */

@@ -1,7 +1,7 @@
-import type { Address } from '../../model/address.ts';
+import { type Address, parseAddress } from '../../model/address.ts';
 import { siteKey } from '../../model/cache-key.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { pageAt } from '../model/page-path.ts';
+import { pageAt, routeOf } from '../model/page-path.ts';
 import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../registry/read-site.ts';
 import { otherAddress } from '../pages/other-addresses.ts';
 import { siteList, siteLists } from '../pages/site-lists.ts';
@@ -9,15 +9,20 @@ import { placeInRegistry, type Placed } from '../pages/placed.ts';
 import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../pages/site-page.ts';
 import { siteIndex } from '../../search/site-index.ts';
 import { themeCss } from '../pages/site-theme.ts';
-import { routeOf } from '../model/page-path.ts';
 import { digestOf } from '../../model/digest.ts';
 import { flatten, securityHeaders, type Fields } from '../../server/headers.ts';
 import { answerMethod } from '../../server/methods.ts';
-import { nothingHere } from '../../server/nothing-here.ts';
+import { nothingHere } from '../../server/error-answers.ts';
 import { bytesOf, pageSharing, sendPage } from '../../server/send-page.ts';
-import { prefersPage } from '../../server/read/negotiate.ts';
-import type { ReadRequest } from '../../server/read/read-request.ts';
-import { sharing } from '../../server/read/lifetime.ts';
+import { prefersPage, type ReadRequest } from '../../server/read/read-request.ts';
+import { sharing } from '../../server/read/caching.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../model/access.ts';
+import { siteAddress } from '../model/documentation-site.ts';
+import { openSitePreview } from '../registry/site-preview.ts';
+import { dayOf } from '../../site/pages/dates.ts';
+import type { Site } from '../../site/site.ts';
+import type { ServerContext } from '../../server/server-context.ts';
 
 type SiteAddress = Extract<Address, { kind: 'site' }>;
 
@@ -181,4 +186,34 @@ async function sendFile(
 /** The address of a preview is a secret: it is not listed, and no referrer reveals it. */
 function previewHeaders({ expires }: Placed): Fields {
   return expires === undefined ? {} : { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
+}
+
+/**
+ * Answers a request for something of a site's preview. `rest`: the raw path after the token, with
+ * its slash; empty: there is none. False if there is no such preview for this reader.
+ */
+export async function sendSitePreview(
+  context: ServerContext & { site: Site },
+  { request, response, principal }: { request: IncomingMessage; response: ServerResponse; principal: Principal },
+  token: string,
+  rest: string,
+  query: string,
+): Promise<boolean> {
+  const opened = await openSitePreview(context.registry, principal, token);
+  if (opened === null) return false;
+  const { registry, granted, expiresAt } = opened;
+  const site: Site = { ...context.site, registry };
+  const base = site.links.path(`/previews/${token}/`);
+  const placed: Placed = { base, url: site.links.whole(base), isElsewhere: false, expires: dayOf(expiresAt) };
+  const view = { ...context, registry, site };
+  const read = { context: view, links: site.links, request, response, principal, query };
+  const address = parseAddress(siteAddress(granted.site) + rest);
+  try {
+    if (address?.kind !== 'site') return false;
+    await sendOf(read, granted, placed, address.path);
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found') || !prefersPage(request.headers.accept)) throw error;
+    await sendAbsentPage(read, granted, placed);
+  }
+  return true;
 }

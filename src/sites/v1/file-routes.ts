@@ -11,11 +11,20 @@ import {
   type PageParts,
 } from '../registry/drafts.ts';
 import { readPlace } from '../registry/bundles.ts';
-import { nothingHere } from '../../server/nothing-here.ts';
-import { bodyOf, type Answer, type SiteCall, type SiteHandler } from '../../server/v1/call.ts';
-import { etagOf, guardOf } from '../../server/v1/conditional.ts';
-import { isText, matchesQuery, positionOf, sendPage } from '../../server/v1/list-pages.ts';
-import { fileRecord } from './site-records.ts';
+import { nothingHere } from '../../server/error-answers.ts';
+import {
+  bodyOf,
+  type Answer,
+  type SiteCall,
+  type SiteHandler,
+  etagOf,
+  guardOf,
+  isText,
+  matchesQuery,
+  positionOf,
+  sendPage,
+} from '../../server/v1/call.ts';
+import { fileRecord } from './site-routes.ts';
 
 async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
   const after = positionOf(call, isText);

@@ -1,17 +1,40 @@
 import { RegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
-import { deploymentsOf, siteCoordinate } from '../model/documentation-site.ts';
+import {
+  deploymentsOf,
+  siteCoordinate,
+  formatSite,
+  type Deployment,
+  type DocumentationSite,
+  type SiteConnection,
+} from '../model/documentation-site.ts';
 import { listReadableSites } from '../../registry/readable.ts';
 import { publishAgain, publishDrafts } from '../registry/publish-site.ts';
 import { previewDrafts } from '../registry/site-preview.ts';
 import { deleteRecord, isRestorable } from '../../registry/lives.ts';
 import { changeSite, createSiteRecord, type SiteChange } from '../registry/site-record.ts';
-import { nothingHere } from '../../server/nothing-here.ts';
-import { bodyOf, type Handler, type SiteHandler } from '../../server/v1/call.ts';
-import { etagOf, guardOf } from '../../server/v1/conditional.ts';
-import { isText, matchesQuery, positionOf, sendPage } from '../../server/v1/list-pages.ts';
+import { nothingHere } from '../../server/error-answers.ts';
+import {
+  bodyOf,
+  type Handler,
+  type SiteHandler,
+  etagOf,
+  guardOf,
+  isText,
+  matchesQuery,
+  positionOf,
+  sendPage,
+  type Answer,
+  type SiteCall,
+} from '../../server/v1/call.ts';
 import { requireScope, requireScopeToMake } from '../../server/v1/require-scope.ts';
-import { deploymentRecord, siteRecord } from './site-records.ts';
+import { repositoryName, type Run } from '../../model/connection.ts';
+import type { FoundDraft } from '../registry/drafts.ts';
+import type { Generation } from '../../store/records.ts';
+import { own } from '../../model/json.ts';
+import { repositoryOfSite } from '../sync/connect-site.ts';
+import { connectRecord } from '../../sync/connect.ts';
+import { assertMaySetSecret, describeFollowed, createSyncRoutes } from '../../server/v1/repository-routes.ts';
 
 export const listSites: Handler = async (call) => {
   const { registry, principal, org, context } = call;
@@ -112,3 +135,104 @@ export const listDeployments: SiteHandler = async (call) => {
     ({ label }) => label,
   );
 };
+
+/** A documentation site as described in the API. */
+export function siteRecord(url: string, { value: site, at }: Generation<DocumentationSite>): object {
+  const { org, slug, title, description, visibility, blockOn, theme, navigation, redirects, versions } = site;
+  const { connection, current, createdAt, deletedAt } = site;
+  return {
+    id: slug,
+    organization: org,
+    slug,
+    title,
+    description,
+    visibility,
+    blockOn,
+    theme,
+    navigation,
+    redirects,
+    versions,
+    connection:
+      deletedAt === null && connection !== null
+        ? {
+            repository: repositoryName(connection.repository),
+            branch: connection.branch,
+            folder: connection.folder,
+          }
+        : null,
+    current,
+    createdAt,
+    updatedAt: at,
+    coordinate: formatSite(site),
+    url: `${url}/sites/${org}/${slug}/`,
+    ...(deletedAt !== null && { deletedAt }),
+  };
+}
+
+/** A file that the next deployment will have, as described in the API. */
+export function fileRecord({ path, file, generation }: FoundDraft): object {
+  const { mediaType, size, digest } = file;
+  return { path, mediaType, size, digest, updatedAt: generation.at };
+}
+
+/** A deployment as described in the API. */
+export function deploymentRecord({ current }: DocumentationSite, deployment: Deployment): object {
+  const { label, manifest, publishedAt, by, origin, again = null, followed = null } = deployment;
+  return {
+    id: label,
+    digest: manifest,
+    publishedAt,
+    by,
+    origin: origin && { ...origin, repository: repositoryName(origin.repository) },
+    again,
+    followed,
+    current: current === label,
+  };
+}
+
+type NewSiteConnection = Omit<SiteConnection, 'branch'> & { branch?: string | null; webhookSecret?: string | null };
+
+export const getSiteConnection: SiteHandler = (call) => describeConnection(call, call.found);
+
+export const connectSite: SiteHandler = async (call) => {
+  const { repository, branch = null, folder, credential = null, webhookSecret } = bodyOf<NewSiteConnection>(call);
+  assertMaySetSecret(call, webhookSecret);
+  const given = { repository, branch, folder, byHand: true, credential } as const;
+  const { registry, coordinate, author } = call;
+  return describeConnection(
+    call,
+    await connectRecord(registry, coordinate, given, author, guardOf(call), webhookSecret),
+  );
+};
+
+/** Its sync runs. */
+export const siteSyncs = createSyncRoutes<SiteCall>(({ coordinate: site, found }) => {
+  const name = formatSite(site);
+  const { connection, createdAt } = found.value;
+  // Runs before are those of a deleted site that had the name.
+  const isOwn = (document: { site?: string }, { finishedAt }: Run) =>
+    document.site === name && (finishedAt === null || finishedAt >= createdAt);
+  return { org: site.org, name, runs: `sites/${site.slug}/syncs`, connection, isOwn };
+});
+
+async function describeConnection(
+  { registry, context, org }: SiteCall,
+  { value: site, generation }: Generation<DocumentationSite>,
+): Promise<Answer> {
+  const { connection } = site;
+  if (connection === null) throw new RegistryError('not_found', 'The site has no connection.');
+  const { repository, branch, folder, byHand = false, credential = null } = connection;
+  const followed = await repositoryOfSite(registry, org, connection);
+  const state = own(followed?.value.sites ?? {}, site.slug) ?? null;
+  const body = {
+    repository: repositoryName(repository),
+    branch,
+    folder,
+    credential,
+    settings: byHand ? 'site' : 'stele.yaml',
+    ...describeFollowed({ registry, context }, org, connection, followed?.value ?? null, state),
+    outcome: state?.outcome ?? null,
+    deployment: site.current,
+  };
+  return { status: 200, headers: { ETag: etagOf(generation, followed?.generation ?? 0) }, body };
+}

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { answerEarly } from '../../../src/server/fast-path/early.ts';
+import { answerEarly } from '../../../src/server/fast-path.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { openConnection, type Connection } from './connection.ts';
 

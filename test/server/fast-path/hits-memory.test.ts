@@ -7,8 +7,7 @@ import { anonymous } from '../../../src/model/access.ts';
 import type { Resource } from '../../../src/model/resource.ts';
 import { createAnswerCache } from '../../../src/registry/answer-cache.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
-import { createHits } from '../../../src/server/fast-path/hits.ts';
-import { prebuild } from '../../../src/server/fast-path/prebuilt.ts';
+import { createHits, prebuild } from '../../../src/server/fast-path.ts';
 import { prepare, type PreparedDocument } from '../../../src/server/read/send-document.ts';
 import { bytesOf } from '../../../src/server/send-page.ts';
 

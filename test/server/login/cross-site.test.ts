@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
-import { refuseCrossSite } from '../../../src/server/login/cross-site.ts';
+import { refuseCrossSite } from '../../../src/server/login/same-site.ts';
 
 const server = createServer();
 let url: string;

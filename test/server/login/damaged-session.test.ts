@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSeal } from '../../../src/server/login/sealed-cookie.ts';
-import { createSessions } from '../../../src/server/login/session.ts';
+import { createSeal, createSessions } from '../../../src/server/login/session.ts';
 import { workKey } from '../../../src/store/work.ts';
 import { createTestRegistry } from '../registry.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { resolveReturnTo } from '../../../src/server/login/return-to.ts';
+import { resolveReturnTo } from '../../../src/server/login/same-site.ts';
 
 const url = 'https://registry.test';
 

@@ -1,8 +1,7 @@
 import { EncryptJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createSessions } from '../../../src/server/login/session.ts';
+import { createSessions, createSeal, type SealOptions } from '../../../src/server/login/session.ts';
 import { createTestRegistry } from '../registry.ts';
-import { createSeal, type SealOptions } from '../../../src/server/login/sealed-cookie.ts';
 
 const secret = 'a secret of at least thirty-two xxx';
 let time = Date.parse('2026-01-01T00:00:00Z');

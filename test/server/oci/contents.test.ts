@@ -5,8 +5,7 @@ import { digestOf, type Digest } from '../../../src/model/digest.ts';
 import { grantRead } from '../../../src/registry/read.ts';
 import { readManifestOf } from '../../../src/registry/stored.ts';
 import type { Version } from '../../../src/model/resource.ts';
-import { parseOciPath } from '../../../src/server/oci/oci-path.ts';
-import { listTags } from '../../../src/server/oci/oci.ts';
+import { parseOciPath, listTags } from '../../../src/server/oci/oci.ts';
 import { createContentsIndex } from '../../../src/server/oci/oci-contents.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 

@@ -8,7 +8,7 @@ import {
   offerFormat,
   offersOf,
   prefersPage,
-} from '../../../src/server/read/negotiate.ts';
+} from '../../../src/server/read/read-request.ts';
 
 describe('Accept', () => {
   test.each([

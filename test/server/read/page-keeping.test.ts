@@ -5,7 +5,7 @@ import type { Rendered } from '../../../src/compile/renderer.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
-import { codedPage } from '../../../src/server/page-bytes.ts';
+import { codedPage } from '../../../src/server/send-page.ts';
 import { ask } from '../http.ts';
 import { changeResource, createTestRegistry, publishVersion } from '../registry.ts';
 import { openServed } from '../served.ts';

@@ -1,7 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { readDescription, type Operation, type Schema } from '../../../src/server/v1/api-description.ts';
-import { createRoutes, matchRoute } from '../../../src/server/v1/match-route.ts';
+import {
+  readDescription,
+  type Operation,
+  type Schema,
+  createRoutes,
+  matchRoute,
+} from '../../../src/server/v1/api-description.ts';
 
 /** An answer as far as the description speaks of it. */
 export interface Seen {

@@ -1,7 +1,7 @@
 import { findSite } from '../../../src/registry/lives.ts';
 import { expect, test } from 'vitest';
 import { connectSite } from '../../../src/sites/registry/site-record.ts';
-import { deploymentRecord, siteRecord } from '../../../src/sites/v1/site-records.ts';
+import { deploymentRecord, siteRecord } from '../../../src/sites/v1/site-routes.ts';
 import { createTestRegistry } from '../registry.ts';
 import { author, handbook } from '../../sites/server/site-world.ts';
 

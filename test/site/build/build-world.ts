@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { Registry } from '../../../src/registry/registry.ts';
-import { openAnswers } from '../../../src/server/ask-in-process.ts';
+import { openAnswers } from '../../../src/server/app.ts';
 import { buildSite, type Built, type BuildOptions } from '../../../src/site/build/build.ts';
 import { createMemoryCache } from '../../../src/store/cache.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
-import { openAnswers } from '../../../src/server/ask-in-process.ts';
+import { openAnswers } from '../../../src/server/app.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';

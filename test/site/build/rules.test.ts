@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { selectVersion, type Resource, type Version } from '../../../src/model/resource.ts';
-import { chooseCoding } from '../../../src/server/read/negotiate.ts';
+import { chooseCoding } from '../../../src/server/read/read-request.ts';
 import { codingMaps } from '../../../src/site/build/rules-nginx.ts';
 import { rangesOf } from '../../../src/site/build/rules-table.ts';
 

@@ -1,16 +1,24 @@
-import { mayHandOn, type Grant } from '../../../model/access.ts';
-import { RegistryError } from '../../../model/errors.ts';
-import { holderOf, keyRef, type Key } from '../../../model/key.ts';
-import { createKey, readKeyUse, revokeKey, type NewKey } from '../../../registry/keys/keys.ts';
-import { listKeys } from '../../../registry/keys/list-keys.ts';
-import { personalKeysIn } from '../../../registry/keys/personal-keys.ts';
-import { changeKey, rotateKey, type KeyChange } from '../../../registry/keys/change-key.ts';
-import type { Registry } from '../../../registry/registry.ts';
-import { nothingHere } from '../../nothing-here.ts';
-import { bodyOf, type Call, type Handler } from '../call.ts';
-import { etagOf, guardOf } from '../conditional.ts';
-import { isText, matchesQuery, positionOf, sendPage } from '../list-pages.ts';
-import { keyRecord } from '../resource-records.ts';
+import { mayHandOn, type Grant } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { holderOf, keyRef, type Key } from '../../model/key.ts';
+import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys/keys.ts';
+import { listKeys } from '../../registry/keys/list-keys.ts';
+import { personalKeysIn } from '../../registry/keys/personal-keys.ts';
+import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { nothingHere } from '../error-answers.ts';
+import {
+  bodyOf,
+  type Call,
+  type Handler,
+  etagOf,
+  guardOf,
+  isText,
+  matchesQuery,
+  positionOf,
+  sendPage,
+} from './call.ts';
+import { keyRecord } from './resource-records.ts';
 
 async function describe(registry: Registry, key: Key): Promise<object> {
   return keyRecord(key, await readKeyUse(registry, key.id));

@@ -1,8 +1,18 @@
-import { listUsers, userName, type User } from '../../../registry/graph/users.ts';
-import type { ResourceCall, ResourceHandler } from '../call.ts';
-import { isText, positionOf, sendPage } from '../list-pages.ts';
+import { listUsers, userName, type User } from '../../registry/graph/users.ts';
+import {
+  type ResourceCall,
+  type ResourceHandler,
+  isText,
+  positionOf,
+  sendPage,
+  bodyOf,
+  type Handler,
+  matchesQuery,
+} from './call.ts';
+import type { ReportedContract } from '../../model/dependency.ts';
+import { listConsumers, reportConsumer } from '../../registry/graph/consumers.ts';
 
-export const listAll: ResourceHandler = async (call) => {
+export const listAllDependants: ResourceHandler = async (call) => {
   const after = positionOf(call, isText);
   const all = await dependantsFor(call);
   const start = after === null ? 0 : all.findIndex((each) => placeOf(each) === after) + 1;
@@ -34,3 +44,20 @@ export function placeOf(user: User): string {
   const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
   return `${pinned}${userName(user)} ${range} ${how}`;
 }
+
+export const listAllConsumers: Handler = async (call) => {
+  const after = positionOf(call, isText);
+  const all = await listConsumers(call.registry, call.org);
+  return sendPage(
+    call,
+    all.filter(({ name }) => (after === null || name > after) && matchesQuery(call, name)),
+    (consumer) => consumer,
+    ({ name }) => name,
+  );
+};
+
+export const reportOne: Handler = async (call) => {
+  const { registry, org, path, author } = call;
+  const { contracts } = bodyOf<{ contracts: ReportedContract[] }>(call);
+  return { status: 200, body: await reportConsumer(registry, org, path['consumer']!, contracts, author) };
+};

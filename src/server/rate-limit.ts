@@ -1,9 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
-import { RegistryError } from '../../model/errors.ts';
-import { principalOf } from '../authenticate.ts';
-import { createCount, type Count } from './counts.ts';
-import type { ServerContext } from '../server-context.ts';
+import { RegistryError } from '../model/errors.ts';
+import { principalOf } from './authenticate.ts';
+import { createCount, type Count, createAllowance, limitedName } from './allowance.ts';
+import type { ServerContext } from './server-context.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
  * Limits requests of a kind for each key or person, or for each address without either, and sends `RateLimit` and
@@ -71,4 +72,27 @@ function createRateWindows(count: Count): Store {
 
 function unsupported(): never {
   throw new Error('Requests that were counted stay counted.');
+}
+
+/** Counts a read for its client address. Throws `rate_limited` above the limit. */
+export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * The configured limit of reads; null if there is none. Headers:
+ * draft-ietf-httpapi-ratelimit-headers.
+ */
+export function createReadLimit({ registry, peers }: Pick<ServerContext, 'registry' | 'peers'>): ReadLimit | null {
+  const { config, monotonic } = registry;
+  const { reads, window } = config.rateLimit;
+  if (reads === undefined) return null;
+  const allowance = createAllowance('reads', { limit: reads, window }, { monotonic, peers });
+  return (request, response) => {
+    const { remaining, seconds } = allowance(limitedName(request, config.proxies));
+    response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);
+    response.setHeader('RateLimit', `"reads";r=${Math.max(0, remaining)};t=${seconds}`);
+    if (remaining < 0)
+      throw new RegistryError('rate_limited', 'Too many requests from your address. Wait, then retry.', {
+        retryAfter: seconds,
+      });
+  };
 }

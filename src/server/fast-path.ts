@@ -1,14 +1,103 @@
-import type { IncomingMessage } from 'node:http';
+import { validateHeaderName, validateHeaderValue, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { anonymous, type Principal } from '../../model/access.ts';
-import type { Resource } from '../../model/resource.ts';
-import type { AnswerCache, Moment } from '../../registry/answer-cache.ts';
-import { mayRead } from '../../registry/readable.ts';
-import type { Registry } from '../../registry/registry.ts';
-import { knownReader } from '../authenticate.ts';
-import { evaluateConditions } from '../read/conditions.ts';
-import { prebuild, writePrebuilt, type Prebuilt } from './prebuilt.ts';
-import type { SiteAt } from '../../sites/server/site-hosts.ts';
+import { anonymous, type Principal } from '../model/access.ts';
+import type { Resource } from '../model/resource.ts';
+import type { AnswerCache, Moment } from '../registry/answer-cache.ts';
+import { mayRead } from '../registry/readable.ts';
+import type { Registry } from '../registry/registry.ts';
+import { knownReader } from './authenticate.ts';
+import { evaluateConditions } from './read/caching.ts';
+import type { SiteAt } from '../sites/server/site-hosts.ts';
+
+/** A response as bytes, ready to be written. Only its date changes. */
+interface Prebuilt {
+  status: number;
+  /** The head, and the body behind it if it is small. */
+  bytes: Buffer;
+  /** Where the date stands in the bytes. */
+  dateAt: number;
+  /** The second that it says, since 1970. */
+  second: number;
+  /** Whether a socket may still be sending the bytes. */
+  isLent: boolean;
+  /** A body that was too large to be copied behind the head. */
+  body: Uint8Array | null;
+}
+
+/** Bytes of a body up to which copying it is cheaper than a second write. */
+const smallBody = 64 * 1024;
+
+/** Ends of all heads, as Node writes them on connections that are kept alive. */
+const ending = (keepAlive: number) =>
+  `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAlive / 1000)}\r\n\r\n`;
+
+/**
+ * Builds a response. `fields`: names and values in turn, checked here and not again.
+ * `keepAlive`: milliseconds for which the server keeps a connection.
+ */
+export function prebuild(
+  status: '200 OK' | '304 Not Modified' | '307 Temporary Redirect',
+  fields: readonly string[],
+  keepAlive: number,
+  body: Uint8Array = none,
+): Prebuilt {
+  let head = `HTTP/1.1 ${status}\r\n`;
+  for (let i = 0; i < fields.length; i += 2) {
+    const [name, value] = [fields[i]!, fields[i + 1]!];
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    head += `${name}: ${value}\r\n`;
+  }
+  head += 'Date: ';
+  const dateAt = head.length;
+  const second = secondNow();
+  const text = `${head}${dateOf(second)}${ending(keepAlive)}`;
+  const isSmall = body.byteLength <= smallBody;
+  // Not from Node's buffer pool: keeping one small response would keep its whole 64 KB.
+  const bytes = Buffer.allocUnsafeSlow(text.length + (isSmall ? body.byteLength : 0));
+  bytes.write(text, 'latin1');
+  if (isSmall) bytes.set(body, text.length);
+  return { status: parseInt(status), bytes, dateAt, second, isLent: false, body: isSmall ? null : body };
+}
+
+const none = new Uint8Array();
+
+/** Writes a response with the current date. */
+function writePrebuilt(socket: Socket, prebuilt: Prebuilt): void {
+  const second = secondNow();
+  if (prebuilt.second !== second) redate(prebuilt, second);
+  const { bytes, body } = prebuilt;
+  if (body === null) socket.write(bytes);
+  else {
+    socket.cork();
+    socket.write(bytes);
+    socket.write(body);
+    socket.uncork();
+  }
+  if (socket.writableLength > 0) prebuilt.isLent = true;
+}
+
+function redate(prebuilt: Prebuilt, second: number): void {
+  if (prebuilt.isLent) {
+    const copy = Buffer.allocUnsafeSlow(prebuilt.bytes.byteLength);
+    copy.set(prebuilt.bytes);
+    prebuilt.bytes = copy;
+    prebuilt.isLent = false;
+  }
+  prebuilt.bytes.write(dateOf(second), prebuilt.dateAt, 'latin1');
+  prebuilt.second = second;
+}
+
+function secondNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+let last = { second: 0, text: '' };
+
+function dateOf(second: number): string {
+  if (last.second !== second) last = { second, text: new Date(second * 1000).toUTCString() };
+  return last.text;
+}
 
 /**
  * Cached responses as bytes that are ready to be written. A hit passes the same access check as any
@@ -215,4 +304,52 @@ const byLength: Map<string, keyof RequestHead | 'other'>[] = [];
 for (const [name, field] of Object.entries(fields)) {
   const same = (byLength[name.length] ??= new Map());
   same.set(name, field).set(name.toLowerCase(), field);
+}
+
+/** Writes the response to a request, or returns false and writes nothing. */
+export type AnswerEarly = (request: IncomingMessage, socket: Socket) => boolean;
+
+/** Fields of a connection in Node's server. They are not documented, so each one is checked. */
+interface HttpSocket extends Socket {
+  parser?: {
+    incoming: IncomingMessage | null;
+    onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+  } | null;
+  /** The response that is being written. */
+  _httpMessage?: unknown;
+}
+
+/**
+ * Asks `answer` first for each request that Node's parser has read, before Node makes a response
+ * object for it: that and its general machinery cost more than writing the bytes. Only where it
+ * makes no difference: HTTP/1.1, the connection is kept, and everything before was written. Node's
+ * server does the rest: parsing, limits, timeouts, pipelining.
+ */
+export function answerEarly(server: Server, { answer, keepAlive }: { answer: AnswerEarly; keepAlive: number }): void {
+  server.on('connection', (socket: HttpSocket) => {
+    const { parser } = socket;
+    if (typeof parser?.onIncoming !== 'function') return;
+    const usual = parser.onIncoming;
+    let isTimed = false;
+    parser.onIncoming = (request, isKept) => {
+      if (isKept && isAlone(request, socket) && answer(request, socket)) {
+        // Nobody reads the request: it has no body.
+        parser.incoming = null;
+        if (!isTimed) socket.setTimeout(keepAlive);
+        isTimed = true;
+        return 0;
+      }
+      // From here on, Node says how long the socket may be idle.
+      if (isTimed) socket.setTimeout(0);
+      isTimed = false;
+      return usual(request, isKept);
+    };
+  });
+}
+
+function isAlone(request: IncomingMessage & { upgrade?: boolean }, socket: HttpSocket): boolean {
+  const { httpVersionMajor, httpVersionMinor, upgrade } = request;
+  const { _httpMessage: response, writableLength, writable } = socket;
+  const isPlain = httpVersionMajor === 1 && httpVersionMinor === 1 && !upgrade;
+  return isPlain && (response ?? null) === null && writableLength === 0 && writable;
 }

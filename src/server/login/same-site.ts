@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { RegistryError } from '../../model/errors.ts';
-import type { SignedIn } from '../server-context.ts';
+import { type SignedIn, basePathOf, belowBase } from '../server-context.ts';
 
 /**
  * Whether another site may have caused the request: `Sec-Fetch-Site` is neither `same-origin` nor
@@ -61,4 +61,49 @@ export function refuseCrossSite(url: string, { always = false } = {}): RequestHa
     }
     next();
   };
+}
+
+/** Longest path to return to. */
+const longest = 2048;
+
+/**
+ * Returns the absolute URL of a path of this registry to return to after sign-in. Null for anything
+ * that might be elsewhere: paths that are not below the registry's, other origins in any form (`//host`, `/\host`, `https:`), control
+ * characters, escapes that become these when decoded twice, and the sign-in pages. The URL is
+ * absolute so that browsers have nothing left to resolve.
+ */
+export function resolveReturnTo(text: string, url: string): string | null {
+  // Printable ASCII without the backslash: URL parsers drop tabs and line ends, and treat `\` as
+  // `/`.
+  if (text.length > longest || !/^\/[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null;
+  const base = new URL(url);
+  const target = URL.parse(text, base);
+  if (target === null || target.origin !== base.origin || target.username !== '' || target.password !== '') return null;
+  const { pathname } = target;
+  if (text.startsWith('//') || pathname.startsWith('//') || /%(?:2f|5c|25|[01][0-9a-f]|7f)/i.test(pathname))
+    return null;
+  const below = belowBase(pathname, basePathOf(url));
+  if (!pathname.startsWith(basePathOf(url)) || below === null || /^\/log(?:in|out)(?:\/|$)/.test(below)) return null;
+  return `${base.origin}${pathname}${target.search}`;
+}
+
+/**
+ * Whether a host name is this machine: `localhost` and names below it (RFC 6761 §6.3), 127.0.0.0/8,
+ * `[::1]`.
+ */
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+/** Whether secrets may be sent to the URL: it uses https, or http on this machine. */
+export function isSecureUrl(url: string): boolean {
+  const parsed = URL.parse(url);
+  if (parsed === null) return false;
+  return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLoopback(parsed.hostname));
+}
+
+/** Whether the URL is one of this machine only. */
+export function isOnThisMachine(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && isLoopback(parsed.hostname);
 }
