@@ -5,7 +5,7 @@ import type { Copied, Until } from '../store/copy-store.ts';
 import { readConfig, withStore, type CommonOptions, holdsStore, withRegistry } from './command-context.ts';
 import { complain, print, printJson, withProgressUnless } from './output.ts';
 import { RegistryError } from '../model/errors.ts';
-import { checkStore, printDamages, printLostKey, parseLogEnd, printCredentials } from './fsck-command.ts';
+import { checkStore, printDamages, printLostKey, parseLogEnd } from './fsck-command.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Checked } from '../registry/fsck.ts';
@@ -122,7 +122,7 @@ function pointIn(text: string): Until {
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description(
-      'Write the store into an empty folder, in the format of this program and without credentials in URLs of repositories. Check it. The old store stays as it is.',
+      'Write the store into an empty folder, in the format of this program, and check it. The old store stays as it is.',
     )
     .argument('<folder>', 'a new or empty folder: a data folder for --data, or for `stele restore`')
     .action(async (folder: string, _options: unknown, command: Command) => {
@@ -139,21 +139,18 @@ export function migrateCommand(): Command {
         return withProgressUnless(json, 'Copying', (say) => migrate(bucket, into, showCopied(say)));
       });
       const checked = await check(folder, json, command);
-      const { rewritten, isBehind, ...copied } = migrated;
-      const { damages, credentials } = checked;
-      if (json) printJson({ ...migrated, damages: [...copied.damages, ...damages], credentials });
+      const { isBehind, ...copied } = migrated;
+      const { damages } = checked;
+      if (json) printJson({ ...migrated, damages: [...copied.damages, ...damages] });
       else {
         printDamages(damages);
-        printCredentials(credentials);
-        for (const { log, records } of rewritten)
-          complain(`The log ${log} was written anew, without the credentials in ${records.join(', ')}.`);
         for (const { path, use } of ownKeysIn(dataFolder)) complain(`Copy ${path} into ${folder}: it ${use}.`);
         if (isBehind)
           complain('The store was changed meanwhile. Stop its servers, and migrate again into another folder.');
         printCopied(folder, copied, false);
         if (damages.length === 0) print(`${folder} was checked: ${checked.versions} versions, nothing is damaged.`);
       }
-      if (damages.length > 0 || credentials.length > 0 || isBehind || copied.damages.length > 0) process.exitCode = 1;
+      if (damages.length > 0 || isBehind || copied.damages.length > 0) process.exitCode = 1;
     });
 }
 

@@ -53,7 +53,6 @@ export function fsckCommand(): Command {
       if (json) printJson(repair ? { ...checked, repairs } : checked);
       else {
         printDamages(damages);
-        printCredentials(checked.credentials);
         if (unnamed.length > 0) {
           complain(
             `${unnamed.length} manifests are named by no version. They are left from publishes that did not end, or the newest log entries are lost: compare with a backup.`,
@@ -129,14 +128,6 @@ function readHeads(file: string): Head[] {
     'malformed',
     `${file} has no heads. Name a file with the output of \`stele backup --json\` or \`stele fsck --json\`.`,
   );
-}
-
-/** Names the records with a password in a URL, which is not printed. */
-export function printCredentials(credentials: Checked['credentials']): void {
-  for (const { record, key } of credentials)
-    complain(
-      `${record} has a credential in the URL of a repository, in ${key}. Revoke that credential. Logs are never changed: \`stele migrate\` writes the store without it into another folder.`,
-    );
 }
 
 /** Says that the key of the public log is not there. */

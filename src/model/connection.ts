@@ -26,15 +26,6 @@ export function withoutCredential(text: string): string {
   });
 }
 
-/** The credentials in the URLs of a text, each with its `@`. */
-export function credentialsIn(text: string): string[] {
-  const match = scpWithPassword.exec(text)?.[0];
-  return [
-    ...[...text.matchAll(userinfo)].map(([, , , info]) => `${info}@`),
-    ...(match === undefined ? [] : [match]),
-  ].filter((credential) => credential !== '@' && withoutCredential(text) !== text);
-}
-
 /**
  * Throws `malformed` if the URL of a repository contains a credential, or a query or fragment, which may be one
  * (`?private_token=…`): it would be stored for ever, and shown to everybody who may read the repository. `where`: the key of

@@ -14,7 +14,6 @@ import { objectKey, packKey, decodePack, isWholePack, type Pieces } from '../sto
 import { treeName } from '../store/tree/batch.ts';
 import { checkTree } from '../store/tree/check-tree.ts';
 import { parseWorkKey } from '../store/work.ts';
-import { changesWithCredential } from './maintenance/clean-urls.ts';
 import { digestsOfVersion, neededComparison, standingOf } from './maintenance/references.ts';
 import { hasPublicLog, logKeys } from './transparency/log-key.ts';
 import { createWitnesses, headsIn, isSoundHead, type Witnesses } from './maintenance/witnesses.ts';
@@ -72,8 +71,6 @@ export interface Checked {
   unknown: string[];
   /** The key that the public log announces, if this registry has none, as a verifier key. */
   lostKey: string | null;
-  /** Records of repositories with a password in their URL, and the key of the newest entry that has it. */
-  credentials: { record: string; key: string }[];
 }
 
 /**
@@ -137,7 +134,6 @@ function beginCheck(registry: Registry, progress: (checked: Checked) => void): C
     unlogged: [],
     unknown: [],
     lostKey: null,
-    credentials: [],
   };
   return {
     registry,
@@ -187,10 +183,8 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
   const { registry, checked, damaged } = check;
   // Of all entries, also of those behind a damaged one.
   const owners = new Map<string, Map<string, Version>>();
-  const exposed = new Map<string, string>();
   const entry = (sealed: SealedEntry): void => {
     checked.entries++;
-    for (const { name } of changesWithCredential(sealed)) exposed.set(name, entryKey(log, sealed.sequence));
     check.reached.set(log, sealed.sequence);
     const against = witnesses.against(log, sealed);
     if (against !== null)
@@ -214,7 +208,6 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
       detail: `The log lost its entries after ${newest}: ${beyond.where} tells of entry ${beyond.sequence}.`,
       lostOf: log,
     });
-  for (const [record, key] of exposed) checked.credentials.push({ record, key });
   for (const [owner, versions] of owners) await checkVersions(check, owner, versions);
   for (const [name, { value }] of records) {
     const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;

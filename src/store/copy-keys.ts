@@ -13,8 +13,7 @@ const atOnce = 16;
 
 /**
  * Copies what one bucket has under a prefix and the other has not. `faultOf` says what is wrong
- * with the bytes of a key, or null; `isLeftOut` which keys are not copied. Copies keys while they
- * are listed, so memory does not grow with their number.
+ * with the bytes of a key, or null. Copies keys while they are listed, so memory does not grow with their number.
  */
 export async function copyKeys(
   from: Bucket,
@@ -22,10 +21,8 @@ export async function copyKeys(
   prefix: string,
   faultOf: (key: string, bytes: Uint8Array) => string | null | Promise<string | null>,
   { copied, damaged }: CopyListener,
-  isLeftOut: (key: string) => boolean = () => false,
 ): Promise<void> {
   await inParallel(missingKeys(from, into, prefix), atOnce, async (key) => {
-    if (isLeftOut(key)) return;
     const bytes = await from.get(key);
     // It was deleted since it was listed.
     if (bytes === null) return;

@@ -1,11 +1,11 @@
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
 import { listLogs } from './log/check-log.ts';
-import { decodeEntry, entryKey, type SealedEntry, entryIn, encodeEntry, type Change } from './log/entry.ts';
+import { decodeEntry, entryKey, type SealedEntry, entryIn } from './log/entry.ts';
 import { newestSequence } from './log/follow-log.ts';
 import { type CopyListener, copyKeys, deleteOthers } from './copy-keys.ts';
 import { randomUUID } from 'node:crypto';
-import { digestOf, type Digest } from '../model/digest.ts';
+import { digestOf } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import { expiringKinds } from '../model/record-places.ts';
 import { beginCopy, beginUpdate, finishCopy, hasFormat } from './format.ts';
@@ -160,8 +160,6 @@ export interface CopyOptions {
   undisturbed?: (work: () => Promise<void>) => Promise<void>;
   /** Called after each key. */
   progress?: (copied: Copied) => void;
-  /** What becomes of logs that are not copied as they are. The copy must be an empty bucket. */
-  rewrite?: Rewrite;
 }
 
 /** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
@@ -176,7 +174,7 @@ const notCopied = ['leases', 'heads'];
  * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
  */
 export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
-  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined, rewrite } = options;
+  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined } = options;
   const isOpen = await hasFormat(into);
   if (!isOpen) await beginCopy(into, until);
   else {
@@ -197,7 +195,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   const copiedKinds = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !notCopied.includes(kind)));
   for (const prefix of [...copiedKinds.map((kind) => `work/${kind}/`), 'previews/']) {
     await deleteOthers(from, into, prefix);
-    await copyKeys(from, into, prefix, faultOfRecord, record, rewrite?.isLeftOut);
+    await copyKeys(from, into, prefix, faultOfRecord, record);
   }
   // Before the logs: the public log must tell of nothing that the copied logs have not.
   const treeHead = await copyTree(from, into, record);
@@ -210,22 +208,19 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
       copied.bytes += bytes;
     });
     // Needed bytes may be in quarantine. It is copied first, because a reader may bring them back.
-    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object, rewrite?.isLeftOut);
+    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object);
     await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
-    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object, rewrite?.isLeftOut);
+    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object);
     await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
     // Last: until an object is copied, what an earlier backup has in quarantine may be all that the copy has of it.
     await deleteOthers(from, into, quarantineKey(''));
   });
   const entry = listener(() => void copied.entries++);
   for (const [log, tip] of tips) {
-    const change = rewrite?.logs.get(log);
-    if (change !== undefined) await rewriteLog(from, into, log, tip, change, entry);
-    else await copyLog(from, into, log, { tip, takes: entriesUntil(log, until), isOpen }, entry);
+    await copyLog(from, into, log, { tip, takes: entriesUntil(log, until), isOpen }, entry);
   }
   copied.heads = [...(await readHeads(into)), ...(treeHead === null ? [] : [treeHead])];
-  // Heads of the old log have other digests.
-  if (!isAhead && rewrite === undefined) await copyHeads(from, into, copied.heads);
+  if (!isAhead) await copyHeads(from, into, copied.heads);
   await addHeads(into, copied.heads);
   await finishCopy(into);
   return copied;
@@ -281,59 +276,4 @@ function faultOfRecord(key: string, bytes: Uint8Array): string | null {
   const part = previewPart(key);
   if (part !== null) return digestOf(bytes) === part ? null : 'The bytes do not match their digest.';
   return parseJson(bytes) === undefined ? 'The record is not JSON.' : null;
-}
-
-/** How a store is written anew. What it does not name is copied as it is. */
-export interface Rewrite {
-  /** The changes of an entry as they are written, by log. The same array where nothing changes. */
-  logs: ReadonlyMap<string, (changes: Change[]) => Change[]>;
-  /** Whether a key is not copied. */
-  isLeftOut: (key: string) => boolean;
-}
-
-/**
- * Writes a log anew into an empty bucket, entry by entry, under the same numbers. From the first
- * changed entry on, each has another digest, and names no summary: those of the old log hold what
- * was changed. Stops before a damaged entry and reports it.
- */
-async function rewriteLog(
-  from: Bucket,
-  into: Bucket,
-  log: string,
-  tip: number,
-  change: (changes: Change[]) => Change[],
-  { copied, damaged }: CopyListener,
-): Promise<void> {
-  let old: Digest | null = null;
-  let previous: Digest | null = null;
-  let isChanged = false;
-  for (let sequence = 1; sequence <= tip; sequence++) {
-    const key = entryKey(log, sequence);
-    const read = await from.get(key);
-    const entry = read && decoded(read, sequence, key);
-    if (!entry || entry.previous !== old)
-      return damaged(key, 'The entry is missing or damaged. Repair the store first: `stele fsck --repair`.');
-    old = entry.digest;
-    const changes = change(entry.changes);
-    isChanged ||= changes !== entry.changes;
-    const { at, writer } = entry;
-    const written: { bytes: Uint8Array; digest: Digest } = isChanged
-      ? encodeEntry(
-          { sequence, previous, at, writer, index: null },
-          changes.map((each) => JSON.stringify(each)),
-        )
-      : { bytes: read, digest: entry.digest };
-    previous = written.digest;
-    await into.putIfAbsent(key, written.bytes);
-    copied(key, written.bytes.byteLength);
-  }
-}
-
-function decoded(bytes: Uint8Array, sequence: number, key: string): SealedEntry | null {
-  try {
-    return decodeEntry(bytes, sequence, key);
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    return null;
-  }
 }

@@ -209,7 +209,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['@acme/apis/pay --all', 0, { versions: [{ outcome: 'same' }] }],
   ],
   fsck: [['', 0, { damages: [] }]],
-  migrate: [['moved', 0, { objects: expect.any(Number) as number, damages: [], rewritten: [], isBehind: false }]],
+  migrate: [['moved', 0, { objects: expect.any(Number) as number, damages: [], isBehind: false }]],
   backup: [['copy', 0, { objects: expect.any(Number) as number, damages: [] }]],
   gc: [['--dry-run', 0, { deleted: 0 }]],
   build: [['--out site', 0, { outcome: 'built', files: expect.any(Number) as number }]],

@@ -48,7 +48,7 @@ async function get(path: string, as: string | null = key, init: RequestInit = {}
 describe('in this order', { shuffle: false }, () => {
   test('a kept store of format 2 is whole', async () => {
     expect(readFileSync(join(kept, 'format'), 'utf8')).toBe('{"format":2}');
-    expect(await fsck(registry)).toMatchObject({ damages: [], credentials: [], entries: 17, versions: 6 });
+    expect(await fsck(registry)).toMatchObject({ damages: [], entries: 17, versions: 6 });
   });
 
   test.each([
@@ -92,7 +92,7 @@ describe('in this order', { shuffle: false }, () => {
     expect(JSON.parse((await get('/@acme/apis/pay.json'))[1].toString())).toEqual(document);
     expect((await fsck(registry)).damages).toEqual([]);
     const into = createMemoryBucket();
-    expect(await migrate(registry.bucket, into)).toMatchObject({ damages: [], rewritten: [] });
+    expect(await migrate(registry.bucket, into)).toMatchObject({ damages: [], isBehind: false });
     const keys = async (bucket: typeof registry.bucket) => Array.fromAsync(listAll(bucket, 'log/'));
     expect(await keys(into)).toEqual(await keys(registry.bucket));
   });
