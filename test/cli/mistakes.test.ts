@@ -1,48 +1,14 @@
 import { exitCodeOf } from '../../src/cli/process-end.ts';
 import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runStele } from '../e2e/stele.ts';
+import { describe, expect, test } from 'vitest';
 import { refuseUnreachable } from '../../src/cli/registry-client.ts';
-import { runHere } from './in-process.ts';
+import { openMistakes } from './mistakes-world.ts';
 
 /** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'stele-mistakes-'));
-  const files: Record<string, string | Uint8Array> = {
-    'api.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n',
-    'schema.json': '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}',
-    'empty.yaml': '',
-    'binary.yaml': new Uint8Array([0xff, 0xfe, 0, 1, 0x80]),
-    'escape.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n"\\e[2J": 1\n',
-    'url.config.ts': "export default { url: 'https://contracts.example.com' };",
-    'unknown.config.ts': 'export default { sync: { intervall: 3 } };',
-    'broken.config.ts': 'export default {\n  sync: {\n',
-    'nothing.config.ts': 'export const config = {};',
-    'kind.config.ts': "export default { store: { kind: 'nfs', path: 'x' }, log: { level: 'loud' } };",
-    'secret.config.ts': `export default { login: { issuer: 'https://id.example.com', clientId: 'x',
-      clientSecret: { env: 'ABSENT' }, sessionSecret: { env: 'ABSENT' } } };`,
-    'credential.config.ts': `export default { organizations: { acme: { repositories: [
-      { url: 'https://git.example.com/x', credential: 'git' }] } } };`,
-  };
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  for (const name of ['plain', 'project/specs']) mkdirSync(join(folder, name), { recursive: true });
-  execFileSync('git', ['init', '-q', join(folder, 'project')]);
-  // A store that is there, and holds nothing of the names that are asked for.
-  await run('keys', 'create', '--org', 'other', '--name', 'ci', '--scope', 'read');
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const options = () => ({ cwd: folder, env: { STELE_DATA: join(folder, 'data') } });
-const run = (...args: string[]) => runHere(args, options());
-const start = (...args: string[]) => runStele(args, options());
+const { folder, run, start } = openMistakes();
 
 describe('a sentence and an exit code', () => {
   test.for<{ args: string; code: number; says: RegExp; process?: true }>([

@@ -1,46 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runStele, serveStele } from '../e2e/stele.ts';
+import { expect, test } from 'vitest';
+import { serveStele } from '../e2e/stele.ts';
 import { runHere } from './in-process.ts';
+import { openMistakes } from './mistakes-world.ts';
 
 /** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stele-mistakes-'));
-  const files: Record<string, string | Uint8Array> = {
-    'api.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n',
-    'schema.json': '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}',
-    'empty.yaml': '',
-    'binary.yaml': new Uint8Array([0xff, 0xfe, 0, 1, 0x80]),
-    'escape.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n"\\e[2J": 1\n',
-    'url.config.ts': "export default { url: 'https://contracts.example.com' };",
-    'unknown.config.ts': 'export default { sync: { intervall: 3 } };',
-    'broken.config.ts': 'export default {\n  sync: {\n',
-    'nothing.config.ts': 'export const config = {};',
-    'kind.config.ts': "export default { store: { kind: 'nfs', path: 'x' }, log: { level: 'loud' } };",
-    'secret.config.ts': `export default { login: { issuer: 'https://id.example.com', clientId: 'x',
-      clientSecret: { env: 'ABSENT' }, sessionSecret: { env: 'ABSENT' } } };`,
-    'credential.config.ts': `export default { organizations: { acme: { repositories: [
-      { url: 'https://git.example.com/x', credential: 'git' }] } } };`,
-  };
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  for (const name of ['plain', 'project/specs']) mkdirSync(join(folder, name), { recursive: true });
-  execFileSync('git', ['init', '-q', join(folder, 'project')]);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const options = () => ({ cwd: folder, env: { STELE_DATA: join(folder, 'data') } });
-const run = (...args: string[]) => runHere(args, options());
-const start = (...args: string[]) => runStele(args, options());
+const { folder, run, start } = openMistakes();
 
 test('a port that is taken', async () => {
   const server = createServer().listen(0, '127.0.0.1');

@@ -1,41 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findIsolation } from '../../src/compile/sandbox/isolation.ts';
-import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
 import { openGitServer } from '../servers/git-http.ts';
-import { runStele, serveStele, type Serving } from './stele.ts';
-import { api, synced, get } from './serve-world.ts';
+import { runStele } from './stele.ts';
+import { api, get, openServeWorld, synced } from './serve-world.ts';
 
 /** The front door: the real command, real git, a real socket. */
 
-let folder: string;
-let data: string[];
-let repository: FixtureRepository;
-let running: Serving | null = null;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stele-serve-'));
-  data = ['--data', join(folder, 'data')];
-  repository = createFixtureRepository(join(folder, 'apis.git'));
-});
-
-afterEach(async () => {
-  await running?.stop('SIGKILL').catch(() => null);
-  running = null;
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function serve(...args: string[]): Promise<Serving> {
-  running = await serveStele([...args, ...data], { cwd: folder });
-  return running;
-}
+const world = openServeWorld();
 
 test(`over http, with several files: bundled, and what is wrong is reported with its place and harms nothing else`, async () => {
-  await using server = await openGitServer({ root: folder });
-  const commit = repository.commit({
+  await using server = await openGitServer({ root: world.folder });
+  const commit = world.repository.commit({
     files: {
       'good/openapi.yaml': api('Good', '1.0.0').replace(
         'All of them.',
@@ -59,7 +37,7 @@ test(`over http, with several files: bundled, and what is wrong is reported with
       ).join('\n')}\n`,
     },
   });
-  const stele = await serve(`${server.url}/apis.git`);
+  const stele = await world.serve(`${server.url}/apis.git`);
   await synced(stele, commit);
   const told = new Map(
     stele.log
@@ -86,8 +64,8 @@ test.skipIf(!hasThreadNames)(
     ? 'four slow writes do not take all threads for files'
     : 'skipped: this system does not name the threads of a process',
   async () => {
-    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-    const stele = await serve(repository.folder);
+    const commit = world.repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+    const stele = await world.serve(world.repository.folder);
     await synced(stele, commit);
     const tasks = `/proc/${stele.pid}/task`;
     const isForFiles = (id: string) => {
@@ -104,16 +82,16 @@ test.skipIf(!hasThreadNames)(
 
 test(`it says at the start what documents are parsed in, and refuses to start without the walls it is to have`, async () => {
   const found = await findIsolation('auto');
-  const stele = await serve();
+  const stele = await world.serve();
   expect(await stele.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ ...found });
   await stele.stop();
-  const config = join(folder, 'registry.config.mjs');
+  const config = join(world.folder, 'registry.config.mjs');
   await writeFile(config, "export default { sandbox: 'bwrap' };");
   if (found.kind === 'bwrap') {
-    const strict = await serve('--config', config);
+    const strict = await world.serve('--config', config);
     expect(await strict.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ kind: 'bwrap' });
   } else {
-    const ended = await runStele(['serve', '--port', '0', '--config', config, ...data], { cwd: folder });
+    const ended = await runStele(['serve', '--port', '0', '--config', config, ...world.data], { cwd: world.folder });
     expect(ended).toMatchObject({
       code: expect.any(Number) as number,
       stderr: expect.stringContaining(found.reason) as string,
@@ -123,11 +101,11 @@ test(`it says at the start what documents are parsed in, and refuses to start wi
 
 test(`what is made in the data folder is for its owner alone, whatever the umask, and a folder that is open to others is logged`, async () => {
   const before = process.umask(0);
-  const commit = repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });
-  const stele = await serve(repository.folder, '--org', 'acme').finally(() => process.umask(before));
+  const commit = world.repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });
+  const stele = await world.serve(world.repository.folder, '--org', 'acme').finally(() => process.umask(before));
   await synced(stele, commit);
   await get(`${stele.url}/@acme/apis/payments`, { Accept: 'text/html' });
-  const root = join(folder, 'data');
+  const root = join(world.folder, 'data');
   const made = await readdir(root, { recursive: true });
   expect(made).toEqual(
     expect.arrayContaining(['.secret-key', 'format', 'objects', 'log', 'work', 'cache', 'cache/mirrors']),
@@ -144,6 +122,6 @@ test(`what is made in the data folder is for its owner alone, whatever the umask
   await stele.stop();
 
   await chmod(root, 0o755);
-  const again = await serve(repository.folder, '--org', 'acme');
+  const again = await world.serve(world.repository.folder, '--org', 'acme');
   expect(await again.logged(({ msg }) => msg === 'folder is open to others')).toMatchObject({ folder: root });
 });

@@ -2,38 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createRefs } from '../../src/store/refs.ts';
-import { bucketContract, bytesOf } from '../contract/bucket.ts';
+import { bytesOf } from '../contract/bucket.ts';
 import { createIds } from '../contract/refs.ts';
-import { localBuckets, openFolder } from './buckets.ts';
-import { openProcess, type OtherProcess } from './processes.ts';
-
-const folderBucket = localBuckets.find(({ name }) => name === 'a folder')!;
-bucketContract(folderBucket.name, () => folderBucket.open());
+import { openFolderHere } from './processes.ts';
 
 describe('a folder', () => {
-  let folder: string;
-  const ends: (() => Promise<void>)[] = [];
-  beforeEach(async () => {
-    const opened = await openFolder();
-    folder = join(opened.folder, 'data');
-    ends.push(opened.close);
-  });
-  afterEach(async () => {
-    while (ends.length > 0) await ends.pop()!();
-  });
-
-  async function start(options?: { limitBytes: number }): Promise<OtherProcess> {
-    const other = await openProcess(folder, options);
-    ends.push(() => other.close());
-    return other;
-  }
+  const here = openFolderHere();
 
   test('can be opened by many processes: each sees what the others wrote', async () => {
-    const [one, two] = [await openFsBucket(folder), await openFsBucket(folder)];
+    const [one, two] = [await openFsBucket(here.folder), await openFsBucket(here.folder)];
     expect(await one.putIfAbsent('a/b', bytesOf('one'))).toBe('created');
     expect(await two.putIfAbsent('a/b', bytesOf('two'))).toBe('exists');
     expect(Buffer.from((await two.get('a/b'))!).toString()).toBe('one');
@@ -43,8 +24,8 @@ describe('a folder', () => {
   });
 
   test(`lets exactly one of two processes win each of 200 races`, async () => {
-    const processes = await Promise.all([start(), start()]);
-    const bucket = await openFsBucket(folder);
+    const processes = await Promise.all([here.start(), here.start()]);
+    const bucket = await openFsBucket(here.folder);
     const wins = [0, 0];
     for (let race = 0; race < 200; race++) {
       const key = `races/${race}`;
@@ -60,9 +41,9 @@ describe('a folder', () => {
   });
 
   test('loses nothing when two processes append to one ref', async () => {
-    const processes = await Promise.all([start(), start()]);
+    const processes = await Promise.all([here.start(), here.start()]);
     await Promise.all(processes.map((other) => other.tell({ do: 'increment', name: 'things/one', times: 50 })));
-    const refs = createRefs(await openFsBucket(folder), {
+    const refs = createRefs(await openFsBucket(here.folder), {
       now: () => new Date(),
       monotonic: () => performance.now(),
       uniqueId: createIds('reader'),
@@ -77,7 +58,7 @@ describe('a folder', () => {
   test('has complete files only after a process was killed while writing, and all acknowledged ones', async () => {
     const size = 2 * 1024 * 1024;
     for (let kill = 1; kill <= 6; kill++) {
-      const other = await start();
+      const other = await here.start();
       const acknowledged: string[] = [];
       const enough = Promise.withResolvers<void>();
       other.child.on('message', ({ written }: { written: string }) => {
@@ -88,7 +69,7 @@ describe('a folder', () => {
       const exited = once(other.child, 'exit');
       other.child.kill('SIGKILL');
       expect((await exited)[1]).toBe('SIGKILL');
-      const bucket = await openFsBucket(folder);
+      const bucket = await openFsBucket(here.folder);
       const keys = await Array.fromAsync(listAll(bucket, `flood/${other.child.pid}-`));
       expect(keys).toEqual(expect.arrayContaining(acknowledged));
       for (const key of keys) {
@@ -101,15 +82,15 @@ describe('a folder', () => {
 
   test.each(['disk', 'file size limit'])('a write beyond the %s throws and leaves nothing', async (wall) => {
     const room = 256 * 1024;
-    const mounted = wall === 'disk' && mountSmall(folder, room);
-    const other = await start(mounted ? undefined : { limitBytes: room });
+    const mounted = wall === 'disk' && mountSmall(here.folder, room);
+    const other = await here.start(mounted ? undefined : { limitBytes: room });
     expect(await other.tell({ do: 'fill', key: 'small/before', bytes: 1000 })).toBe('created');
     expect(await other.tell({ do: 'fill', key: 'large/one', bytes: 4 * room })).toBe('unavailable');
     expect(await other.tell({ do: 'fill', key: 'small/after', bytes: 1000 })).toBe('created');
-    const bucket = await openFsBucket(folder);
+    const bucket = await openFsBucket(here.folder);
     expect(await bucket.list('')).toEqual(['small/after', 'small/before']);
     expect(await bucket.get('large/one')).toBeNull();
-    expect(await readdir(join(folder, '.tmp'))).toEqual([]);
+    expect(await readdir(join(here.folder, '.tmp'))).toEqual([]);
   });
 
   /** Mounts a file system of so many bytes on the folder. False where this machine does not allow it: then a limit on files must do. */
@@ -120,7 +101,7 @@ describe('a folder', () => {
     } catch {
       return false;
     }
-    ends.push(async () => void execFileSync('umount', ['--lazy', path]));
+    here.ends.push(async () => void execFileSync('umount', ['--lazy', path]));
     return true;
   }
 });

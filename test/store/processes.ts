@@ -1,6 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach } from 'vitest';
+import { openFolder } from './buckets.ts';
 import type { Order } from './child.ts';
 
 /** Another process on a folder's bucket (`child.ts`). */
@@ -41,6 +44,39 @@ export async function openProcess(folder: string, { limitBytes }: { limitBytes?:
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
+    },
+  };
+}
+
+/** A folder for each test of the block that calls it, and processes that have its bucket open. */
+export interface FolderHere {
+  readonly folder: string;
+  /** What is done after the test, the last first. */
+  readonly ends: (() => Promise<void>)[];
+  start(options?: { limitBytes: number }): Promise<OtherProcess>;
+}
+
+/** Opens a folder before each test of the block that calls it, and ends everything after it. */
+export function openFolderHere(): FolderHere {
+  let folder: string;
+  const ends: (() => Promise<void>)[] = [];
+  beforeEach(async () => {
+    const opened = await openFolder();
+    folder = join(opened.folder, 'data');
+    ends.push(opened.close);
+  });
+  afterEach(async () => {
+    while (ends.length > 0) await ends.pop()!();
+  });
+  return {
+    get folder() {
+      return folder;
+    },
+    ends,
+    async start(options) {
+      const other = await openProcess(folder, options);
+      ends.push(() => other.close());
+      return other;
     },
   };
 }

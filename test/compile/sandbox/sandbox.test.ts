@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
 import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
-import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
@@ -12,32 +11,9 @@ import { isRegistryError } from '../../../src/model/errors.ts';
 import { createReport, formatProblem, problemAtFile } from '../../../src/model/problem.ts';
 import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
+import { openCompilerHere, slow, valid } from './sandbox-world.ts';
 
-const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
-/** Takes a second of CPU time or more, and many megabytes: very many references, as a large document may have. */
-const slow = JSON.stringify({
-  openapi: '3.0.0',
-  info: { title: 'x', version: '1' },
-  paths: {},
-  components: {
-    schemas: {
-      a: {
-        properties: Object.fromEntries(
-          Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { $ref: '#/components/schemas/b' }]),
-        ),
-      },
-      b: { type: 'string' },
-      // A reference through another one: so redocly visits all of them.
-      c: { $ref: '#/components/schemas/b' },
-      d: { $ref: '#/components/schemas/c' },
-    },
-  },
-});
-let compiler: Sandboxes;
-beforeAll(() => {
-  compiler = openCompiler({ children: 2 });
-});
-afterAll(() => compiler.close());
+const compiler = openCompilerHere();
 
 async function rulesOf(entry: string, content: string, changes: Partial<typeof limits> = {}) {
   const { artifact, report } = await compiler.compile(

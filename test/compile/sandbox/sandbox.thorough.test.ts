@@ -1,39 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
-import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
-import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { formatProblem } from '../../../src/model/problem.ts';
 import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
+import { openCompilerHere, slow, valid } from './sandbox-world.ts';
 
-const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
-
-/** Takes a second of CPU time or more, and many megabytes: very many references, as a large document may have. */
-const slow = JSON.stringify({
-  openapi: '3.0.0',
-  info: { title: 'x', version: '1' },
-  paths: {},
-  components: {
-    schemas: {
-      a: {
-        properties: Object.fromEntries(
-          Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { $ref: '#/components/schemas/b' }]),
-        ),
-      },
-      b: { type: 'string' },
-      // A reference through another one: so redocly visits all of them.
-      c: { $ref: '#/components/schemas/b' },
-      d: { $ref: '#/components/schemas/c' },
-    },
-  },
-});
-let compiler: Sandboxes;
-beforeAll(() => {
-  compiler = openCompiler({ children: 2 });
-});
-afterAll(() => compiler.close());
+const compiler = openCompilerHere();
 
 it('is not kept busy by references that are found one by one, each in a round of its own', async () => {
   const count = 6000;

@@ -1,30 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../src/model/artifact.ts';
 import type { Resource } from '../../../src/model/resource.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { publishVersion } from '../registry.ts';
-import { anonymise, ask, type Answer } from '../http.ts';
-import { openServed, type Served } from '../served.ts';
+import { anonymise, ask } from '../http.ts';
+import { openOci } from './oci-world.ts';
 
-let served: Served;
-beforeAll(async () => {
-  served = await openServed({ rateLimit: { failures: 1000 } });
-});
-afterAll(() => served[Symbol.asyncDispose]());
-
-type Headers = [string, string][];
-
-/** An answer whose length is the one that it says. */
-async function get(target: string, headers: Headers = [], method = 'GET'): Promise<Answer> {
-  const answer = await ask(served.port, { method, target, headers });
-  if (method === 'GET' && answer.status !== 304)
-    expect(answer.headers.get('content-length'), target).toBe(String(answer.body.length));
-  return answer;
-}
-
-const json = async (target: string, headers: Headers = []) =>
-  JSON.parse((await get(target, headers)).body.toString()) as Record<string, never>;
-const withKey = (): Headers => [['Authorization', `Basic ${served.values['basic']}`]];
+const oci = openOci();
+const { get, json, withKey } = oci;
 const pay = '/v2/acme/apis/pay';
 
 describe('reading as an OCI client', () => {
@@ -42,7 +25,7 @@ describe('reading as an OCI client', () => {
 
   test('a credential that is not valid is refused with a challenge', async () => {
     for (const target of ['/v2/', `${pay}/tags/list`]) {
-      const { status, headers, body } = await get(target, [['Authorization', `Basic ${served.values['unbasic']}`]]);
+      const { status, headers, body } = await get(target, [['Authorization', `Basic ${oci.served.values['unbasic']}`]]);
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Basic realm="stele"');
       expect(JSON.parse(body.toString())).toMatchObject({ errors: [{ code: 'UNAUTHORIZED' }] });
@@ -50,7 +33,7 @@ describe('reading as an OCI client', () => {
   });
 
   test('a manifest by tag and by digest is the stored manifest, byte by byte', async () => {
-    const { manifest } = served.values;
+    const { manifest } = oci.served.values;
     for (const reference of ['1.1.0', manifest, manifest!.replace(':', '%3A')]) {
       const { status, headers, body } = await get(`${pay}/manifests/${reference}`);
       expect(status).toBe(200);
@@ -97,7 +80,7 @@ describe('reading as an OCI client', () => {
   });
 
   test('the report refers to its version as an artifact', async () => {
-    const { manifest } = served.values;
+    const { manifest } = oci.served.values;
     const index = (await json(`${pay}/referrers/${manifest}`)) as unknown as { manifests: Record<string, string>[] };
     expect(index).toMatchObject({ schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json' });
     const [{ digest, artifactType }] = index.manifests as [Record<string, string>];
@@ -113,13 +96,13 @@ describe('reading as an OCI client', () => {
     expect(none.headers.get('oci-filters-applied')).toBe('artifactType');
     expect(JSON.parse(none.body.toString())).toMatchObject({ manifests: [] });
     expect(await json(`${pay}/referrers/${digestOf('absent')}`)).toMatchObject({ manifests: [] });
-    const { versions } = (await served.registry.refs.read<Resource>('resources/acme/apis/pay'))!.value;
+    const { versions } = (await oci.served.registry.refs.read<Resource>('resources/acme/apis/pay'))!.value;
     const withdrawn = versions.find(({ status }) => status.state === 'withdrawn')!;
     expect(await json(`${pay}/referrers/${withdrawn.manifest}`)).toMatchObject({ manifests: [] });
   });
 
   test('what a server that just started is asked for by digest alone is found', async () => {
-    const index = await json(`${pay}/referrers/${served.values['manifest']}`);
+    const index = await json(`${pay}/referrers/${oci.served.values['manifest']}`);
     const [{ digest }] = (index as unknown as { manifests: [{ digest: string }] }).manifests;
     const { layers } = (await json(`${pay}/manifests/1.0.0`)) as unknown as Manifest;
     await using fresh = await openServedAgain();
@@ -155,7 +138,7 @@ async function openServedAgain(): Promise<{ port: number } & AsyncDisposable> {
   const { createApp } = await import('../../../src/server/app.ts');
   const { listen } = await import('../../../src/server/listen.ts');
   const { createTestQueue } = await import('../registry.ts');
-  const { registry } = served;
+  const { registry } = oci.served;
   const context = { registry, queue: createTestQueue(registry), url: 'http://registry.test', isReady: () => true };
   const listening = await listen(createApp(context), { host: '127.0.0.1', port: 0 });
   return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(1000) };
@@ -188,8 +171,8 @@ describe('who may not read', () => {
 });
 
 test('of two labels with one tag, the first keeps it', async () => {
-  const first = await publishVersion(served.registry, '@acme/apis/twins', '1.0+x');
-  await publishVersion(served.registry, '@acme/apis/twins', '1.0_x');
+  const first = await publishVersion(oci.served.registry, '@acme/apis/twins', '1.0+x');
+  await publishVersion(oci.served.registry, '@acme/apis/twins', '1.0_x');
   expect(await json('/v2/acme/apis/twins/tags/list')).toMatchObject({ tags: ['1.0_x', 'latest'] });
   const { headers } = await get('/v2/acme/apis/twins/manifests/1.0_x');
   expect(headers.get('docker-content-digest')).toBe(first.version.manifest);
