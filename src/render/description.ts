@@ -1,14 +1,14 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/image.ts';
 import { escapeText, decodePercent } from '../model/escape.ts';
-import { keepDeepText, foldTokens } from './markdown-tokens.ts';
+import { clearEmptyHeaders, foldTokens, keepDeepText } from './markdown-tokens.ts';
 import { formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { firstParagraph, shorten } from './markdown.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 /**
- * Renders the Markdown texts of one document. `level`: the level of its `#` headings (3: `<h3>`);
- * deeper ones follow, down to `<h6>`.
+ * Renders the Markdown texts of one document. `level`: the level of its first headings (3: `<h3>`), however many `#`
+ * they have; deeper ones follow without a gap, down to `<h6>`.
  */
 export interface Descriptions {
   /** Blocks in `<div class="description">`; nothing for an empty text. */
@@ -115,7 +115,7 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     block,
     main,
     line,
-    brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 6, briefLength)),
+    brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 7, briefLength)),
   };
 }
 
@@ -131,15 +131,25 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {
     const { level = 3, headings = [] } = state.env as { level?: number; headings?: Heading[] };
+    const isBrief = level > 6;
     if (state.inlineMode) return leaveWords(state);
     foldTokens(state);
+    clearEmptyHeaders(state);
+    // The headings around the current one, by their number of `#`.
+    const outer: number[] = [];
     for (const [at, token] of state.tokens.entries()) {
       if (token.type === 'heading_open' && token.level === 0 && headings.length > 0) {
         if (headings[0]!.title === titleOf(state.tokens[at + 1]!.content))
           token.attrSet('id', headings.shift()!.anchor);
       }
+      if (token.type === 'heading_open') {
+        const depth = Number(token.tag.slice(1));
+        while (outer.length > 0 && outer.at(-1)! >= depth) outer.pop();
+        outer.push(depth);
+      }
+      // A heading in a list item would stand below none.
       if (token.type === 'heading_open' || token.type === 'heading_close')
-        token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + level - 1)}`;
+        token.tag = isBrief ? 'p' : `h${Math.min(6, level + outer.length - 1)}`;
       if (token.type === 'fence') token.info = '';
       if (token.children) token.children = safeChildren(state, token.children);
     }

@@ -6,6 +6,12 @@ type Tokens = State['tokens'];
 
 const deepest = 8;
 
+/** Makes plain cells of headers of tables that are empty: they say nothing of their column. */
+export function clearEmptyHeaders({ tokens }: State): void {
+  for (const [at, token] of tokens.entries())
+    if (token.type === 'th_open' && tokens[at + 1]!.content === '') token.tag = tokens[at + 2]!.tag = 'td';
+}
+
 /**
  * Makes `<details>` of the paragraphs that `tagsToMarkdown` left for them. An unclosed one ends
  * with the text; a closing mark without an opening one, or one in a list or quote, is dropped.

@@ -1,5 +1,5 @@
 import type { MarkdownIt } from 'markdown-it';
-import { foldTokens } from '../../render/markdown-tokens.ts';
+import { clearEmptyHeaders, foldTokens } from '../../render/markdown-tokens.ts';
 import { isEverydayTag, tagsToMarkdown } from '../../render/tags-to-markdown.ts';
 import { parseCoordinate } from '../../model/address.ts';
 
@@ -58,6 +58,7 @@ export function addMarkup(markdown: MarkdownIt): void {
       });
     }
     foldTokens(state);
+    clearEmptyHeaders(state);
   });
   markdown.renderer.rules['html_block'] = (tokens, at) =>
     ownHtml.test(tokens[at]!.content) ? tokens[at]!.content : '';
