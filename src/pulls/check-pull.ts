@@ -5,7 +5,7 @@ import { type Repository, type Run, type RunDocument, documentAt } from '../mode
 import { findMoves, withMoves, detachedDocuments, planAll, connectedResources } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { planningFiles, settingsPath } from '../plan/settings-of.ts';
-import { takePreview, type Preview } from '../registry/preview.ts';
+import { takePreview, type Preview, storePreview } from '../registry/preview.ts';
 import type { ToHold } from '../registry/approval/hold.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -15,18 +15,17 @@ import type { Merge } from '../source/source.ts';
 import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
 import { rulesetNow } from '../sync/inputs.ts';
-import type { SitePreview } from '../sites/registry/site-preview.ts';
+import { type SitePreview, storeSitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';
-import { changedPaths, followMoves, planTarget, type Target } from './merged-tree.ts';
-import { createOverlay } from './overlay.ts';
-import { canPreview } from './link-previews.ts';
+import { changedPaths, followMoves, planTarget, type Target, createTrialRegistry } from './merged-tree.ts';
 import { anonymous } from '../model/access.ts';
 import { defaultsOf, policyOf } from '../registry/gate/policy.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Generation } from '../store/records.ts';
 import { fileOf } from '../model/artifact.ts';
 import { readJson } from '../registry/stored.ts';
+import { trimPreviews } from '../store/previews.ts';
 
 /** A pull request to check: its head, and the tip of the branch that it would be merged into. */
 export interface Proposal {
@@ -110,7 +109,7 @@ export async function checkPull(
     if (touched === 'no') continue;
     // A ruleset is published into the view, where it checks the documents after it; what sites may
     // embed, too.
-    const view = isRuleset || sites.length > 0 ? registry : createOverlay(registry);
+    const view = isRuleset || sites.length > 0 ? registry : createTrialRegistry(registry);
     const publishInto = (into: Registry, dryRun: boolean) =>
       refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun, isView: true }));
     if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
@@ -222,7 +221,7 @@ async function viewAsReader(registry: Registry, repository: Repository): Promise
     if (found === null || !name.startsWith('resources/')) return found;
     return isThere(name, found.value as Resource) ? found : null;
   }
-  return createOverlay({
+  return createTrialRegistry({
     ...registry,
     answers: registry.answers.contentsOnly(),
     refs: {
@@ -277,4 +276,33 @@ function isVersionChanged({ version }: Planned, changed: ReadonlySet<string>): b
 function isSamePlan(one: Planned, other: Planned): boolean {
   const keyOf = (planned: Planned) => JSON.stringify({ ...planned, listedAt: null });
   return one.path === other.path && keyOf(one) === keyOf(other);
+}
+
+/** Whether the configuration asks for previews, and gives them a URL. */
+function canPreview({ config }: Pick<Registry, 'config'>): boolean {
+  return config.url !== null && config.pulls.previewDays > 0;
+}
+
+/** Stores the previews of an organization's checks, and links each check to its own. */
+export async function linkPreviews(
+  registry: Registry,
+  org: string,
+  checks: readonly Check[],
+  previews: ReadonlyMap<string, Preview | SitePreview>,
+): Promise<Check[]> {
+  const days = registry.config.pulls.previewDays;
+  const linked = await Promise.all(
+    checks.map(async (check) => {
+      const preview = previews.get(check.name);
+      if (preview === undefined) return check;
+      const isSite = 'site' in preview;
+      const token = isSite
+        ? (await storeSitePreview(registry, preview, days)).token
+        : await storePreview(registry, preview);
+      const url = `${registry.config.url}/previews/${token}${isSite ? '/' : ''}`;
+      return { ...check, url, summary: `${check.summary}\n\n[Preview of the ${isSite ? 'site' : 'page'}](${url})` };
+    }),
+  );
+  if (previews.size > 0) await trimPreviews(registry, org);
+  return linked;
 }

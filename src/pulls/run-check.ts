@@ -8,8 +8,7 @@ import type { Registry } from '../registry/registry.ts';
 import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf, code, signs } from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';
 import { saveChecks } from '../sync/report-checks.ts';
-import { checkPull, type Checked, type Proposal } from './check-pull.ts';
-import { linkPreviews } from './link-previews.ts';
+import { checkPull, type Checked, type Proposal, linkPreviews } from './check-pull.ts';
 
 /** The most documents and findings that the comment shows, and findings that are shown at their lines. */
 const limits = { documents: 20, findings: 20, notes: 50 };

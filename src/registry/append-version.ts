@@ -38,7 +38,7 @@ export interface PublishRequest extends CompileRequest {
   create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
   /** Set on the resource in the same step; undefined leaves its connection unchanged. */
   connection?: Connection;
-  /** Whether it is published into a view (`createOverlay`): what waits for approval is then returned, and not held. */
+  /** Whether it is published into a view (`createTrialRegistry`): what waits for approval is then returned, and not held. */
   isView?: boolean;
   /** The CI job that uploaded the document, for the provenance. */
   job?: JobOrigin;

@@ -3,7 +3,7 @@ import { digestOf } from '../../../src/model/digest.ts';
 import { listAll, type Bucket } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import type { Visibility } from '../../../src/model/access.ts';
-import { createOverlay } from '../../../src/pulls/overlay.ts';
+import { createTrialRegistry } from '../../../src/pulls/merged-tree.ts';
 import { storePreview, takePreview } from '../../../src/registry/preview.ts';
 import { keepPreview, sweepPreviews, trimPreviews } from '../../../src/store/previews.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
@@ -25,7 +25,7 @@ async function preview(
   at: Registry = served.registry,
   newFrom: string | null = null,
 ) {
-  const view = createOverlay(at);
+  const view = createTrialRegistry(at);
   const { resource } = await publishVersion(view, coordinate, label, { visibility });
   return storePreview(at, await takePreview(view, resource, label, newFrom));
 }
