@@ -2,9 +2,16 @@ import type { Ora } from 'ora';
 import { formatProblem, type Report } from '../model/problem.ts';
 import { visible } from '../model/escape.ts';
 
-/** Writes data to stdout, with control characters escaped. */
+/** Writes data to stdout, with control characters escaped. Of what a CI would carry out, only our findings stay (`formatGithub`). */
 export function print(text: string): void {
-  process.stdout.write(`${visible(text, { lines: true })}\n`);
+  process.stdout.write(`${harmless(text, /^\s*:(?=:(?!(?:error|warning|notice) file=))/gm)}\n`);
+}
+
+/** Text of several lines without commands of a CI (`::add-path::`, `##[…]`, `##vso[…]`): a registry may be hostile, or what it quotes. */
+function harmless(text: string, command: RegExp): string {
+  return visible(text, { lines: true })
+    .replace(command, (start) => start.replace(':', '\\u{3a}'))
+    .replace(/##(?=\[|vso\[)/gi, '#\\u{23}');
 }
 
 /**
@@ -29,7 +36,7 @@ export function formatJson(value: unknown, indent = 0): string {
 
 /** Writes a message for people to stderr, with control characters escaped. */
 export function complain(text: string): void {
-  process.stderr.write(`${visible(text, { lines: true })}\n`);
+  process.stderr.write(`${harmless(text, /^\s*:(?=:)/gm)}\n`);
 }
 
 // Milliseconds between two lines of progress where there is no terminal.

@@ -5,7 +5,7 @@ import { defaultVisibility } from '../registry/gate/policy.ts';
 import { outcomeIn } from '../model/problem.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
-import { openFolder } from '../source/folder.ts';
+import { openDocument } from './check/fetch-document.ts';
 import { toolFormats } from './check/finding-formats.ts';
 import { operator, requireCoordinate, requireDate, withRegistry } from './command-context.ts';
 import { withProgress } from './output.ts';
@@ -15,7 +15,7 @@ import { printPublished, type Published, publishRemotely, type PublishOptions } 
 export function publishCommand(): Command {
   return new Command('publish')
     .description('Compile a file and publish it as a version.')
-    .argument('<file>', 'the document, in JSON or YAML')
+    .argument('<file>', 'the document, in JSON or YAML; - is standard input')
     .argument('<coordinate>', '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug')
     .option('--version <label>', 'label of the version (default: the version in the document)')
     .option('--created-at <date>', 'when another registry published it, such as 2025-01-31 (needs the scope admin)')
@@ -43,7 +43,7 @@ export function publishCommand(): Command {
         const { findResource } = await import('../registry/lives.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);
-        const { snapshot, entry } = await openFolder(file, registry.config.limits);
+        const { snapshot, entry } = await openDocument(file, registry.config.limits);
         const createdAt = options.createdAt === undefined ? null : requireDate(options.createdAt);
         const created = (await findResource(registry, coordinate)) === null;
         const result = await withProgress(`Publishing ${basename(file)}`, () =>

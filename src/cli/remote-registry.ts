@@ -10,7 +10,7 @@ import { types } from '../model/kinds.ts';
 import type { Visibility } from '../model/access.ts';
 import { createReport, outcomeIn, type Report, adviceIn } from '../model/problem.ts';
 import type { View } from '../model/artifact.ts';
-import { openFolder } from '../source/folder.ts';
+import { openDocument } from './check/fetch-document.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress, adviseRepository, complain, formatReport, print, printJson } from './output.ts';
@@ -127,7 +127,7 @@ export async function readDocument(
   { type }: Pick<Coordinate, 'type'>,
   view?: View,
 ): Promise<Upload> {
-  const { snapshot, entry, isRepository } = await openFolder(file, limits);
+  const { snapshot, entry, isRepository } = await openDocument(file, limits);
   const input = { type, entry, ...(view && { view }), validation: 'lenient', ruleset: null, limits } as const;
   const { files, report } = await withProgress(`Reading ${entry}`, () =>
     compiler.compile(input, withoutRegistry(snapshot)),

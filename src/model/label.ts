@@ -27,6 +27,8 @@ export function foldLabel(label: string): string {
  */
 export function labelFromVersion(version: string): string | null {
   const mapped = version
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9._+-]+/g, '-')
     .replace(/\.{2,}/g, '.')
     .slice(0, 128)

@@ -60,8 +60,11 @@ export function pathFault(path: string): string | null {
     return 'has a name that begins with a dot, such as .git';
   if (names.some((name) => name === '' || /[. ]$/.test(name)))
     return 'has a name that is empty or ends in a dot or space';
+  if (names.some((name) => device.test(name))) return 'has a name that Windows keeps for a device';
   return /\.(?:json|ya?ml)$/i.test(path) ? null : 'must end in .json, .yaml or .yml';
 }
+
+const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?:\.|$)/i;
 
 /** What is wrong with the URL of a registry in a lock; null: nothing. */
 export function registryFault(text: string): string | null {

@@ -36,7 +36,9 @@ export const defaultIgnores: readonly DefaultIgnore[] = [
       ...folders(
         'testdata test-data test_data testcases test-cases test_cases test-files test_files test-fixtures test_fixtures',
       ),
-      ...folders('fixture fixtures __fixtures__ mock mocks __mocks__ __snapshots__ benchmark benchmarks'),
+      ...folders(
+        'fixture fixtures __fixtures__ mock mocks __mocks__ stub stubs __stubs__ __snapshots__ benchmark benchmarks',
+      ),
       ...files('test tests fixture fixtures mock mocks'),
     ],
   },

@@ -142,7 +142,7 @@ function createOthers(
   app.use(createPublicLogRoutes(context.registry, limit));
   const search = createSearch(context.registry);
   app.use(createSearchRoutes(context.site, search, limit));
-  app.use(createMcpRoutes(context.site, search, limit));
+  app.use(createMcpRoutes(context, search, limit));
   app.use(createPreviewRoutes(context, limit));
   app.use(createDocRoutes(context.site, context));
   if (context.v1) app.use('/v1', context.v1(context.site));

@@ -42,9 +42,24 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
  */
 export function isLocal({ socket, headers }: IncomingMessage, proxies: number): boolean {
   return (
-    proxies === 0 &&
+    isDirect(headers, proxies) &&
     loopbackAddress.test(socket.remoteAddress ?? '') &&
-    loopbackName.test(headers.host ?? '') &&
-    proxyFields.every((name) => headers[name] === undefined)
+    loopbackName.test(headers.host ?? '')
   );
+}
+
+function isDirect(headers: IncomingMessage['headers'], proxies: number): boolean {
+  return proxies === 0 && proxyFields.every((name) => headers[name] === undefined);
+}
+
+/**
+ * Whether a page of another site may have caused the request: its `Origin` is not the registry's, or it came to this
+ * machine under a name that is not the registry's, as where a site binds its own name to the address of a visitor.
+ */
+export function isOfOtherSite({ socket, headers }: IncomingMessage, url: string, proxies: number): boolean {
+  const own = new URL(url);
+  if (headers.origin !== undefined && headers.origin !== own.origin) return true;
+  const { host = '' } = headers;
+  const isHere = isDirect(headers, proxies) && loopbackAddress.test(socket.localAddress ?? '');
+  return isHere && host.toLowerCase() !== own.host && !loopbackName.test(host);
 }

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import type { Config } from '../config.ts';
 import { teamsOf } from '../config/organization-config.ts';
 import { linksOf, teamOf, type Team } from '../model/ownership.ts';
@@ -15,7 +16,7 @@ interface Entity {
 }
 
 /**
- * An organization as entities of Backstage, one YAML document each (of JSON, which is YAML): the
+ * An organization as entities of Backstage, one YAML document each: the
  * organization and each system in it is a System, a team that owns something a Group, an API an API, a schema a Resource, and a
  * consumer a Component. The
  * relations are those of the graph, between entities that the reader may read: `resources` and
@@ -38,7 +39,7 @@ export function backstageEntities(
     ...ours.map((one) => entityOf(place, one, published, teams)),
     ...componentsOf(org, consumers, new Map(published.map((resource) => [nameOf(resource), resource]))),
   ];
-  return entities.map((one) => `---\n${JSON.stringify(one, null, 2)}\n`).join('');
+  return entities.map((one) => `---\n${stringify(one, { lineWidth: 0 })}`).join('');
 }
 
 function entity(kind: Entity['kind'], metadata: Entity['metadata'], spec: Entity['spec']): Entity {

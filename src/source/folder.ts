@@ -54,7 +54,8 @@ export function createFolderSnapshot(root: string, limits: FolderLimits): Snapsh
     entries: async () => {
       const entries: SnapshotEntry[] = [];
       for (const { path, kind } of await listEntries('', list, limits.entries ?? maxEntries)) {
-        entries.push({ path, kind, id: await idOf(join(root, path), kind) });
+        const id = await idOf(join(root, path), kind).catch(orVanished);
+        if (id !== null) entries.push({ path, kind, id });
       }
       return entries;
     },
@@ -77,7 +78,8 @@ export function createFolderSnapshot(root: string, limits: FolderLimits): Snapsh
  */
 async function listFolder(root: string, folder: string): Promise<TreeEntry[]> {
   const entries: (TreeEntry & { key: Buffer })[] = [];
-  for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+  const listed = readdir(join(root, folder), { withFileTypes: true });
+  for (const entry of (await (folder === '' ? listed : listed.catch(orVanished))) ?? []) {
     const { name } = entry;
     if (name.toLowerCase() === '.git' || name.includes('\ufffd')) continue;
     const id = folder === '' ? name : `${folder}/${name}`;
@@ -105,7 +107,8 @@ export async function idOf(path: string, kind: SnapshotEntry['kind']): Promise<s
 
 async function readFile(root: string, path: string, limit: number): Promise<SnapshotFile> {
   const at = join(root, path);
-  const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(orVanished);
+  if (file === null) return missing(path, null, 'It was deleted while it was read');
   try {
     const status = await file.stat();
     // A folder may have been replaced with a link since it was checked.
@@ -117,6 +120,12 @@ async function readFile(root: string, path: string, limit: number): Promise<Snap
   } finally {
     await file.close();
   }
+}
+
+/** Null for what was there a moment ago. */
+function orVanished(cause: unknown): null {
+  if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code!)) return null;
+  throw cause;
 }
 
 async function exists(path: string): Promise<boolean> {

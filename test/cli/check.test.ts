@@ -177,3 +177,18 @@ test('a replay of a ruleset in the data folder, and of one that could not be pub
   expect((await run('replay', 'nowhere.yaml', '@acme/rulesets/base')).code).toBe(2);
   expect((await run('replay', 'own.yaml', '@acme/rulesets/none')).code).toBe(2);
 });
+
+test('- is standard input, of lint and of publish', async () => {
+  const text =
+    'openapi: 3.1.0\ninfo: {title: Piped, version: 1.0.0}\npaths: {/a: {get: {responses: {default: {description: A.}}}}}\n';
+  const given = { cwd: folder, input: text };
+  expect(await runHere(['lint', '-', '--format', 'lines', '--data', 'data'], given)).toMatchObject({ code: 0 });
+  const json = JSON.stringify({ openapi: '3.1.0', info: { title: 'Piped', version: '1.0.0' }, paths: 1 });
+  expect(await runHere(['lint', '-', '--format', 'lines', '--data', 'data'], { ...given, input: json })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('document.json:1:') as string,
+  });
+  const published = await runHere(['publish', '-', '@acme/apis/piped', '--data', 'data', '--json'], given);
+  expect(JSON.parse(published.stdout)).toMatchObject({ outcome: 'published', version: '@acme/apis/piped@1.0.0' });
+  expect(await runHere(['lint', '-', '--data', 'data'], { ...given, input: '' })).toMatchObject({ code: 1 });
+});

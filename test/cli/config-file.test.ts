@@ -21,6 +21,8 @@ describe('a configuration', () => {
   test.each([
     ['registry.config.json', '{ "$schema": "config.json", "url": "https://a.example" }'],
     ['registry.config.yaml', 'url: https://a.example # a comment\n'],
+    ['registry.config.json', '\ufeff{ "url": "https://a.example" }'],
+    ['registry.config.yaml', '\ufeffurl: https://a.example\n'],
   ])('is %s', async (name, text) => {
     expect(await load(name, text)).toMatchObject({ url: 'https://a.example' });
   });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/run-command-line.ts';
 import type { Ended } from '../e2e/stele.ts';
@@ -10,7 +11,7 @@ const endings = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
  */
 export async function runHere(
   args: readonly string[],
-  { cwd = process.cwd(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { cwd = process.cwd(), env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Ended> {
   const before = { cwd: process.cwd(), env: { ...process.env } };
   const written = { stdout: '', stderr: '' };
@@ -23,6 +24,9 @@ export async function runHere(
   const heard = endings.map((name) => process.listeners(name));
   const outputs = [process.stdout, process.stderr];
   const watched = outputs.map((output) => output.listeners('error'));
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
+  if (input !== undefined)
+    Object.defineProperty(process, 'stdin', { value: Readable.from([input]), configurable: true });
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) if (name.startsWith('STELE_')) delete process.env[name];
   Object.assign(process.env, env);
@@ -31,6 +35,7 @@ export async function runHere(
     return { code, ...written };
   } finally {
     process.exitCode = undefined;
+    Object.defineProperty(process, 'stdin', stdin);
     process.chdir(before.cwd);
     for (const name of Object.keys(process.env)) if (!(name in before.env)) delete process.env[name];
     Object.assign(process.env, before.env);

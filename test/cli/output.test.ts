@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { formatJson, withProgress } from '../../src/cli/output.ts';
+import { complain, formatJson, print, withProgress } from '../../src/cli/output.ts';
 
 // Loaded in advance, so that showing progress does not wait for it.
 beforeAll(async () => void (await import('ora')));
@@ -82,3 +82,23 @@ test('a file gets a line of progress every five seconds', async () => {
   );
   expect(written).toBe('Importing: 5 of 12\nImporting: 10 of 12\n');
 });
+
+test('no line of what others wrote is a command to a CI, and our own findings are', () => {
+  const written: string[] = [];
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => written.push(String(text)) > 0),
+  );
+  try {
+    const text = 'Refused.\n::add-path::/evil\n  ::set-env name=A::b\r\n##[group]a ##vso[task.setvariable]b\n::warning file=a::b';
+    complain(text);
+    print(text);
+    print('a::b ## c');
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  expect(written).toEqual([
+    'Refused.\n\\u{3a}:add-path::/evil\n  \\u{3a}:set-env name=A::b\\u{d}\n#\\u{23}[group]a #\\u{23}vso[task.setvariable]b\n\\u{3a}:warning file=a::b\n',
+    'Refused.\n\\u{3a}:add-path::/evil\n  \\u{3a}:set-env name=A::b\\u{d}\n#\\u{23}[group]a #\\u{23}vso[task.setvariable]b\n::warning file=a::b\n',
+    'a::b ## c\n',
+  ]);
+}); // prettier-ignore

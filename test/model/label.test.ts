@@ -77,6 +77,8 @@ describe('labels', () => {
   test.each([
     ['1.0.0', '1.0.0'],
     ['v 1.0 (beta)', 'v-1.0-beta'],
+    ['v2 beta (ünï)', 'v2-beta-uni'],
+    ['１.０-Ångström', '1.0-Angstrom'],
     ['  2 ', '2'],
     ['1.0.0.json', 'v-1-0-0-json'],
     ['latest', 'v-latest'],

@@ -187,3 +187,20 @@ describe('what a lock may not be is a sentence with its line:', () => {
     expect((error as Error).message).not.toContain('secret');
   });
 });
+
+test.each([
+  'con.json',
+  'contracts/NUL.json',
+  'aux.yaml',
+  'Com1.json',
+  'lpt9/a.json',
+  'a/PRN.x.yml',
+  'conout$.json',
+  'com\u00b9.json',
+])('the device %s of Windows is no file', (file) =>
+  expect(pathFault(file)).toBe('has a name that Windows keeps for a device'),
+);
+
+test.each(['console.json', 'contracts/null.json', 'com.json', 'com10.json', 'a-con.json'])('%s is a file', (file) =>
+  expect(pathFault(file)).toBeNull(),
+);

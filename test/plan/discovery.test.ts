@@ -61,6 +61,7 @@ describe('by its path', () => {
       'service/Build/openapi.yaml',
       'src/test/resources/openapi.yaml',
       'api-tests/openapi.yaml',
+      'src/stub/openapi.yaml',
       'Acme.Tests/openapi.json',
       'pkg/testdata/openapi.yaml',
       'docs/examples/openapi.yaml',
@@ -80,6 +81,7 @@ describe('by its path', () => {
       '.github/a.yaml': 'in a hidden folder (.*/)',
       'service/Build/openapi.yaml': 'built from other files (build/)',
       'api-tests/openapi.yaml': 'for tests (*-tests/)',
+      'src/stub/openapi.yaml': 'for tests (stub/)',
       'docs/examples/openapi.yaml': 'an example (examples/)',
     });
     expect(read.filter((path) => others.includes(path))).toEqual([]);

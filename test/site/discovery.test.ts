@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import type { Resource } from '../../src/model/resource.ts';
 import { discoveryDocument, discoveryPaths, discoveryPattern } from '../../src/site/discovery.ts';
 import { newestPublications } from '../../src/site/publications.ts';
@@ -100,10 +101,12 @@ test('catalogues have teams, systems and links', () => {
     contact: [{ FN: 'Payments', email: 'pay@acme.example', url: 'https://chat.example/pay' }],
     properties: expect.arrayContaining([{ type: 'Link', name: 'Runbook', url: 'https://wiki.example/pay' }]) as unknown,
   });
-  const entities = textAt('/@acme/catalog-info.yaml')
+  const yaml = textAt('/@acme/catalog-info.yaml');
+  expect(yaml).toMatch(/^---\napiVersion: backstage\.io\/v1alpha1\nkind: System\nmetadata:\n {2}name: acme\n/);
+  const entities = yaml
     .split('---\n')
     .filter(Boolean)
-    .map((text) => JSON.parse(text) as { kind: string; metadata: { name: string; links: object[] }; spec: object });
+    .map((text) => parse(text) as { kind: string; metadata: { name: string; links: object[] }; spec: object });
   expect(entities.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
     'System acme',
     'System checkout',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openFolder } from '../../src/source/folder.ts';
 import { contractLimits, ruleOf, testSnapshot, type ContractFiles } from '../contract/snapshot.ts';
 
@@ -83,3 +83,23 @@ describe('a working folder', () => {
     });
   });
 });
+
+test('what vanishes while a folder is read is missing, and no fault', async () => {
+  const root = createFolder({ '.git/HEAD': '', 'a.yaml': 'a: 1', 'b.yaml': 'b: 1', 'c.yaml': 'c: 1', 'sub/d.yaml': 'd: 1' });
+  const { snapshot } = await openFolder(join(root, 'a.yaml'), contractLimits);
+  function* paths() {
+    yield 'a.yaml';
+    rmSync(join(root, 'b.yaml'));
+    yield 'b.yaml';
+  }
+  const read = await snapshot.read(paths() as never);
+  expect(read.map((file) => (file.found ? 'found' : file.problem.rule))).toEqual(['found', 'file-missing']);
+  // Called once the names of a folder are read.
+  const compare = vi.spyOn(Buffer, 'compare').mockImplementationOnce(() => {
+    rmSync(join(root, 'c.yaml'));
+    rmSync(join(root, 'sub'), { recursive: true });
+    return -1;
+  });
+  const entries = await snapshot.entries().finally(() => compare.mockRestore());
+  expect(entries.map(({ path }) => path)).toEqual(['a.yaml']);
+}); // prettier-ignore

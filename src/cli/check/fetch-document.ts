@@ -2,6 +2,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { keyFor, refuseUnreachable } from '../registry-client.ts';
 import { createUpload } from '../../source/upload.ts';
+import { openFolder, type FolderLimits } from '../../source/folder.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 
 /** The most seconds that a download may take. */
@@ -48,10 +49,32 @@ export async function fetchDocument(
     );
   if (!response.ok) throw new RegistryError('unreachable', `${text} returned status ${response.status}.`);
   const bytes = await readBody(response, limit, text);
+  const address = response.headers.get('content-location') ?? response.url;
+  return { ...alone(bytes), address };
+}
+
+/** Bytes as a snapshot of one file, which is named by what it looks like. */
+function alone(bytes: Buffer): { snapshot: Snapshot; entry: string } {
   const isJson = /^\s*[{[]/.test(bytes.toString('utf8', 0, 1024));
   const entry = isJson ? 'document.json' : 'document.yaml';
-  const address = response.headers.get('content-location') ?? response.url;
-  return { snapshot: createUpload(entry, bytes), entry, address };
+  return { snapshot: createUpload(entry, bytes), entry };
+}
+
+/** Opens a file with its folder (`openFolder`), or standard input for `-`. Throws `too_large`, and what `openFolder` does. */
+export async function openDocument(
+  file: string,
+  limits: FolderLimits,
+): Promise<{ snapshot: Snapshot; entry: string; isRepository: boolean }> {
+  if (file !== '-') return openFolder(file, limits);
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of process.stdin) {
+    parts.push(Buffer.from(part as Uint8Array | string));
+    size += parts.at(-1)!.byteLength;
+    if (size > limits.fileBytes)
+      throw new RegistryError('too_large', `Standard input has more than ${limits.fileBytes} bytes.`);
+  }
+  return { ...alone(Buffer.concat(parts)), isRepository: true };
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */

@@ -14,7 +14,7 @@ import { createPathGlob, isPathGlob } from '../../model/glob.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { existsSync } from 'node:fs';
 import { digestOf } from '../../model/digest.ts';
-import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
+import { fetchDocument, isUrl, openDocument, urlIn } from './fetch-document.ts';
 
 export interface LintOptions extends CommonOptions {
   ruleset?: string;
@@ -27,7 +27,7 @@ export interface LintOptions extends CommonOptions {
 export function lintCommand(): Command {
   return new Command('lint')
     .description('Check files and print the report, without publishing them.')
-    .argument('<files...>', 'documents, in JSON or YAML')
+    .argument('<files...>', 'documents, in JSON or YAML; - is standard input')
     .option('--ruleset <ruleset>', 'coordinate, file or URL of the ruleset to check against')
     .option('--registry <url>', 'read coordinates of rulesets from this registry, with the key in STELE_KEY')
     .option('--lenient', 'report violations of the specification as warnings')
@@ -75,7 +75,7 @@ async function lint(
   { lenient }: LintOptions,
 ): Promise<Compiled> {
   const { limits } = config;
-  const { snapshot, entry, isRepository } = await openFolder(file, limits);
+  const { snapshot, entry, isRepository } = await openDocument(file, limits);
   const settings = await settingsFor(compiler, config, snapshot, entry);
   if (ruleset === null && settings?.ruleset !== undefined)
     complain(

@@ -14,7 +14,7 @@ import { readUserDefaults } from '../../config/load-config.ts';
 import type { Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseSemanticVersion } from '../../model/label.ts';
-import { registryFault, type LockedContract } from '../../model/lock.ts';
+import { pathFault, registryFault, type LockedContract } from '../../model/lock.ts';
 import { nameOf } from '../../model/resource.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { print, printJson, withProgressUnless } from '../output.ts';
@@ -53,6 +53,8 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
     );
   const usual = earlier[0]?.path ?? `contracts/${coordinate.slug}.json`;
   const path = options.as === undefined ? usual : await pathInLock(lock, options.as);
+  const fault = pathFault(path);
+  if (fault !== null) throw new RegistryError('malformed', `${path} ${fault}. Name another file with --as.`);
   const current = lock.contracts.find((each) => each.path === path);
   if (current !== undefined && current.contract !== contract)
     throw new RegistryError(

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { maxFindings } from '../kind.ts';
-import { parsePointer } from '../text/pointer.ts';
+import { followPointer, parsePointer } from '../text/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
 export interface SchemaFinding {
@@ -204,6 +204,16 @@ function findingOf(
   if (keyword === 'enum') {
     const allowed = (given['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ');
     return { pointer: instancePath, on: 'value', message: `${subject} must be one of ${allowed}.` };
+  }
+  if (keyword === 'format' && given['format'] === 'uri-reference') {
+    const { value } = { value: null, ...followPointer(document, instancePath) };
+    const [raw] = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u.exec(String(value)) ?? [];
+    if (raw !== undefined && raw.isWellFormed())
+      return {
+        pointer: instancePath,
+        on: 'value',
+        message: `${subject} has the character ${JSON.stringify(raw)}, which a URL may not have. Write ${encodeURIComponent(raw)} in its place.`,
+      };
   }
   if (keyword === 'const')
     return {

@@ -6,6 +6,7 @@ import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { readBody } from '../body/read-body.ts';
 import type { ReadLimit } from '../rate-limit.ts';
+import { isOfOtherSite } from '../request.ts';
 
 /** A question is short. */
 const bodyLimits = { bytes: 64 * 1024, depth: 20, nodes: 2000 };
@@ -14,10 +15,16 @@ const bodyLimits = { bytes: 64 * 1024, depth: 20, nodes: 2000 };
  * `/mcp`: answers language models over streamable HTTP, without sessions: each request is one
  * question, for whoever its credential names.
  */
-export function createMcpRoutes(site: Site, search: Search, limit: ReadLimit | null): Router {
+export function createMcpRoutes(
+  { site, url }: { site: Site; url: string },
+  search: Search,
+  limit: ReadLimit | null,
+): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.post('/mcp', async (request, response) => {
     limit?.(request, response);
+    if (isOfOtherSite(request, url, site.registry.config.proxies))
+      throw new RegistryError('forbidden', 'This address answers programs, and no pages of other sites.');
     const principal = principalOf(request);
     const body = await readBody(request, response, bodyLimits);
     response.set({ 'Cache-Control': 'no-store' });

@@ -98,7 +98,10 @@ export function createOci(context: ServerContext, authenticate: Authenticate, li
       dropEmptyCredential(request);
       const principal = await authenticate(request);
       if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method!)) throw readOnly();
-      if (named?.kind === 'ping') return sendPing(request, response);
+      if (named?.kind === 'ping') {
+        if (!answerMethod({ request, response }, 'public')) sendPing(request, response);
+        return;
+      }
       const granted = named && (await grantRead(registry, principal, named.coordinate));
       if (named === null || granted === null) throw ociError('not_found', 'NAME_UNKNOWN', unknown);
       const asked = { registry, principal, index, request, response, query: new URLSearchParams(query) };

@@ -391,3 +391,14 @@ describe('references', () => {
     ]);
   });
 });
+
+it.each([
+  ['#/paths/~1a~1{id}', '"{"', '%7B'],
+  ['#/paths/~1b c', '" "', '%20'],
+  ['#/paths/~1é', '"é"', '%C3%A9'],
+])('a character that a reference may not have is named: %s', async (reference, shown, written) => {
+  const text = `openapi: 3.1.0\ninfo: {title: x, version: "1"}\npaths:\n  /a/{id}: {}\n  /b c: {}\n  /é: {}\n  /c: {$ref: '${reference}'}\n`;
+  expect((await run({ 'a.yaml': text })).lines).toContain(
+    `a.yaml:7:14 error schema: "$ref" has the character ${shown}, which a URL may not have. Write ${written} in its place.`,
+  );
+});

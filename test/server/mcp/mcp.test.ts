@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishVersion } from '../registry.ts';
+import { exchange, parseAnswer } from '../http.ts';
 import { order, openWorld } from './mcp-world.ts';
 
 test("the SDK's client searches, lists, reads, compares and asks who uses it", async () => {
@@ -106,3 +107,21 @@ test('a revoked or wrong key, another method and a long or broken question are r
   expect((await fetch(world.url)).status).toBe(405);
   expect((await fetch(world.url, { method: 'DELETE' })).status).toBe(405);
 });
+
+test('what a page of another site asks is refused, also where its name was bound to this machine', async () => {
+  await using world = await openWorld();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const statusOf = async (host: string, origin?: string) => {
+    const fields = [`Host: ${host}`, 'Connection: close', 'Content-Type: application/json', 'Accept: application/json, text/event-stream', `Content-Length: ${body.length}`];
+    if (origin !== undefined) fields.push(`Origin: ${origin}`);
+    return parseAnswer(await exchange(Number(world.url.port), `POST /mcp HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`)).status;
+  };
+  const port = world.url.port;
+  expect(await statusOf('registry.test')).toBe(200);
+  expect(await statusOf('registry.test', 'http://registry.test')).toBe(200);
+  expect(await statusOf(`localhost:${port}`)).toBe(200);
+  for (const origin of ['https://evil.example', 'null', `http://localhost:1`])
+    expect([origin, await statusOf('registry.test', origin)]).toEqual([origin, 403]);
+  expect(await statusOf(`evil.example:${port}`)).toBe(403);
+  expect(await statusOf(`evil.example:${port}`, `http://evil.example:${port}`)).toBe(403);
+}); // prettier-ignore

@@ -21,6 +21,12 @@ describe('reading as an OCI client', () => {
     const { headers, body } = await get('/v2/', withKey());
     expect([headers.get('content-length'), body.toString()]).toEqual(['2', '{}']);
     expect((await get('/v2/', [['Authorization', 'Basic Og==']])).status).toBe(200);
+    const options = await get('/v2/', [], 'OPTIONS');
+    expect([options.status, options.headers.get('content-length'), options.headers.get('allow')]).toEqual([
+      204,
+      undefined,
+      'GET, HEAD, OPTIONS',
+    ]);
   });
 
   test('a credential that is not valid is refused with a challenge', async () => {
