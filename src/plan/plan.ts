@@ -125,6 +125,11 @@ export async function planAll(
     if (document !== undefined || isGone || isHeld || isNoLongerFound) continue;
     planned.set(key, plannedFor(resource));
   }
+  const ended = connected.filter((resource) => !planned.has(nameOf(resource)));
+  for (const document of planned.values()) {
+    const replaces = ended.filter(({ connection }) => connection.path === document.path).map(coordinateOf);
+    if (replaces.length > 0) document.replaces = replaces;
+  }
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));

@@ -1,5 +1,6 @@
 import type { Connection, Repository } from '../model/connection.ts';
-import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { ownershipOf } from '../model/ownership.ts';
@@ -7,6 +8,9 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import type { PublishRequest } from '../registry/append-version.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
+import { policyOf } from '../registry/gate/policy.ts';
+import { findResource } from '../registry/lives.ts';
+import type { Registry } from '../registry/registry.ts';
 import { statedVersion } from '../plan/release-tags.ts';
 import type { Syncing } from './runs.ts';
 
@@ -83,7 +87,7 @@ export async function publishDocument(
 ): Promise<PublishResult> {
   const { view, coordinate, onConflict, exemptions } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
-  return publish(registry, {
+  const request: PublishRequest = {
     coordinate,
     snapshot,
     entry: fileOf(planned),
@@ -102,7 +106,41 @@ export async function publishDocument(
     ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
-  });
+  };
+  if (!isPast)
+    await assertNoWayPast(registry, planned, (former) =>
+      publish(registry, { ...request, coordinate: former, create: null, dryRun: true }),
+    );
+  return publish(registry, request);
+}
+
+/**
+ * A new name is no way past approval: throws `conflict` for a document that would make a resource of a file whose
+ * resource wants approval, unless the new one wants it, too, and the file would be published as the next version of the
+ * former one. An administrator may create and connect the resource. `asNext`: what publishing that would say; null: not known.
+ */
+export async function assertNoWayPast(
+  registry: Registry,
+  planned: Planned,
+  asNext: ((former: Coordinate) => Promise<PublishResult>) | null,
+): Promise<void> {
+  const { coordinate, path, replaces = [] } = planned;
+  if (replaces.length === 0 || (await findResource(registry, coordinate)) !== null) return;
+  const name = formatCoordinate(coordinate);
+  for (const each of replaces) {
+    const former = await findResource(registry, each);
+    if (former === null || (await policyOf(registry, former)).approval !== 'required') continue;
+    const refuse = (why: string) => {
+      const advice = `Keep the slug until it is approved, or have an administrator create and connect ${name}.`;
+      const message = `${path} is published as ${formatCoordinate(each)}, which wants approval, and ${why}. ${advice}`;
+      return new RegistryError('conflict', message);
+    };
+    const own = await policyOf(registry, { ...coordinate, ruleset: planned.ruleset, ...gateSettingsOf(planned) });
+    if (own.approval !== 'required') throw refuse(`${name} would not`);
+    const result = asNext && (await asNext(each));
+    if (result === null) throw refuse('its next tag cannot be judged before');
+    if (result.outcome !== 'published' && result.outcome !== 'unchanged') throw refuse('would not be published there');
+  }
 }
 
 /** The settings of the resource that a planned document creates. */

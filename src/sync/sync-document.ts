@@ -17,7 +17,7 @@ import type { Moves } from '../plan/plan.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { meaningOf } from '../registry/graph/references.ts';
-import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
+import { assertNoWayPast, connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { changeResource, type ResourceChange } from '../registry/change-resource.ts';
@@ -139,6 +139,7 @@ async function connectTagged({ registry, repository, run }: Syncing, document: P
   const { coordinate } = document;
   const { org } = repository;
   const connection = connectionFor(repository, document);
+  await assertNoWayPast(registry, document, null);
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current?.value.deletedAt) return null;
     if (current) assertConnectable(current.value, connection);

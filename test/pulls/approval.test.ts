@@ -7,11 +7,13 @@ import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { decide, listHeld } from '../../src/registry/approval/decide.ts';
+import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { publish } from '../../src/registry/publish.ts';
+import { listRepositories } from '../../src/sync/follow.ts';
 import { importHistory } from '../../src/sync/import/import-repository.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
@@ -557,6 +559,71 @@ ${['/x', '/y']
     source.push(url, files(''), { people: [ann, ann] });
     await sync();
     expect(await held()).toEqual([]);
+  });
+});
+
+describe('a file whose resource wants approval', () => {
+  const renamed = (more = ', approval: required') => `resources:\n  - { path: pay.yaml, slug: other${more} }\n`;
+  const other = { org: 'acme', type: 'apis', slug: 'other' } as const;
+
+  test.each([
+    ['with a change', renamed(), api('2.0.0', '/a')],
+    ['with a change under the same version', renamed(', approval: required, onConflict: reject'), api('1.0.0', '/a')],
+    ['and is published by tags', renamed(', approval: required, tags: "v*"'), api('2.0.0', '/a')],
+    ['and wants no approval any more', renamed(''), api('1.0.0', '/a', '/b')],
+  ])(
+    'changes its slug %s: it is not published under the new name either, also not by a later push',
+    async (_, stele, text) => {
+      const { registry, source, sync, hook, checked, host, labels } = await scene();
+      const files = { 'stele.yaml': stele, 'pay.yaml': text };
+      const head = source.push(url, files, { branch: 'refs/pull/7/head', people: [ann, ann] });
+      await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+      await checked(head);
+      const failed = { commit: head, name: 'stele @acme/apis/other', state: 'failure' };
+      await waitFor(() => expect(host.told).toContainEqual(expect.objectContaining(failed)));
+      for (const version of ['2.0.0', '2.0.1']) {
+        const commit = source.push(url, { ...files, [version]: '' }, { people: [ann, ann] });
+        source.tag(url, `v${version}`, commit);
+        await sync();
+        expect(await findResource(registry, other)).toBeNull();
+      }
+      const detail = expect.stringMatching(
+        /pay\.yaml is published as @acme\/apis\/pay, which wants approval/,
+      ) as string;
+      expect((await listRepositories(registry))[0]!.documents['pay.yaml']).toMatchObject({
+        outcome: 'conflict',
+        detail,
+      });
+      expect(await labels()).toEqual(['1.0.0']);
+    },
+  );
+
+  test('changes its slug alone: it is published under the new name', async () => {
+    const { registry, source, sync } = await scene();
+    source.push(url, { 'stele.yaml': renamed(), 'pay.yaml': api('1.0.0', '/a', '/b') }, { people: [ann, ann] });
+    await sync();
+    expect((await findResource(registry, other))!.latest).toBe('1.0.0');
+  });
+
+  test('changes its slug to that of a resource which an administrator made and connected: that one begins anew', async () => {
+    const { registry, source, sync } = await scene();
+    const author = { actor: 'operator:test', origin: null };
+    await createResource(registry, other, { name: 'Other' }, author);
+    const connection = {
+      repository: url,
+      branch: null,
+      path: 'pay.yaml',
+      tags: null,
+      onConflict: 'revise',
+      credential: 'git',
+    } as const;
+    await registry.refs.update<Resource>(resourceRef(other), (current) => ({
+      value: { ...current!.value, connection },
+      change: { ...author, action: 'connect' },
+    }));
+    source.push(url, { 'stele.yaml': renamed(), 'pay.yaml': api('2.0.0', '/a') }, { people: [ann, ann] });
+    await sync();
+    expect((await findResource(registry, other))!.latest).toBe('2.0.0');
   });
 });
 
