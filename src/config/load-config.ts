@@ -89,7 +89,8 @@ function formatOf(url: string): string | undefined {
 
 /** `$schema` is for editors. */
 async function parseData(text: string, ending: string): Promise<unknown> {
-  const value: unknown = ending === '.json' ? JSON.parse(text.replace(/^\ufeff/, '')) : (await import('yaml')).parse(text);
+  const value: unknown =
+    ending === '.json' ? JSON.parse(text.replace(/^\ufeff/, '')) : (await import('yaml')).parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { $schema: _, ...settings } = value as Record<string, unknown>;
   return settings;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { resolveLocal } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { forgetNames } from './forget-names.ts';
+import { forgetNames, namesAny } from './forget-names.ts';
 
 /** Members that are maps: their members are names, and what these hold are nodes. */
 const maps = new Set(
@@ -10,6 +10,14 @@ const maps = new Set(
 
 /** Members that hold data of users. */
 const data = new Set('example default const enum value dataValue mapping required security scopes'.split(' '));
+
+/** Maps whose members are named by the author. */
+const named = new Set(
+  'paths webhooks x-webhooks properties $defs definitions headers links parameters schemas requestBodies securitySchemes securityDefinitions pathItems callbacks mediaTypes'.split(' '), // prettier-ignore
+);
+
+/** Maps that may have extensions beside their members. */
+const extended = new Set(['paths', 'webhooks', 'x-webhooks', 'responses', 'callbacks']);
 
 /** What an audience gets, beside the document that was changed. */
 export interface Kept {
@@ -30,7 +38,12 @@ const methods = new Set('get put post delete options head patch trace query addi
  * the names of all that in what is left. A mark that is not clear excludes. Changes the document in place.
  */
 export function keepAudience(document: JsonObject, audience: string): Kept {
-  const before = { operations: operationsIn(document), used: usedIn(document), ...namesIn(document) };
+  const before = {
+    operations: operationsIn(document),
+    used: usedIn(document),
+    names: allNames(document),
+    ...namesIn(document),
+  };
   const unclear = new Set<object>();
   const isOut = (node: unknown): boolean => {
     let at = node;
@@ -60,12 +73,15 @@ export function keepAudience(document: JsonObject, audience: string): Kept {
     document['tags'] = tags.filter(isKept);
   }
   const left = namesIn(document);
+  const names = before.names.difference(allNames(document));
   const isOpened = forgetNames(document, {
     properties,
+    names,
     operationIds: before.operationIds.difference(left.operationIds),
     securitySchemes: before.securitySchemes.difference(left.securitySchemes),
     tags: before.tags.difference(left.tags),
   });
+  if (names.size > 0) forgetExtensions(document, names);
   const operations = new Set(operationsIn(document));
   return { removed: before.operations.filter((name) => !operations.has(name)), unclear: unclear.size, isOpened };
 }
@@ -113,26 +129,15 @@ function isUnclear({ 'x-internal': internal = false, 'x-audience': named = '' }:
 function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<object, Set<string>> {
   // Judged before anything is gone, since references lead through what is removed.
   const doomed: { from: object; keys: (string | number)[] }[] = [];
-  const open: { node: object; isMap: boolean }[] = [{ node: document, isMap: false }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { node, isMap } = next;
-    const keys: (string | number)[] = [];
-    for (const [key, child] of Object.entries(node)) {
-      if (typeof child !== 'object' || child === null) continue;
-      if (key === 'discriminator' && !isMap && isObject(child)) forgetMapped(child, isOut);
-      // `examples` is a list of data in a schema, and data by media type in Swagger 2.0; elsewhere, it names objects.
-      const isExamples = key === 'examples' && (Array.isArray(child) || 'swagger' in document);
-      const isData =
-        !isMap &&
-        !Array.isArray(node) &&
-        (data.has(key) || isExamples || (key.startsWith('x-') && key !== 'x-webhooks'));
-      if (isData || (node === document && key === 'info')) continue;
-      const isNames = !isMap && !Array.isArray(node) && isMapAt(key, child);
-      if (!(isNames && isNamed(key, child)) && isOut(child)) keys.push(Array.isArray(node) ? Number(key) : key);
-      else open.push({ node: child as object, isMap: isNames });
-    }
-    if (keys.length > 0) doomed.push({ from: node, keys });
-  }
+  visit(document, ({ node, map, members }) => {
+    const { discriminator } = node as { discriminator?: unknown };
+    if (map === null && isObject(discriminator)) forgetMapped(discriminator, isOut);
+    const keys = new Set<string | number>();
+    for (const { key, child, map: own } of members)
+      if (!(own !== null && isNamed(own, child)) && isOut(child)) keys.add(Array.isArray(node) ? Number(key) : key);
+    if (keys.size > 0) doomed.push({ from: node, keys: [...keys] });
+    return ({ key }) => !keys.has(Array.isArray(node) ? Number(key) : key);
+  });
   for (const { from, keys } of doomed) {
     if (Array.isArray(from)) {
       const gone = new Set(keys);
@@ -141,6 +146,62 @@ function prune(document: JsonObject, isOut: (node: unknown) => boolean): Map<obj
     } else for (const key of keys) delete (from as Record<string | number, unknown>)[key];
   }
   return new Map(doomed.map(({ from, keys }) => [from, new Set(keys.map(String))]));
+}
+
+/** A part of a node that is no data of users. `map`: which map of names it is; null: it is none. */
+interface Member {
+  key: string;
+  child: object;
+  map: string | null;
+}
+
+/** Shows every node of a document with its parts. What is returned says which of these are visited; default: all. */
+function visit(
+  document: JsonObject,
+  see: (at: { node: object; map: string | null; members: Member[] }) => ((member: Member) => boolean) | void,
+): void {
+  const open: { node: object; map: string | null }[] = [{ node: document, map: null }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, map } = next;
+    const isPlain = map === null && !Array.isArray(node);
+    const members = Object.entries(node).flatMap(([key, child]: [string, unknown]): Member[] => {
+      if (typeof child !== 'object' || child === null) return [];
+      // `examples` is a list of data in a schema, and data by media type in Swagger 2.0; elsewhere, it names objects.
+      const isExamples = key === 'examples' && (Array.isArray(child) || 'swagger' in document);
+      const isData = isPlain && (data.has(key) || isExamples || (key.startsWith('x-') && key !== 'x-webhooks'));
+      if (isData || (node === document && key === 'info')) return [];
+      return [{ key, child, map: isPlain && isMapAt(key, child) ? key : null }];
+    });
+    const isVisited = see({ node, map, members }) ?? (() => true);
+    for (const member of members) if (isVisited(member)) open.push({ node: member.child, map: member.map });
+  }
+}
+
+/** Everything that has a name in a document, wherever it is. */
+function allNames(document: JsonObject): Set<string> {
+  const names = new Set<string>();
+  visit(document, ({ node, map }) => {
+    // Those of a link only name parameters of other operations.
+    if (map !== null && named.has(map))
+      for (const [name, value] of Object.entries(node)) if (isObject(value)) names.add(name);
+    if (map !== null) return;
+    for (const key of ['name', 'operationId']) {
+      const name = (node as JsonObject)[key];
+      if (typeof name === 'string') names.add(name);
+    }
+  });
+  return names;
+}
+
+/** Leaves out extensions that say a name of what is gone: nobody knows what they mean. */
+function forgetExtensions(document: JsonObject, names: ReadonlySet<string>): void {
+  const isMark = (key: string) => key === 'x-internal' || key === 'x-audience';
+  visit(document, ({ node, map }) => {
+    if (Array.isArray(node) || (map !== null && !extended.has(map))) return;
+    for (const [key, value] of Object.entries(node))
+      if (key.startsWith('x-') && key !== 'x-webhooks' && !isMark(key) && namesAny(value, names))
+        delete (node as JsonObject)[key];
+  });
 }
 
 /** Leaves out the alternatives of a discriminator that are gone. */

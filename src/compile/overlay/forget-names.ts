@@ -1,10 +1,13 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { parsePointer } from '../text/pointer.ts';
 import { resolveLocal } from '../../render/json-value.ts';
 
 /** What is gone from a document, by name. */
 export interface Gone {
   /** The maps of properties that lost some, with the names of these. */
   properties: ReadonlyMap<object, ReadonlySet<string>>;
+  /** All that nothing has any more. */
+  names: ReadonlySet<string>;
   operationIds: ReadonlySet<string>;
   securitySchemes: ReadonlySet<string>;
   tags: ReadonlySet<string>;
@@ -15,7 +18,7 @@ const sameObject = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dep
 
 /**
  * Takes what is gone out of everything that names it: required and dependent members, discriminators, encodings, links,
- * tags, and alternatives of security. Returns whether something would need a security scheme that is gone and has no
+ * callbacks, tags, and alternatives of security. Returns whether something would need a security scheme that is gone and has no
  * alternative left: without it, it would seem to be open to all.
  */
 export function forgetNames(document: JsonObject, gone: Gone): boolean {
@@ -27,7 +30,12 @@ export function forgetNames(document: JsonObject, gone: Gone): boolean {
     if (names !== null) forgetProperties(node, names);
     const parts = isObject(node['schema']) ? lost(node['schema']) : null;
     if (parts !== null && isObject(node['encoding'])) dropKeys(node['encoding'], (name) => parts.has(name));
-    if (isObject(node['links'])) dropKeys(node['links'], (_, link) => leadsNowhere(document, link, gone.operationIds));
+    const isGone = (text: unknown, body: unknown) => typeof text === 'string' && leadsToGone(document, text, { names: gone.names, lost, schemas: schemasOf(document, body) }); // prettier-ignore
+    if (isObject(node['links'])) {
+      dropKeys(node['links'], (_, link) => leadsNowhere(document, link, gone.operationIds));
+      for (const link of Object.values(node['links'])) forgetInLink(link, gone.names, (text) => isGone(text, node));
+    }
+    forgetCallbacks(node['callbacks'], (text) => isGone(text, node['requestBody']));
     isOpened ||= forgetSecurity(node, gone.securitySchemes);
     forgetTags(node, node === document, gone.tags);
   }
@@ -130,6 +138,68 @@ function leadsNowhere(document: JsonObject, link: unknown, operationIds: Readonl
     operationRef.startsWith('#') &&
     resolveLocal(document, operationRef) === undefined
   );
+}
+
+/** The schemas of a body, in its media types. */
+function schemasOf(document: JsonObject, body: unknown): unknown[] {
+  const { $ref } = Object(body) as { $ref?: unknown };
+  const target = typeof $ref === 'string' ? resolveLocal(document, $ref) : body;
+  const content = isObject(target) && isObject(target['content']) ? target['content'] : {};
+  return Object.values(content).map((media) => (isObject(media) ? media['schema'] : undefined));
+}
+
+const expression = /\$(?:request|response)\.(?:body#([^\s{}]*)|(?:query|path|header)\.([^\s{}]+))/g;
+
+/** Whether a text has a runtime expression of OpenAPI (`$request.body#/id`) that leads to what is gone. */
+function leadsToGone(
+  document: JsonObject,
+  text: string,
+  where: { names: Gone['names']; lost: ReturnType<typeof lostBy>; schemas: readonly unknown[] },
+): boolean {
+  const { names, lost, schemas } = where;
+  return [...text.matchAll(expression)].some(([, pointer, name]) => {
+    if (name !== undefined) return names.has(name);
+    const keys = parsePointer(pointer!);
+    return keys.some((key) => names.has(key)) || schemas.some((schema) => isLost(document, schema, keys, lost));
+  });
+}
+
+function isLost(document: JsonObject, schema: unknown, keys: readonly string[], lost: ReturnType<typeof lostBy>) {
+  let at = schema;
+  for (const key of keys) {
+    for (let hops = 0; hops < 20 && isObject(at) && typeof at['$ref'] === 'string'; hops++)
+      at = resolveLocal(document, at['$ref']);
+    if (!isObject(at)) return false;
+    if (lost(at)?.has(key)) return true;
+    at = isObject(at['properties']) && Object.hasOwn(at['properties'], key) ? at['properties'][key] : at['items'];
+  }
+  return false;
+}
+
+function forgetInLink(link: unknown, names: Gone['names'], isGone: (text: unknown) => boolean): void {
+  if (!isObject(link)) return;
+  const { parameters, requestBody } = link;
+  if (isGone(requestBody)) delete link['requestBody'];
+  if (!isObject(parameters)) return;
+  dropKeys(parameters, (name, value) => names.has(name.replace(/^\w+\./, '')) || names.has(name) || isGone(value));
+  if (Object.keys(parameters).length === 0) delete link['parameters'];
+}
+
+function forgetCallbacks(callbacks: unknown, isGone: (text: unknown) => boolean): void {
+  if (!isObject(callbacks)) return;
+  for (const [name, callback] of Object.entries(callbacks)) {
+    if (!isObject(callback) || !Object.keys(callback).some(isGone)) continue;
+    dropKeys(callback, isGone);
+    if (Object.keys(callback).length === 0) delete callbacks[name];
+  }
+}
+
+/** Whether a value says one of these names: as a key or a text, or as a word in one. */
+export function namesAny(value: unknown, names: ReadonlySet<string>): boolean {
+  if (typeof value === 'string')
+    return names.has(value) || (value.match(/[\w.-]+|\/[^\s"'`,;]*/g) ?? []).some((word) => names.has(word) || names.has(word.replace(/^\.+|\.+$/g, ''))); // prettier-ignore
+  if (Array.isArray(value)) return value.some((item) => namesAny(item, names));
+  return isObject(value) && Object.entries(value).some(([key, item]) => namesAny(key, names) || namesAny(item, names));
 }
 
 /** Leaves out the alternatives with a scheme that is gone. Returns whether none is left. */

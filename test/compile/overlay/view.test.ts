@@ -337,3 +337,70 @@ test('what needs a security scheme that is left out is not published as open to 
     expect.stringMatching(/^error audience api\.json:1 .* accepts only security schemes that are left out/),
   ]);
 });
+
+test('nothing that is gone is named in expressions of callbacks and links, nor in extensions', async () => {
+  const internal = { 'x-internal': true };
+  const text = { type: 'string' };
+  const media = (schema: object) => ({ 'application/json': { schema } });
+  const item = { post: { responses: ok } };
+  const document = {
+    openapi: '3.1.0',
+    info,
+    'x-routes': [{ path: '/gone-path', target: 'a' }],
+    'x-kept': ['/a', 'kept', 'Order'],
+    tags: [{ name: 'gone-tag', ...internal }],
+    paths: {
+      'x-order': ['/a', '/gone-path'],
+      '/gone-path': { get: { operationId: 'goneOperation', ...internal, responses: ok } },
+      '/a': {
+        post: {
+          'x-calls': 'See goneOperation, and kept.',
+          parameters: [{ name: 'gone-query', in: 'query', schema: text, ...internal }],
+          requestBody: { content: media({ $ref: '#/components/schemas/Order' }) },
+          responses: {
+            200: {
+              description: 'D',
+              content: media({ $ref: '#/components/schemas/Order' }),
+              links: {
+                all: {
+                  operationId: 'kept',
+                  parameters: { id: '$response.body#/shared', 'gone-query': '1', kept: '$response.body#/kept' },
+                  requestBody: '$response.body#/goneInside/a',
+                },
+              },
+            },
+          },
+          callbacks: {
+            done: {
+              '{$request.body#/shared}/x': item,
+              '{$request.query.gone-query}': item,
+              '{$request.body#/kept}?id={$request.body#/goneInside}': item,
+              '{$request.body#/kept}': item,
+            },
+            all: { '{$request.body#/shared}': item },
+          },
+        },
+        get: { operationId: 'kept', responses: ok, 'x-sort': { by: { goneInside: 'asc' } } },
+      },
+    },
+    components: {
+      schemas: {
+        Order: {
+          type: 'object',
+          'x-order': ['goneInside', 'kept'],
+          'x-kept': { kept: 1 },
+          properties: { shared: { ...text, ...internal }, goneInside: { type: 'object', ...internal }, kept: text, 'x-name': text },
+        },
+        Other: { type: 'object', properties: { shared: text } },
+      },
+    },
+  };
+  const { value, yaml } = await publishedAs({ 'api.json': document }, audience);
+  expect(yaml.match(/.*gone.*/g) ?? []).toEqual([]);
+  const left = value as unknown as typeof document;
+  const { post } = left.paths['/a'];
+  expect(post.callbacks).toEqual({ done: { '{$request.body#/kept}': item } });
+  expect(post.responses[200].links.all).toEqual({ operationId: 'kept', parameters: { kept: '$response.body#/kept' } });
+  expect([left['x-kept'], left.components.schemas.Order['x-kept']]).toEqual([['/a', 'kept', 'Order'], { kept: 1 }]);
+  expect(Object.keys(left.components.schemas.Order.properties)).toEqual(['kept', 'x-name']);
+}); // prettier-ignore
