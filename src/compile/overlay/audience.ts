@@ -12,7 +12,7 @@ const maps = new Set(
 const data = new Set('example default const enum value dataValue mapping required security scopes'.split(' '));
 
 /** Maps whose members are named by the author. */
-const named = new Set(
+const namedMaps = new Set(
   'paths webhooks x-webhooks properties $defs definitions headers links parameters schemas requestBodies securitySchemes securityDefinitions pathItems callbacks mediaTypes'.split(' '), // prettier-ignore
 );
 
@@ -182,7 +182,7 @@ function allNames(document: JsonObject): Set<string> {
   const names = new Set<string>();
   visit(document, ({ node, map }) => {
     // Those of a link only name parameters of other operations.
-    if (map !== null && named.has(map))
+    if (map !== null && namedMaps.has(map))
       for (const [name, value] of Object.entries(node)) if (isObject(value)) names.add(name);
     if (map !== null) return;
     for (const key of ['name', 'operationId']) {
