@@ -1,16 +1,21 @@
 import type { Ora } from 'ora';
 import { formatProblem, type Report } from '../model/problem.ts';
+import { shownState, type Tone } from '../model/states.ts';
+import { realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { styleText } from 'node:util';
+import { isUrlPath } from '../model/address.ts';
 import { visible } from '../model/escape.ts';
 
 /** Writes data to stdout, with control characters escaped. Of what a CI would carry out, only our findings stay (`formatGithub`). */
 export function print(text: string): void {
-  process.stdout.write(`${harmless(text, /^\s*:(?=:(?!(?:error|warning|notice) file=))/gm)}\n`);
+  process.stdout.write(`${paint(harmless(text, /^\s*:(?=:(?!(?:error|warning|notice) file=))/gm), process.stdout)}\n`);
 }
 
 /** Text of several lines without commands of a CI (`::add-path::`, `##[…]`, `##vso[…]`): a registry may be hostile, or what it quotes. */
-function harmless(text: string, command: RegExp): string {
+function harmless(text: string, start: RegExp): string {
   return visible(text, { lines: true })
-    .replace(command, (start) => start.replace(':', '\\u{3a}'))
+    .replace(start, (found) => found.replace(':', '\\u{3a}'))
     .replace(/##(?=\[|vso\[)/gi, '#\\u{23}');
 }
 
@@ -34,9 +39,51 @@ export function formatJson(value: unknown, indent = 0): string {
   });
 }
 
+/** The start of what a CI would carry out. */
+const command = /^\s*:(?=:)/gm;
+
 /** Writes a message for people to stderr, with control characters escaped. */
 export function complain(text: string): void {
-  process.stderr.write(`${harmless(text, /^\s*:(?=:)/gm)}\n`);
+  process.stderr.write(`${paint(harmless(text, command), process.stderr)}\n`);
+}
+
+/** Writes the message of an error to stderr, red where there is colour. */
+export function complainError(text: string): void {
+  process.stderr.write(`${styleText('red', harmless(text, command), { stream: process.stderr })}\n`);
+}
+
+const colors = { good: 'green', wait: 'blue', warn: 'yellow', bad: 'red', '': 'dim' } as const;
+
+/** The words that a line says a state or severity with, and their tones. */
+const toned: Readonly<Record<string, Tone>> = {
+  error: 'bad',
+  errors: 'bad',
+  breaking: 'bad',
+  warning: 'warn',
+  warnings: 'warn',
+  risky: 'warn',
+  unknown: 'warn',
+  safe: 'good',
+  info: '',
+};
+
+/** Where a line has such a word: at its start, after the place of a finding, and in counts. */
+const word = /^((?:\S.*?:\d+:\d+ |\d+ )?)([a-z]+(?: for approval)?)(?=[\s,:]|$)/;
+
+/** Colours the states and severities of lines, and dims what frames the lines of a file, where the stream has colour. */
+function paint(text: string, stream: NodeJS.WriteStream): string {
+  const painted = text.split('\n').map((line) => {
+    const [, before = '', said = ''] = word.exec(line) ?? [];
+    const tone = Object.hasOwn(toned, said) ? toned[said]! : shownState(keyOfState(said)).tone;
+    if (said !== '' && (tone !== '' || said === 'info'))
+      return before + styleText(colors[tone], said, { stream }) + line.slice(before.length + said.length);
+    return line.replace(/^ {2}[ >]? *\d* \|/, (frame) => styleText('dim', frame, { stream }));
+  });
+  return painted.join('\n');
+}
+
+function keyOfState(said: string): string {
+  return said === shownState('waiting').text ? 'waiting' : said;
 }
 
 // Milliseconds between two lines of progress where there is no terminal.
@@ -97,6 +144,20 @@ export function formatProgress({ done, total }: { done: number; total: number },
 /** Formats a report as text: one line per problem, then the counts. */
 export function formatReport(report: Report): string {
   return [...report.problems.map((problem) => visible(formatProblem(problem))), ...formatTotals(report)].join('\n');
+}
+
+/** A report, and the files that it is about, with paths from the working folder, where they lead somewhere. `root`: what they begin at. */
+export function seenFromHere<F extends { path: string }>(
+  root: string,
+  report: Report,
+  files: readonly F[] = [],
+): { report: Report; files: F[] } {
+  const here = realpathSync('.');
+  const pathOf = (path: string) => (isUrlPath(path) ? path : relative(here, join(root, path)).replaceAll('\\', '/'));
+  return {
+    report: { ...report, problems: report.problems.map((problem) => ({ ...problem, file: pathOf(problem.file) })) },
+    files: files.map((file) => ({ ...file, path: pathOf(file.path) })),
+  };
 }
 
 /** The last lines of a report: how many problems there are. None if there are none. */

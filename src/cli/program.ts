@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { styleText } from 'node:util';
+import { Command, type OutputConfiguration } from 'commander';
 import { buildCommand } from './build-command.ts';
 import { checkCommand } from './check/check-command.ts';
 import { diffCommand } from './check/diff-command.ts';
@@ -48,7 +49,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ formatHelp })
-    .configureOutput(json ? silent : {})
+    .configureOutput(json ? silent : spoken)
     .hook('preAction', (_program, command) => fillInDefaults(command));
   for (const command of [
     initCommand(),
@@ -95,6 +96,9 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
 }
 
 const silent = { writeErr: () => undefined };
+const spoken: OutputConfiguration = {
+  outputError: (text, write) => write(styleText('red', text, { stream: process.stderr })),
+};
 
 /** Sets `--registry` and `--org` where they are not given. Who names a data folder works on that one. */
 function fillInDefaults(command: Command): void {
@@ -120,8 +124,9 @@ function withCommonOptions(command: Command, json: boolean): Command {
       'data folder: the store, instead of that of the configuration (default: STELE_DATA, else .stele next to the configuration)',
     )
     .option('--cache <folder>', 'folder of mirrors and rendered pages (default: cache in the data folder)')
+    .option('--color', 'colour also where the output is no terminal; NO_COLOR and FORCE_COLOR count, too')
     .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
     .configureHelp({ formatHelp })
-    .configureOutput(json ? silent : {})
+    .configureOutput(json ? silent : spoken)
     .exitOverride();
 }

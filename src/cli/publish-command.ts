@@ -35,7 +35,7 @@ export function publishCommand(): Command {
         process.exitCode = await publishRemotely(options.registry, file, coordinate, command);
         return;
       }
-      const published = await withRegistry(command, async (registry) => {
+      const { published, root } = await withRegistry(command, async (registry) => {
         const [{ publish }, { datedUpload }] = await Promise.all([
           import('../registry/publish.ts'),
           import('../registry/dated-upload.ts'),
@@ -43,7 +43,7 @@ export function publishCommand(): Command {
         const { findResource } = await import('../registry/lives.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');
         await assertOrganizationExists(registry, coordinate.org);
-        const { snapshot, entry } = await openDocument(file, registry.config.limits);
+        const { snapshot, entry, root: folder } = await openDocument(file, registry.config.limits);
         const createdAt = options.createdAt === undefined ? null : requireDate(options.createdAt);
         const created = (await findResource(registry, coordinate)) === null;
         const result = await withProgress(`Publishing ${basename(file)}`, () =>
@@ -59,14 +59,10 @@ export function publishCommand(): Command {
           }),
         );
         const initial = options.public ? 'public' : await defaultVisibility(registry, coordinate.org);
-        return describe(coordinate, result, {
-          created,
-          visibility: created ? initial : null,
-          dryRun: options.dryRun ?? false,
-          url: registry.config.url,
-        });
+        const about = { created, visibility: created ? initial : null, dryRun: options.dryRun ?? false };
+        return { published: describe(coordinate, result, { ...about, url: registry.config.url }), root: folder };
       });
-      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, options);
+      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, { ...options, root });
     });
 }
 

@@ -13,7 +13,7 @@ import type { View } from '../model/artifact.ts';
 import { openDocument } from './check/fetch-document.ts';
 import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
-import { withProgress, adviseRepository, complain, formatReport, print, printJson } from './output.ts';
+import { withProgress, adviseRepository, complain, formatReport, print, printJson, seenFromHere } from './output.ts';
 import { type ToolFormat, findingsInReport, formatFindings } from './check/finding-formats.ts';
 import { shownState, type Outcome } from '../model/states.ts';
 
@@ -41,7 +41,7 @@ export async function publishRemotely(
   const client = await openRegistryAt(registry, coordinate.org);
   const upload = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
   const published = await send(client, coordinate, upload, options);
-  return printPublished(file, coordinate, published, options);
+  return printPublished(file, coordinate, published, { ...options, root: upload.root });
 }
 
 /**
@@ -117,6 +117,8 @@ export interface Upload {
   body: { document: string; path: string; files?: Record<string, string> } | null;
   files: readonly CollectedFile[];
   report: Report;
+  /** The folder that paths begin at. */
+  root: string;
 }
 
 /** Reads a file and the files that it refers to, under their paths in the repository. `view`: with its overlays. */
@@ -127,7 +129,7 @@ export async function readDocument(
   { type }: Pick<Coordinate, 'type'>,
   view?: View,
 ): Promise<Upload> {
-  const { snapshot, entry, isRepository } = await openDocument(file, limits);
+  const { snapshot, entry, root, isRepository } = await openDocument(file, limits);
   const input = { type, entry, ...(view && { view }), validation: 'lenient', ruleset: null, limits } as const;
   const { files, report } = await withProgress(`Reading ${entry}`, () =>
     compiler.compile(input, withoutRegistry(snapshot)),
@@ -141,7 +143,7 @@ export async function readDocument(
   const { [entry]: document, ...others } = Object.fromEntries(texts);
   const isAlone = Object.keys(others).length === 0;
   const body = document ? { document, path: entry, ...(!isAlone && { files: others }) } : null;
-  return { body, files, report };
+  return { body, files, report, root };
 }
 
 /** Returns the report in a response. */
@@ -172,6 +174,8 @@ export interface Published {
 interface Shown {
   json?: boolean | undefined;
   format?: 'lines' | ToolFormat;
+  /** The folder that paths of findings begin at. */
+  root: string;
 }
 
 /**
@@ -182,7 +186,7 @@ export function printPublished(
   file: string,
   coordinate: Coordinate,
   published: Published,
-  { json = false, format = 'lines' }: Shown,
+  { json = false, format = 'lines', root }: Shown,
 ): number {
   const { outcome, version, url, visibility, dryRun, detail, report } = published;
   const code = version === null ? 1 : 0;
@@ -192,7 +196,7 @@ export function printPublished(
   }
   // The report repeats it after the changes.
   if (outcome === 'rejected') sayUnlessEmpty(adviceIn(report) ?? '', complain);
-  if (format === 'lines') sayUnlessEmpty(formatReport(report), complain);
+  if (format === 'lines') sayUnlessEmpty(formatReport(seenFromHere(root, report).report), complain);
   else sayUnlessEmpty(formatFindings(format, findingsInReport(report), file), print);
   if (detail !== null) complain(detail);
   if (outcome === 'rejected') complain(`${file} was not published.`);

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { useProxies } from '../config/environment.ts';
+import { forceColor, useProxies } from '../config/environment.ts';
 import { exitCodeOf } from './process-end.ts';
-import { complain, complainJson } from './output.ts';
+import { complainError, complainJson } from './output.ts';
 import { createProgram } from './program.ts';
 import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
 
@@ -11,6 +11,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const json = args.includes('--json');
   try {
     useProxies();
+    if (args.includes('--color')) forceColor();
     await createProgram({ json }).parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
@@ -24,7 +25,7 @@ function refuse(error: unknown, json: boolean): number {
   const { code, detail, problems, extra } = describe(error);
   if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });
   // commander has printed usage errors itself.
-  else if (!(error instanceof CommanderError)) complain(detail);
+  else if (!(error instanceof CommanderError)) complainError(detail);
   return exitCodeOf(code, extra);
 }
 

@@ -102,6 +102,12 @@ export function userConfigFolder(): string {
   return process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
 }
 
+/** Has this process colour its output, as `FORCE_COLOR` does, whatever it is written to. */
+export function forceColor(): void {
+  delete process.env['NO_COLOR'];
+  process.env['FORCE_COLOR'] = '1';
+}
+
 /** The file with the user's passwords for hosts, as curl and git read it. */
 export function netrcFile(): string {
   return process.env['NETRC'] || join(homedir(), '.netrc');

@@ -1,7 +1,7 @@
 /** Lines shown before and after the line of a finding. */
 const around = 1;
-/** The longest piece of a line that is shown. */
-const widest = 100;
+/** The longest piece of a line that is shown: with what stands before it, 80 columns. */
+const widest = 68;
 
 /**
  * The lines of a text around a place, with a mark under it: what a compiler prints below an error.

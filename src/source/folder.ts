@@ -22,12 +22,12 @@ export const maxEntries = 100_000;
  * Opens a snapshot of the working folder around a file: its git work tree, or else the file's
  * folder. `entry` is the file's path in it. The file name may lead through links, but nothing in
  * the snapshot does, nor out of the folder, nor into `.git`. Later changes in the folder are
- * visible. `isRepository`: whether there is a work tree.
+ * visible. `root`: the folder; `isRepository`: whether it is a work tree.
  */
 export async function openFolder(
   file: string,
   limits: FolderLimits,
-): Promise<{ snapshot: Snapshot; entry: string; isRepository: boolean }> {
+): Promise<{ snapshot: Snapshot; entry: string; root: string; isRepository: boolean }> {
   const real = await realpath(file).catch((cause: unknown) => {
     throw new RegistryError('not_found', `There is no file ${file}.`, { cause });
   });
@@ -36,7 +36,7 @@ export async function openFolder(
   const tree = await workTreeOf(dirname(real));
   const root = tree ?? dirname(real);
   const entry = relative(root, real).split(sep).join('/');
-  return { snapshot: createFolderSnapshot(root, limits), entry, isRepository: tree !== null };
+  return { snapshot: createFolderSnapshot(root, limits), entry, root, isRepository: tree !== null };
 }
 
 /** The work tree of git that a folder is in. Null without one. */

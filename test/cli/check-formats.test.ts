@@ -38,7 +38,7 @@ test('each problem is shown with its lines, and a mark under its place', () => {
 test('a long line is cut around the place, and what it holds cannot act on the terminal', () => {
   const line = `${'a'.repeat(1000)}!${'b'.repeat(1000)}`;
   expect(codeFrame([line], { line: 1, column: 1001 })).toBe(
-    [`  > 1 | …${'a'.repeat(50)}!${'b'.repeat(49)}…`, `      | ${' '.repeat(51)}^`].join('\n'),
+    [`  > 1 | …${'a'.repeat(34)}!${'b'.repeat(33)}…`, `      | ${' '.repeat(35)}^`].join('\n'),
   );
   const escape = [{ path: 'apis/a.yaml', blob: null, bytes: Buffer.from('\n\n\u001b[2J') }];
   const shown = formatLint(createReport([problem({ column: 1 })]), 'text', escape);

@@ -12,7 +12,7 @@ import { shownState, type Outcome } from '../../model/states.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Candidate } from '../../sync/discover-repository.ts';
 import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
-import { complain, formatJson, print, withProgress } from '../output.ts';
+import { complain, formatJson, print, seenFromHere, withProgress } from '../output.ts';
 import { demandOpenly, organizationOfKey } from '../registry-client.ts';
 import { readDocument, type Upload } from '../remote-registry.ts';
 import {
@@ -156,7 +156,10 @@ function candidatesFor(all: readonly Candidate[], root: string, file: string, as
 function formatChecked(checked: readonly (Checked & { upload: Upload })[], format: LintFormat): string {
   if (format === 'json') return formatJson({ documents: checked.map(({ upload: _upload, ...one }) => one) });
   if (format === 'text' || format === 'lines') {
-    const texts = checked.map(({ report, upload }) => formatLint(report, format, upload.files));
+    const texts = checked.map(({ report, upload }) => {
+      const seen = seenFromHere(upload.root, report, upload.files);
+      return formatLint(seen.report, format, seen.files);
+    });
     return texts.filter((text) => text !== '').join('\n');
   }
   if (format !== 'markdown') return formatFindings(format, checked.flatMap(findingsIn), 'documents');

@@ -105,7 +105,7 @@ function isCoordinate(name: string): boolean {
   return name.startsWith('@') && !existsSync(name);
 }
 
-type OpenedDocument = Awaited<ReturnType<typeof openFolder>>;
+type OpenedDocument = Omit<Awaited<ReturnType<typeof openFolder>>, 'root'>;
 
 /** Compiles a file into the document that would be published. Throws `refused` if it is not valid. */
 export async function compileOpened(

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { keyFor, refuseUnreachable } from '../registry-client.ts';
@@ -61,10 +62,7 @@ function alone(bytes: Buffer): { snapshot: Snapshot; entry: string } {
 }
 
 /** Opens a file with its folder (`openFolder`), or standard input for `-`. Throws `too_large`, and what `openFolder` does. */
-export async function openDocument(
-  file: string,
-  limits: FolderLimits,
-): Promise<{ snapshot: Snapshot; entry: string; isRepository: boolean }> {
+export async function openDocument(file: string, limits: FolderLimits): ReturnType<typeof openFolder> {
   if (file !== '-') return openFolder(file, limits);
   const parts: Buffer[] = [];
   let size = 0;
@@ -74,7 +72,7 @@ export async function openDocument(
     if (size > limits.fileBytes)
       throw new RegistryError('too_large', `Standard input has more than ${limits.fileBytes} bytes.`);
   }
-  return { ...alone(Buffer.concat(parts)), isRepository: true };
+  return { ...alone(Buffer.concat(parts)), root: realpathSync('.'), isRepository: true };
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */

@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';
 import { withCompiler, type CommonOptions, requireCoordinate, withRegistryToRead } from '../command-context.ts';
-import { complain, print, printJson, withProgress, formatReport, adviseRepository } from '../output.ts';
+import { complain, print, printJson, withProgress, formatReport, adviseRepository, seenFromHere } from '../output.ts';
 import { formatLint, lintFormats, type LintFormat } from './finding-formats.ts';
 import { posix } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
@@ -39,7 +39,7 @@ export function lintCommand(): Command {
           options.ruleset === undefined
             ? null
             : await rulesetNamed(command, compiler, config, options.ruleset, options.registry);
-        const checked: Compiled[] = [];
+        const checked: Pick<Compiled, 'report' | 'files'>[] = [];
         for (const path of new Set(paths)) checked.push(await lint(compiler, config, path, ruleset, options));
         return { report: reportOf(checked.map((one) => one.report)), files: checked.flatMap((one) => one.files) };
       });
@@ -72,10 +72,10 @@ async function lint(
   config: Config,
   file: string,
   ruleset: GivenRuleset | null,
-  { lenient }: LintOptions,
-): Promise<Compiled> {
+  { lenient, format, json }: LintOptions,
+): Promise<Pick<Compiled, 'report' | 'files'>> {
   const { limits } = config;
-  const { snapshot, entry, isRepository } = await openDocument(file, limits);
+  const { snapshot, entry, root, isRepository } = await openDocument(file, limits);
   const settings = await settingsFor(compiler, config, snapshot, entry);
   if (ruleset === null && settings?.ruleset !== undefined)
     complain(
@@ -91,7 +91,8 @@ async function lint(
   const input = { ...asked, limits, reportOnly: true };
   const compiled = await withProgress(`Checking ${entry}`, () => compiler.compile(input, withoutRegistry(snapshot)));
   adviseRepository(file, compiled.report, isRepository);
-  return compiled;
+  const isForPeople = json !== true && (format === 'text' || format === 'lines');
+  return isForPeople ? seenFromHere(root, compiled.report, compiled.files) : compiled;
 }
 
 /**

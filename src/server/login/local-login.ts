@@ -4,7 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import { authenticateKey } from '../../registry/keys/keys.ts';
 import { newId, type Registry } from '../../registry/registry.ts';
-import { openValue, sealValue } from '../../registry/seal.ts';
+import { isSigned, openValue, sealValue, signText } from '../../registry/seal.ts';
 import { createAllowance, limitedName, type Peers } from '../allowance.ts';
 import { basePathOf, type Login } from '../server-context.ts';
 import { readForm } from '../body/read-form.ts';
@@ -33,7 +33,6 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
   const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
     cookie: cookieFor(url),
   });
-  const links = ownSeal(registry, `sign-in link ${url}`);
   const failure = createAllowance(
     'sign-in failures',
     { limit: config.rateLimit.failures, window: config.rateLimit.window },
@@ -73,8 +72,8 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
 
   async function takeLink(request: Request, response: Response): Promise<void> {
     const token = (await readForm(request, response, formBytes)).get('token');
-    const link = typeof token === 'string' ? ((await links.open(token)) as { id: string } | null) : null;
-    if (link === null || !(await use(link.id))) {
+    const link = typeof token === 'string' ? linkIn(registry, url, token) : null;
+    if (link === null || !(await use(link))) {
       const message =
         'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and `stele operator link` a new link.';
       throw new RegistryError('malformed', message);
@@ -141,9 +140,20 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
 
 /** A link that signs in the operator once, within a day, below the registry's address. */
 export function signInLink(registry: Registry, url: string): string {
-  const expiresAt = new Date(registry.expiryTime().getTime() + linkLifetime * 1000);
-  const token = sealSync(registry, `sign-in link ${url}`, { id: newId(registry) }, expiresAt);
-  return `/login/link?token=${encodeURIComponent(token)}`;
+  const { expiryTime: now, randomBytes } = registry;
+  const id = newId({ now, randomBytes });
+  return `/login/link?token=${id}${signText(registry, linkPurpose(url), id)}`;
+}
+
+/** The id of a link that is still valid. It begins with the time at which it was made. */
+function linkIn(registry: Registry, url: string, token: string): string | null {
+  const [, id = '', time = '', signature = ''] = /^((.{9})[0-9a-v]{11})(.+)$/.exec(token) ?? [];
+  if (!isSigned(registry, linkPurpose(url), id, signature)) return null;
+  return registry.expiryTime().getTime() < parseInt(time, 36) + linkLifetime * 1000 ? id : null;
+}
+
+function linkPurpose(url: string): string {
+  return `sign-in link ${url}`;
 }
 
 /**
