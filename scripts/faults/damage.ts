@@ -1,6 +1,6 @@
 /**
- * Damages many objects and log entries of one organization: a bit flipped, cut in half, emptied, deleted (of a log also the newest entries),
- * exchanged with another, or the bytes of another. Checks that `fsck` finds each, that the
+ * Damages many objects and log entries of one organization, batches and tiles of the public log, and heads, each as the
+ * table of `test/server/damaged-store.ts` says. Checks that `fsck` finds each, that the
  * server sends none of the damaged bytes, that another organization is served as before, and that a repair from a copy makes every file as it was;
  * then, without a copy, that giving up leaves a sound store.
  *
@@ -21,7 +21,15 @@ import { listen } from '../../src/server/listen.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
-import { bucketOf, filesOf, openStore } from '../../test/server/damaged-store.ts';
+import {
+  bucketOf,
+  damageKey,
+  damages,
+  filesOf,
+  fillLog,
+  openStore,
+  type Damage,
+} from '../../test/server/damaged-store.ts';
 import { createTestQueue, publishVersion } from '../../test/server/registry.ts';
 
 const count = Number(argv['damages'] ?? 1000);
@@ -40,37 +48,32 @@ type Files = Map<string, Uint8Array>;
 
 const plain = openStore(createMemoryBucket());
 
-const damages = ['flipped', 'cut', 'emptied', 'deleted', 'duplicated', 'swapped'] as const;
+/** Keys whose bytes are exchanged are of one of these. Of the last, nobody misses one, nor a bit of what is beside its number and digest. */
+const alike = /^(?:objects|packs|log\/[^/]+|tree\/batches|tree\/tiles|work\/heads)\//;
+const isHead = (key: string) => key.startsWith('work/heads/');
 
-/** Damages so many of the keys. Returns how each was. */
-function damage(files: Files, keys: readonly string[], most: number): Map<string, (typeof damages)[number]> {
+/** Damages so many of the keys of a bucket. Returns how each was. */
+async function damage(bucket: Bucket, keys: readonly string[], most: number): Promise<Map<string, Damage>> {
   const left = [...keys];
-  const done = new Map<string, (typeof damages)[number]>();
+  const done = new Map<string, Damage>();
   while (done.size < most && left.length > 0) {
     const [key] = left.splice(random(left.length), 1) as [string];
-    const bytes = files.get(key)!;
-    const how = damages[random(damages.length)]!;
-    const kind = /^(?:objects|packs|log\/[^/]+)\//.exec(key)![0];
-    const alike = left.filter((each) => each.startsWith(kind));
-    const other = alike[random(alike.length)];
-    const at = random(bytes.length);
-    if (how === 'flipped')
-      files.set(
-        key,
-        bytes.map((byte, index) => (index === at ? byte ^ (1 << random(8)) : byte)),
-      );
-    else if (how === 'cut') files.set(key, bytes.subarray(0, bytes.length >> 1));
-    else if (how === 'emptied') files.set(key, new Uint8Array());
-    else if (how === 'deleted' || other === undefined) files.delete(key);
-    else {
-      files.set(key, files.get(other)!);
-      if (how === 'swapped') {
-        files.set(other, bytes);
-        left.splice(left.indexOf(other), 1);
-        done.set(other, how);
-      }
-    }
-    done.set(key, files.has(key) ? how : 'deleted');
+    const kind = alike.exec(key)![0];
+    const others = left.filter((each) => each.startsWith(kind));
+    const other = others[random(others.length)];
+    const drawn = damages[random(damages.length)]!;
+    const needsOther = drawn === 'swap' || drawn === 'duplicate';
+    const how =
+      other === undefined && needsOther
+        ? 'flip'
+        : isHead(key) && (drawn === 'delete' || drawn === 'flip')
+          ? 'empty'
+          : drawn;
+    await damageKey(bucket, [key, other ?? key], how, random(1000) / 1000);
+    done.set(key, how);
+    if (how !== 'swap') continue;
+    left.splice(left.indexOf(other!), 1);
+    done.set(other!, how);
   }
   return done;
 }
@@ -98,6 +101,9 @@ for (const [org, most] of [
   }
 }
 await plain.refs.settle();
+await fillLog(plain.bucket);
+for (const key of (await filesOf(plain.bucket)).keys())
+  if (/^tree\/(?:batches|tiles)\/|^work\/heads\/(?:@acme|tree)\//.test(key)) isNames.acme.add(key);
 const original = await filesOf(plain.bucket);
 echo(
   `${original.size} files of ${published.size} versions, in ${Math.round((performance.now() - startedAt) / 1000)} s`,
@@ -136,12 +142,14 @@ async function unfound(bucket: Bucket, done: ReadonlyMap<string, string>): Promi
   for (const { key } of checked.damages) if (key.includes('beta')) wrong.push(`fsck tells of ${key}, which is sound`);
   return [...done].flatMap(([key, how]) => {
     if (keys.has(key)) return [];
+    // The public log is read up to the first damage.
+    if (key.startsWith('tree/') && [...keys].some((each) => each.startsWith('tree/'))) return [];
     // Of missing entries in a row, the first is reported. What stands after a damaged one need not follow it.
     const sequence = parseEntryKey(key)?.sequence;
-    if (sequence !== undefined && how === 'deleted' && done.has(entryKey('@acme', sequence - 1))) return [];
+    if (sequence !== undefined && how === 'delete' && done.has(entryKey('@acme', sequence - 1))) return [];
     const digest = `sha256:${key.slice(key.indexOf('/sha256/') + 8).replace('/', '')}`;
     // What is deleted is missed by its version, unless the entry that names the version is damaged too, or its pack.
-    const isMissed = how === 'deleted' && (needs.has(digest as never) || unknown.has(digest) || isBehind(digest));
+    const isMissed = how === 'delete' && (needs.has(digest as never) || unknown.has(digest) || isBehind(digest));
     return isMissed ? [] : [`${key} ${how}`];
     function isBehind(layer: string): boolean {
       return (
@@ -160,9 +168,8 @@ async function unfound(bucket: Bucket, done: ReadonlyMap<string, string>): Promi
 }
 
 // Objects and entries, and a repair from a copy.
-const files: Files = new Map(original);
-const done = damage(files, [...isNames.acme], count);
-const bucket = await bucketOf(files);
+const bucket = await bucketOf(original);
+const done = await damage(bucket, [...isNames.acme], count);
 const missed = await unfound(bucket, done);
 wrong.push(...missed.map((text) => `not found: ${text}`));
 const refused = await readAll(openStore(bucket), 'damaged');
@@ -183,13 +190,12 @@ echo(
 );
 
 // Objects only, given up.
-const givenUp = new Map(original);
-const lost = damage(
-  givenUp,
-  [...isNames.acme].filter((key) => !key.startsWith('log/')),
+const second = await bucketOf(original);
+const lost = await damage(
+  second,
+  [...isNames.acme].filter((key) => /^(?:objects|packs)\//.test(key)),
   Math.ceil(count / 3),
 );
-const second = await bucketOf(givenUp);
 const reports: Repaired[] = [];
 const after = await repairStore(openStore(second), () => fsck(openStore(second)), {
   from: null,

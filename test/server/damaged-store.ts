@@ -22,8 +22,8 @@ import { createTestRegistry, publishVersion } from './registry.ts';
 
 export type Files = ReadonlyMap<string, Uint8Array>;
 
-/** What happens to a key: its bytes are gone, empty, those of another key, exchanged with those, or cut in half. */
-export const damages = ['delete', 'empty', 'duplicate', 'swap', 'truncate'] as const;
+/** What happens to a key: its bytes are gone, empty, those of another key, exchanged with those, cut in half, or one bit is another. */
+export const damages = ['delete', 'empty', 'duplicate', 'swap', 'truncate', 'flip'] as const;
 export type Damage = (typeof damages)[number];
 
 export const kindsOfKeys = [
@@ -135,7 +135,7 @@ export async function createDamageable(): Promise<{
 }
 
 /** Brings what is public into the public log, with so many leaves beside that a bundle is full, and signs it. */
-async function fillLog(bucket: Bucket): Promise<void> {
+export async function fillLog(bucket: Bucket): Promise<void> {
   const at = '2026-11-28T12:00:00.000Z';
   const leaf = encodeLeaf({ event: 'latest', coordinate: '@acme/apis/filler', label: null, at });
   const log = (await publicLogOf(openStore(bucket)))!;
@@ -145,8 +145,13 @@ async function fillLog(bucket: Bucket): Promise<void> {
   await tree.noteHead();
 }
 
-/** Damages a key of a bucket. */
-export async function damageKey(bucket: Bucket, [key, other]: readonly [string, string], how: Damage): Promise<void> {
+/** Damages a key of a bucket. `at`: the byte that is changed, of those from 0 to 1. */
+export async function damageKey(
+  bucket: Bucket,
+  [key, other]: readonly [string, string],
+  how: Damage,
+  at = 0.5,
+): Promise<void> {
   const [bytes, theirs] = [(await bucket.get(key))!, (await bucket.get(other))!];
   const put = async (place: string, now: Uint8Array): Promise<void> => {
     await bucket.delete(place);
@@ -155,6 +160,12 @@ export async function damageKey(bucket: Bucket, [key, other]: readonly [string, 
   if (how === 'delete') await bucket.delete(key);
   if (how === 'empty') await put(key, new Uint8Array());
   if (how === 'truncate') await put(key, bytes.subarray(0, bytes.byteLength >> 1));
+  const flipped = Math.floor(at * bytes.byteLength);
+  if (how === 'flip')
+    await put(
+      key,
+      bytes.map((byte, index) => (index === flipped ? byte ^ 1 : byte)),
+    );
   if (how === 'duplicate' || how === 'swap') await put(key, theirs);
   if (how === 'swap') await put(other, bytes);
 }
