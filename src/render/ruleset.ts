@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../model/json.ts';
+import { own, isObject, type JsonObject } from '../model/json.ts';
 import { leftOutOf, viewRule, extendedBy, type Rule } from './rules.ts';
 import { valueText } from './schema/example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
@@ -176,7 +176,7 @@ const meanings: Readonly<Record<string, string>> = {
  */
 function linterRuleMeaning(name: string): string | null {
   const text = name.replace(/^[\w/*. -]{1,80}: /, '');
-  return Object.hasOwn(meanings, text) ? meanings[text]! : null;
+  return own(meanings, text) ?? null;
 }
 
 /** The reference of a ruleset as Markdown. */

@@ -1,3 +1,4 @@
+import { own } from '../model/json.ts';
 /**
  * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags,
  * indentation that means nothing and extensions beyond CommonMark (image sizes, notes of git hosts),
@@ -91,7 +92,7 @@ function tableMarkdown(html: string): string | null {
 function fencedMarkdown(html: string): string {
   const text = html
     .replace(/<\/?(?:pre|code|span)(?:\s[^<>]{0,500})?>/gi, '')
-    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => characters[name]!)
+    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => own(characters, name)!)
     .replace(/^\n/, '')
     .trimEnd();
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
@@ -130,7 +131,7 @@ function addTag(output: GrowingMarkdown, name: string, isEnd: boolean, tag: stri
   } else if (name === 'li' && !isEnd) output.item();
   else if (/^h[1-6]$/.test(name) && !isEnd) output.heading();
   else if (isBlock(name)) output.end();
-  else if (Object.hasOwn(marks, name)) output.words(marks[name]!);
+  else if (Object.hasOwn(marks, name)) output.words(own(marks, name)!);
   else if (!dropped.has(name)) output.words(tag);
 }
 

@@ -1,3 +1,4 @@
+import { own } from '../../model/json.ts';
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { reportDeprecated, reportPart, type PartDetails } from './report-part.ts';
 import type { Operation } from './operations.ts';
@@ -239,7 +240,7 @@ function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, afte
 
 function flowsOf(side: Side, place: Place): Map<string, Record<string, unknown>> {
   const flow = textOf(objectOf(place.value)['flow']);
-  if (flow !== '') return new Map([[flowNames[flow] ?? flow, objectOf(place.value)]]);
+  if (flow !== '') return new Map([[own(flowNames, flow) ?? flow, objectOf(place.value)]]);
   return new Map(
     membersOf(side, memberOf(side, place, 'flows'))
       .filter(([name]) => !name.startsWith('x-'))

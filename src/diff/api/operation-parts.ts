@@ -1,6 +1,6 @@
 // Reads the parts of an operation from any version of OpenAPI into one form. Places stay those of
 // the document as published.
-import { type JsonObject, isObject } from '../../model/json.ts';
+import { own, type JsonObject, isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { textAt, type Operation } from './operations.ts';
 import { itemsOf, memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
@@ -83,7 +83,7 @@ const defaultStyles: Readonly<Record<string, string>> = {
 };
 
 function styleOf({ style, explode }: JsonObject, where: string): string {
-  const name = textOf(style) || (defaultStyles[where] ?? 'form');
+  const name = textOf(style) || (own(defaultStyles, where) ?? 'form');
   if (name === 'deepObject') return name;
   return `${name}${explode === true || (explode === undefined && name === 'form') ? ' exploded' : ''}`;
 }
@@ -96,7 +96,7 @@ const collectionStyles: Readonly<Record<string, string>> = {
 };
 
 function swaggerStyle({ collectionFormat, items }: JsonObject, where: string): string {
-  return (collectionStyles[textOf(collectionFormat)] ?? defaultStyles[where] ?? 'form') + listsIn(items);
+  return (own(collectionStyles, textOf(collectionFormat)) ?? own(defaultStyles, where) ?? 'form') + listsIn(items);
 }
 
 /** How the lists within a list are written. */

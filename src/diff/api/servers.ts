@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { own, isObject } from '../../model/json.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { itemsOf, memberOf, placeAt, type Place, type Side } from '../side.ts';
 import { fromItems, textAt, type Operation } from './operations.ts';
@@ -60,7 +60,7 @@ const maxUrls = 100;
 function writeOut(template: string, variables: Readonly<Record<string, unknown>>): Server[] {
   let all = [{ url: '', isDefault: true }];
   for (const [part] of template.matchAll(/\{[^{}]*\}|[{}]|[^{}]+/g)) {
-    const variable = part.length > 2 && part.startsWith('{') ? variables[part.slice(1, -1)] : undefined;
+    const variable = part.length > 2 && part.startsWith('{') ? own(variables, part.slice(1, -1)) : undefined;
     const standard = isObject(variable) ? textOf(variable['default']) : '';
     const values = isObject(variable) ? [...new Set(listOf(variable['enum']).map(textOf))] : [];
     const add = (text: string, isDefault: boolean) =>
@@ -80,7 +80,7 @@ function normalUrl(url: string): string {
   const short = path.replace(/\/$/, '');
   if (host === '') return short;
   const [kind, name] = [scheme.toLowerCase(), host.toLowerCase()];
-  return `${kind}${kind && ':'}//${name.replace(/:(\d+)$/, (end, port) => (usualPorts[kind] === port ? '' : end))}${short}`;
+  return `${kind}${kind && ':'}//${name.replace(/:(\d+)$/, (end, port) => (own(usualPorts, kind) === port ? '' : end))}${short}`;
 }
 
 /** Whether a URL is one of those that another one allows, whose `{}` are any value. */

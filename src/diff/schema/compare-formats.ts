@@ -1,3 +1,4 @@
+import { own } from '../../model/json.ts';
 import { textOf } from '../../render/json-value.ts';
 import { codeOf, effectOf, placesOf, quote, report, sayHas, sayMust, type Pair } from '../report.ts';
 import type { Effect } from '../walk.ts';
@@ -42,7 +43,7 @@ function compareFormat(pair: Pair): void {
 /** Whether both say that a text has the same coding: the format `byte` is what 3.1 writes as `contentEncoding: base64`. */
 export function haveSameCoding({ before, after }: Pair): boolean {
   const [old, current] = [before, after].map(
-    (view) => view.first('contentEncoding')?.value ?? codings[textOf(formatOf(view)?.value)] ?? null,
+    (view) => view.first('contentEncoding')?.value ?? own(codings, textOf(formatOf(view)?.value)) ?? null,
   );
   return old !== null && old === current;
 }

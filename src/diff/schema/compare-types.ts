@@ -1,3 +1,4 @@
+import { own } from '../../model/json.ts';
 import { placesOf, report, type Pair } from '../report.ts';
 import { namesOfTypes, typesIn, type SchemaView } from './read-schema.ts';
 import { coversTypes } from './schema-parts.ts';
@@ -51,7 +52,7 @@ export function haveType({ types, isText }: Pair, type: string): boolean {
   if (type !== 'object' && type !== 'array' && isText) return true;
   const wider: Readonly<Record<string, string>> = { integer: 'number', number: 'integer' };
   return [types.before, types.after].every(
-    (names) => names === null || names.has(type) || names.has(wider[type] ?? type),
+    (names) => names === null || names.has(type) || names.has(own(wider, type) ?? type),
   );
 }
 

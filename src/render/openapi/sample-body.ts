@@ -223,7 +223,7 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 function fileName(type: string): string {
-  return `upload.${extensions[type.toLowerCase()] ?? 'bin'}`;
+  return `upload.${own(extensions, type.toLowerCase()) ?? 'bin'}`;
 }
 
 /** Whether it is a media type without parameters (RFC 9110 §8.3.1). */

@@ -195,7 +195,7 @@ function textSample(schema: JsonObject, name: string): string {
   const { format, pattern, minLength, maxLength } = schema;
   const code = format === undefined ? codeSample(schema, name) : undefined;
   if (code !== undefined) return code;
-  const usual = Object.hasOwn(textSamples, textOf(format)) ? textSamples[textOf(format)] : undefined;
+  const usual = own(textSamples, textOf(format));
   const least = typeof minLength === 'number' ? Math.min(minLength, 1000) : 0;
   const matching = usual === undefined ? patternSample(textOf(pattern)) : null;
   if (matching && matching.length >= least) return matching;
