@@ -12,7 +12,7 @@ export interface Brand {
 }
 
 /** The background colors of pages and of raised boxes, as in `style.css`. */
-const grounds = { light: ['#fbfaf7', '#f3f1eb'], dark: ['#151613', '#1e201c'] } as const;
+const grounds = { light: ['#fbfaf7', '#f3f1eb'], dark: ['#151613', '#272a25'] } as const;
 const inks = { light: '#ffffff', dark: '#10231f' } as const;
 
 /** How much of the accent is in the background of a tag, in percent. */

@@ -200,7 +200,6 @@ function addSearch() {
 function addMenu() {
   const menu = document.querySelector('.menu');
   if (menu === null) return;
-  fold(document.querySelector('.panel-facts'), matchMedia('(max-width: 75rem)'));
   const narrow = matchMedia('(max-width: 62rem)');
   fold(menu, narrow);
   fold(document.querySelector('.site-toc > details[open]'), narrow);

@@ -126,9 +126,9 @@ test('the headings of the description are in the table of contents, and links be
     '## API `keys`\n\n> # quoted\n\n# Getting started\n';
   const rendered = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1', description } }))!;
   expect(checkPage(rendered)).toEqual([]);
-  expect(rendered.html).toContain('<h3 id="section/Getting-started">Getting started</h3>');
-  expect(rendered.html).toContain('<h4 id="section/API-keys">API <code>keys</code></h4>');
-  expect(rendered.html).toContain('<h3 id="section/Getting-started-2">');
+  expect(rendered.html).toContain('<h2 id="section/Getting-started">Getting started</h2>');
+  expect(rendered.html).toContain('<h3 id="section/API-keys">API <code>keys</code></h3>');
+  expect(rendered.html).toContain('<h2 id="section/Getting-started-2">');
   expect(rendered.html).toContain('<a href="#section/API-keys">keys</a>, <a href="#section/API-keys">again</a>, none.');
   expect(rendered.navigation).toContain(
     '<li><a href="#section/Getting-started">Getting started</a><ul><li><a href="#section/API-keys">API keys</a></li></ul></li>',
@@ -219,4 +219,26 @@ test('what is nested too deeply to be shown as a list is text, and so is what fo
   const lists = Array.from({ length: 15 }, (_, depth) => `${'  '.repeat(depth)}- item ${depth}`).join('\n');
   const html = described(`${lists}\n\nAfter the list.`);
   for (const text of ['item 9', 'item 14', '<p>After the list.</p>']) expect(html).toContain(text);
+});
+
+test('a document without a server has none before its paths', () => {
+  const of = (more: object) =>
+    pageOf({ swagger: '2.0', info: { title: 'x', version: '1' }, paths: { '/a': { get: {} } }, ...more });
+  expect(of({})).toContain('</b> <code>/a</code></p>');
+  expect(of({ basePath: '/v1' })).toContain('<code><span class="base">/v1</span>/a</code></p>');
+});
+
+test('the highest headings of an introduction follow the title, whatever they begin with', () => {
+  expect(described('### Start\n\n#### Then')).toMatch(/<h2 id="section\/Start">.*<h3 id="section\/Then">/s);
+  expect(described('# Start\n\n## Then')).toMatch(/<h2 id="section\/Start">.*<h3 id="section\/Then">/s);
+});
+
+test('a schema has one example', () => {
+  const html = pageOf({
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    paths: {},
+    components: { schemas: { A: { type: 'object', properties: { a: { type: 'string' } }, examples: [{ a: 'b' }] } } },
+  });
+  expect(html.match(/<summary>Example/g)).toHaveLength(1);
 });

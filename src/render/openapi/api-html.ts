@@ -181,16 +181,17 @@ function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string, hasSample = true): Html {
   return markup`<section class="schema" id="${anchor}">
     <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
-    <div>${schemaHtml(page, schema)}</div>
-    ${hasSample ? schemaSample(page, schema) : nothing}
+    ${hasSample ? withSample(page, schema) : markup`<div>${schemaHtml(page, schema)}</div>`}
   </section>`;
 }
 
-/** An example of a schema of objects or lists. */
-export function schemaSample({ schemas }: Page, schema: unknown): Html {
-  const value = sampleOf(schemas, schema, 'response');
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return nothing;
-  return markup`<div class="samples"><details class="example" open>${exampleHtml(markup`Example`, { value })}</details></div>`;
+/** A schema, and one example beside it if it is of objects or lists. */
+export function withSample(page: Page, schema: unknown): Html {
+  const value = sampleOf(page.schemas, schema, 'response');
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    return markup`<div>${schemaHtml(page, schema)}</div>`;
+  return markup`<div>${schemaHtml(page, schema, value)}</div>
+    <div class="samples"><details class="example" open>${exampleHtml(markup`Example`, { value })}</details></div>`;
 }
 
 function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {
@@ -212,7 +213,7 @@ function introHtml(page: Page, api: Api): Html {
   const docs = externalDocsOf(document['externalDocs']);
   const facts = joinHtml([serversHtml(page), ...links]);
   return markup`<section class="intro">
-    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 3)}${docsHtml(docs)}
+    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 2)}${docsHtml(docs)}
     ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
     ${glanceHtml(page, api, textOf(info['description']))}
     ${schemesHtml(page, api)}

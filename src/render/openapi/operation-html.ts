@@ -13,7 +13,7 @@ import {
 } from './operation-view.ts';
 import type { Page } from '../page.ts';
 import { samplesHtml, statusHtml, tabsHtml } from './sample-html.ts';
-import { baseOf } from './sample-request.ts';
+import { serverOf } from './sample-request.ts';
 import { giveBack, roomFor, shareOf, type Room, flagHtml, rowHtml, wholeSchemaHtml } from '../schema/schema-html.ts';
 import { nameText } from '../markdown.ts';
 
@@ -25,7 +25,7 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     <h3>
       <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
-    ${urlHtml(operation, baseOf(page.document, operation, view))}
+    ${urlHtml(operation, serverOf(page.document, operation, view))}
     ${aboutHtml(page, operation, view)}
     ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
     <div class="parts">${partsHtml(page, operation, view, anchor)}</div>
@@ -72,7 +72,7 @@ function aboutHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
 
 function partsHtml(page: Page, operation: ApiOperation, view: OperationView, anchor: string): Html {
   const room = roomFor(page.inlineRows);
-  return markup`${serversHtml(view.servers, baseOf(page.document, operation, view))}${securityHtml(
+  return markup`${serversHtml(view.servers, serverOf(page.document, operation, view))}${securityHtml(
     page,
     securityOf(page, operation, view),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room, { anchor, isReceived: operation.isWebhook })}${responsesHtml(page, view.responses, room, anchor)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;

@@ -58,8 +58,14 @@ export function sampleRequest(
   };
 }
 
-/** The URL of the first server, with the defaults of its variables and without a slash at its end. */
-export function baseOf(
+/** The URL of the first server as `serverOf` has it, made absolute for a request. */
+function baseOf(...given: Parameters<typeof serverOf>): string {
+  const url = serverOf(...given);
+  return /^https?:\/\//i.test(url) ? url : `https://example.com${url.replace(/^(?!\/|$)/, '/')}`;
+}
+
+/** The URL of the first server, with the defaults of its variables and without a slash at its end; empty if there is none. */
+export function serverOf(
   document: Record<string, unknown>,
   { item, value }: Pick<ApiOperation, 'item' | 'value'>,
   view: Pick<OperationView, 'servers'>,
@@ -73,10 +79,7 @@ export function baseOf(
       const chosen = textOf(variable['default']) || textOf(listOf(variable['enum'])[0]);
       return text.slice(0, 2000).replaceAll(`{${name}}`, () => chosen);
     }, written);
-  const whole = /^https?:\/\//i.test(url)
-    ? url
-    : `https://example.com${url.startsWith('/') || url === '' ? '' : '/'}${url}`;
-  return whole.slice(0, 2000).replace(/\/$/, '');
+  return url.slice(0, 2000).replace(/\/$/, '');
 }
 
 /** A name of a header (RFC 9110 §5.1). curl would read files for `@name`. */

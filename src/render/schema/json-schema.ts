@@ -1,9 +1,8 @@
-import { namedSchemaHtml, schemaSample } from '../openapi/api-html.ts';
+import { namedSchemaHtml, withSample } from '../openapi/api-html.ts';
 import type { NamedSchema } from '../openapi/api-view.ts';
 import { joinHtml, lengthOf, markup, type Html } from '../html.ts';
 import { createLong, type Page } from '../page.ts';
 import { nameText, codeMarkdown } from '../markdown.ts';
-import { schemaHtml } from './schema-html.ts';
 import { namedSchemaMarkdown } from '../openapi/api-markdown.ts';
 import { schemaMarkdown } from './schema-markdown.ts';
 
@@ -20,7 +19,7 @@ export function jsonSchemaHtml(
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
-      ${schemaHtml(page, root!.schema)}${schemaSample(page, root!.schema)}
+      ${withSample(page, root!.schema)}
     </section>`,
   );
   if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);

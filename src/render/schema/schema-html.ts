@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { examplesHtml } from './example.ts';
+import { examplesHtml, exampleText } from './example.ts';
 import { nameText } from '../markdown.ts';
 import { eachItem, type SchemaGroup, type SchemaRow, viewSchema, type SchemaView } from './schema-view.ts';
 
@@ -52,10 +52,12 @@ const choicesListed = 8;
 
 /**
  * A schema: its type on a line of its own, then description, values, properties, alternatives and
- * examples.
+ * examples. `shown`: an example that stands beside it.
  */
-export function schemaHtml(page: Page, schema: unknown): Html {
-  const view = { ...viewSchema(page.schemas, schema), folded: 0 };
+export function schemaHtml(page: Page, schema: unknown, shown?: unknown): Html {
+  const { examples, ...rest } = viewSchema(page.schemas, schema);
+  const isShown = (one: unknown) => shown !== undefined && exampleText(one).text === exampleText(shown).text;
+  const view = { ...rest, folded: 0, examples: examples.filter((one) => !isShown(one)) };
   const type = typeHtml(page, view);
   return markup`${lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`}${below(page, view, 0, roomFor(0))}`;
 }

@@ -72,10 +72,17 @@ function usesPage(site: Site, { rows, ...page }: UsesPage): string {
     ...page,
     hidden: true,
     scripts: page.graph === null ? [] : ['graph.js'],
-    groups: titles.flatMap((title) => (groups.has(title) ? [{ title, rows: groups.get(title)! }] : [])),
+    groups: titles.flatMap((title) =>
+      groups.has(title) ? [{ title, rows: groups.get(title)!, count: countOf(groups.get(title)!) }] : [],
+    ),
     more: Math.max(0, rows.length - shown),
     help: site.links.path(docPath('references')),
   });
+}
+
+/** Of users, not of what they use: one may use several. */
+function countOf(rows: ReturnType<typeof rowOf>[]): number {
+  return new Set(rows.map(({ name, about }) => `${name} ${about}`)).size;
 }
 
 async function drawn({ links, registry }: Site, uses: readonly Use[], isOwn: (name: string) => boolean) {

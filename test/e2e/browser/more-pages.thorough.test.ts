@@ -164,6 +164,10 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     );
     expect(grounds.length).toBeGreaterThan(3);
     expect([...new Set(grounds)]).toEqual(['rgb(255, 255, 255)']);
+    // Also where the reader opened what the registry knows: problems stay folded on paper.
+    await page.evaluate(`document.querySelector('.panel-facts').open = true`);
+    expect(await page.locator('#checks h2').isVisible()).toBe(true);
+    expect(await page.locator('#checks .fold > :not(summary)').first().isVisible()).toBe(false);
   });
 
   test(`a ruleset lists what it checks`, async () => {
@@ -171,6 +175,9 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/rulesets/style`);
     expect(await page.locator('#users .coordinate').allTextContents()).toEqual(['@acme/apis/gone', '@acme/apis/pay']);
+    // Its rules stand above who uses them.
+    const places = await page.locator('main :is(#rules, #users)').evaluateAll((all) => all.map(({ id }) => id));
+    expect(places).toEqual(['rules', 'users']);
     expect(wrong).toEqual([]);
   });
 

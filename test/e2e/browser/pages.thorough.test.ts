@@ -111,8 +111,13 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
       expect(response!.status()).toBe(200);
       // By selectors: a role is computed for each of hundreds of thousands of elements.
       expect(await page.locator('h1').textContent()).toMatch(heading);
-      // Where there is no room beside the introduction, what the registry knows is folded above it.
-      if (width < 1200) await page.getByText('About this version').click();
+      // What the registry knows is a line under the title; a link of it unfolds the rest.
+      if (width < 500) expect((await page.locator('h1').boundingBox())!.y).toBeLessThan(64);
+      expect(await page.locator('#versions h2').isVisible()).toBe(false);
+      await page
+        .locator('.facts-line')
+        .getByRole('link', { name: /^\d+ versions?$/ })
+        .click();
       expect(await page.locator('#versions h2').isVisible()).toBe(true);
       // A long document has an overview: a line for each operation, which leads to its page.
       expect(await page.locator(isHuge ? '.index > li' : '.operation').count()).toBeGreaterThan(operations ?? 3);
@@ -189,6 +194,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
     await using watched = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/trains`);
+    await page.getByText('About this version').click();
     await page.getByRole('button', { name: 'Copy: YAML' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${site.url}/@acme/apis/trains@1.2.1.yaml`);
