@@ -63,12 +63,8 @@ async function damage(bucket: Bucket, keys: readonly string[], most: number): Pr
     const other = others[random(others.length)];
     const drawn = damages[random(damages.length)]!;
     const needsOther = drawn === 'swap' || drawn === 'duplicate';
-    const how =
-      other === undefined && needsOther
-        ? 'flip'
-        : isHead(key) && (drawn === 'delete' || drawn === 'flip')
-          ? 'empty'
-          : drawn;
+    const possible = other === undefined && needsOther ? 'flip' : drawn;
+    const how = isHead(key) && (possible === 'delete' || possible === 'flip') ? 'empty' : possible;
     await damageKey(bucket, [key, other ?? key], how, random(1000) / 1000);
     done.set(key, how);
     if (how !== 'swap') continue;
