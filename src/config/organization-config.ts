@@ -157,12 +157,12 @@ export function teamsOf(config: Parameters<typeof organizationIn>[0], org: strin
 
 /**
  * How an organization's changes are judged. `before`: the version that is compared, if it is one; `at`: the time of
- * the new document.
+ * the new document; `versions`: those of its resource.
  */
 export function changeRulesIn(
   config: { organizations: Record<string, OrganizationConfig> },
   org: string,
-  { before, at }: { before: Pick<Version, 'status'> | null; at: string },
+  { before, at, versions = [] }: { before: Pick<Version, 'status'> | null; at: string; versions?: readonly Version[] },
 ): ChangeRules {
   const { deprecation, ...rules } = organizationIn(config, org)?.changes ?? {};
   if (deprecation === undefined) return { ...usualRules, ...rules };
@@ -170,7 +170,9 @@ export function changeRulesIn(
   const { sunset = null, since = '' } = status ?? {};
   // The clock begins when the date was stated: one that had passed by then would be a removal without notice.
   const isPassed = sunset !== null && Date.parse(sunset) < Date.parse(since);
-  const removal = { grace: Number.parseInt(deprecation.grace), at, sunset: isPassed ? since : sunset };
+  const first = versions.reduce<string | null>((early, { publishedAt }) => (early !== null && early <= publishedAt ? early : publishedAt), null); // prettier-ignore
+  const own = { grace: Number.parseInt(deprecation.grace), at, sunset: isPassed ? since : sunset };
+  const removal = { ...own, ...(first !== null && { since: first }) };
   return { ...usualRules, ...rules, removal };
 }
 

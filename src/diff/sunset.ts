@@ -27,11 +27,21 @@ export function judgeRemoval({ rules }: Walk, parts: readonly unknown[]): { isOv
   if (removal === undefined) return { isOver: false, says: '; it was deprecated' };
   const sunset = (isDeprecated && stated('x-sunset').map(textOf).find(Boolean)) || removal.sunset;
   if (sunset === null) return { isOver: false, says: '; it was deprecated without a sunset' };
-  const from = timeOf(sunset) + removal.grace * day;
+  // The clock begins when the date was stated.
+  const from =
+    Math.max(timeOf(sunset), removal.since === undefined ? -Infinity : Date.parse(removal.since)) + removal.grace * day;
   if (Number.isNaN(from)) return { isOver: false, says: `; its sunset ${JSON.stringify(sunset)} is not a date` };
   const isOver = from <= Date.parse(removal.at);
   const safe = `removing it ${isOver ? 'is' : 'would be'} safe from ${new Date(from).toISOString().slice(0, 10)}`;
   return { isOver, says: `; it was deprecated with the sunset ${sunset}, and ${safe}` };
+}
+
+/** Judges the announced end of what is new. Null: it has not passed, or nothing is deprecated. */
+export function judgeArrival(walk: Walk, parts: readonly unknown[]): ReturnType<typeof judgeSunset> {
+  const stated = (key: string) => parts.filter(isObject).map((part: JsonObject) => part[key]);
+  const sunset = stated('deprecated').includes(true) ? stated('x-sunset').map(textOf).find(Boolean) : undefined;
+  const judged = sunset === undefined ? null : judgeSunset(walk, null, sunset);
+  return judged?.verdict === 'breaking' ? judged : null;
 }
 
 /**

@@ -32,6 +32,8 @@ export interface RemovalRules {
   at: string;
   /** The sunset of the old version, if it is deprecated. */
   sunset: string | null;
+  /** When the first version was published: no date was stated before. */
+  since?: string;
 }
 
 /** How an organization's configuration says it. */

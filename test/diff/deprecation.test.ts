@@ -77,3 +77,37 @@ test('an organization sets verdicts by code, and the report says so', () => {
     only(compare(api(), without, 'openapi', { enums: 'risky', rules: { 'operation-removed': 'breaking' } })),
   ).not.toHaveProperty('usually');
 });
+
+test('what arrives with a sunset that has passed is a removal without notice, too', () => {
+  const at = rules('2026-05-01T00:00:00Z');
+  const past = { deprecated: true, 'x-sunset': '2020-01-01' };
+  const q = { name: 'q', in: 'query', schema: { type: 'string' } };
+  const object = (properties: object) => ({ type: 'object', properties });
+  const a = { type: 'string', ...past };
+  const arrivals = (given: ChangeRules) => [
+    told(compare(without, ending('2020-01-01'), 'openapi', given)),
+    told(compare(api(), api({ parameters: [{ ...q, ...past }] }), 'openapi', given)),
+    told(compare(taking(object({})), taking(object({ a })), 'openapi', given)),
+    told(compare(giving(object({})), giving(object({ a })), 'openapi', given)),
+  ].map((lines) => lines.filter((line) => line.startsWith('breaking')).join());
+  expect(arrivals(at)).toEqual([
+    'breaking operation-sunset-passed',
+    'breaking request-parameter-sunset-passed',
+    'breaking property-sunset-passed',
+    'breaking property-sunset-passed',
+  ]);
+  expect(arrivals(rules('2019-05-01T00:00:00Z'))).toEqual(['', '', '', '']);
+  expect(arrivals({ enums: 'risky' })).toEqual(['', '', '', '']);
+  expect(told(compare(without, api({ 'x-sunset': '2020-01-01' }), 'openapi', at))).toEqual(['safe operation-added']);
+}); // prettier-ignore
+
+test('no clock begins before there was a version to state its date', () => {
+  const judged = (at: string, since: string) => {
+    const given = { enums: 'risky', removal: { grace: 90, at, sunset: null, since } } as const;
+    return only(compare(ending('2020-01-01'), without, 'openapi', given));
+  };
+  expect(judged('2026-01-20T00:00:00Z', '2026-01-10T12:00:00Z').verdict).toBe('breaking');
+  expect(judged('2026-01-20T00:00:00Z', '2026-01-10T12:00:00Z').message).toContain('would be safe from 2026-04-10.');
+  expect(judged('2026-04-11T00:00:00Z', '2026-01-10T12:00:00Z').verdict).toBe('safe');
+  expect(judged('2026-01-20T00:00:00Z', '2019-01-01T00:00:00Z').verdict).toBe('safe');
+});

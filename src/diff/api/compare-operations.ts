@@ -1,6 +1,14 @@
 import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
-import { pointersOf, reportDeprecated, reportPart, reportRequired, reportSunset, reportTexts } from './report-part.ts';
+import {
+  pointersOf,
+  reportArrival,
+  reportDeprecated,
+  reportPart,
+  reportRequired,
+  reportSunset,
+  reportTexts,
+} from './report-part.ts';
 import { operationsOf, type Operation } from './operations.ts';
 import { pairBy, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
@@ -24,8 +32,10 @@ export function compareOperation(walk: Walk, unit: Unit, { before, after, kind, 
     const message = `${before!.name} was removed${says}.`;
     return reportPart(unit, isOver ? 'safe' : 'breaking', code, message, { before: before!.name, at });
   }
-  if (before === null)
-    return reportPart(unit, 'safe', `${kind}-added`, `${after.name} was added.`, { after: after.name, at });
+  if (before === null) {
+    reportPart(unit, 'safe', `${kind}-added`, `${after.name} was added.`, { after: after.name, at });
+    return reportArrival(walk, unit, after.place, after.name, kind);
+  }
   compareSecurity(walk, unit, before, after, isSent);
   if (!isSent) compareServers(walk, unit, before, after);
   compareItems(walk, unit, before, after);

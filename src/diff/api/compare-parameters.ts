@@ -1,6 +1,14 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf } from '../../render/json-value.ts';
-import { reportDeprecated, reportPart, reportRequired, reportSunset, reportTexts, setLabel } from './report-part.ts';
+import {
+  reportArrival,
+  reportDeprecated,
+  reportPart,
+  reportRequired,
+  reportSunset,
+  reportTexts,
+  setLabel,
+} from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { templateNames, type Operation } from './operations.ts';
@@ -36,7 +44,7 @@ export function compareParameters(
   for (const [key, parameter] of after) {
     if (before.has(key)) continue;
     const at = { before: old.place.pointer, after: parameter.place.pointer };
-    reportAdded(unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
+    reportAdded(walk, unit, parameter, { direction, role: 'parameter', subject: nameOf(parameter) }, at);
   }
 }
 
@@ -67,11 +75,13 @@ export function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What
 }
 
 /** Reports a new parameter or header. Readers pass over one that they do not know. */
-export function reportAdded(unit: Unit, one: Parameter, { direction, role, subject }: What, at: Pointers): void {
+export function reportAdded(walk: Walk, unit: Unit, one: Parameter, what: What, at: Pointers): void {
+  const { direction, role, subject } = what;
   const isDemand = one.isRequired && direction === 'request';
   const code = `${direction}-${role}-added${isDemand ? '-as-required' : ''}`;
   const message = `${subject} was added and is ${one.isRequired ? 'required' : 'optional'}.`;
   reportPart(unit, isDemand ? 'narrows' : 'safe', code, message, { after: one.name, at, direction });
+  reportArrival(walk, unit, one.place, subject, `${direction}-${role}`);
 }
 
 /** Gives the path's parameters of the old document the names that they have in the new one. */

@@ -153,6 +153,6 @@ function compareHeaders(
   for (const [key, header] of after.headers) {
     if (before.headers.has(key)) continue;
     const at = { before: before.place.pointer, after: header.place.pointer };
-    reportAdded(unit, header, { direction, role: 'header', subject: headerName(header) }, at);
+    reportAdded(walk, unit, header, { direction, role: 'header', subject: headerName(header) }, at);
   }
 }

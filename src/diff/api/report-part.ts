@@ -1,7 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { addFact, describeText, judge, kebab, type Judgement, type Pointers } from '../report.ts';
-import { judgeSunset } from '../sunset.ts';
+import { judgeArrival, judgeSunset } from '../sunset.ts';
 import { isSameValue } from '../schema/compare-demands.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Label, type Place } from '../side.ts';
@@ -97,6 +97,15 @@ export function reportDeprecated(walk: Walk, unit: Unit, places: Places, subject
   const message = `${subject} is ${is ? '' : 'no longer '}deprecated.`;
   const details = { before: `${was}`, after: `${is}`, at };
   reportPart(unit, 'safe', `${role}-${is ? 'deprecated' : 'reactivated'}`, message, details);
+}
+
+/** Reports that something new has an announced end that has passed. */
+export function reportArrival(walk: Walk, unit: Unit, place: Place, subject: string, role: string): void {
+  const judged = judgeArrival(walk, [place.value]);
+  if (judged === null) return;
+  const at = { before: null, after: place.pointer };
+  const details = { after: textOf(objectOf(place.value)['x-sunset']), at };
+  reportPart(unit, judged.verdict, `${role}-sunset-${judged.name}`, `${subject} ${judged.says}.`, details);
 }
 
 /** Reports an announced end (`x-sunset`) that changed. */

@@ -1,6 +1,6 @@
 import { placesOf, report, type Below, type Judgement, type Pair } from '../report.ts';
 import { flatten, type Schema } from './schema-parts.ts';
-import { judgeRemoval } from '../sunset.ts';
+import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
 import { membersOf, memberOf, type Side } from '../side.ts';
@@ -89,13 +89,17 @@ function removed(pair: Pair, name: string, schema: Schema): void {
 }
 
 function added(pair: Pair, name: string, schema: Schema): void {
-  const { before, after, direction } = pair;
+  const { before, after, direction, walk } = pair;
   if (isUnsent(pair, 'after', schema)) return;
   const about = { before: null, after: schema[0]!.pointer };
   const details = { about, at: { before: before.pointer, after: about.after } };
   const { isClosed } = before.additional;
   const wasDescribed = before.keywords.has('patternProperties') && direction !== 'response';
   const isNewDemand = after.required.has(name) && !before.required.has(name);
+  const parts = flatten(walk.after, schema).parts.map(({ value }) => value);
+  const arrived = judgeArrival(walk, parts);
+  if (arrived !== null)
+    report(pair, arrived.verdict, `sunset-${arrived.name}`, arrived.says, { ...details, isSideless: true });
   if (wasDescribed)
     report(pair, 'unknown', 'added', 'was added; whether a pattern described it before cannot be judged', details);
   if (isNewDemand && direction !== 'response')

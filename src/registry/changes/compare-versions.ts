@@ -28,14 +28,14 @@ export interface NextDocument extends Published, Pick<ChangeRules, 'fingerprints
 /** Compares a published version with a document. Rejects if the sandboxes are not available. */
 export async function compareWith(
   registry: Registry,
-  { org }: Pick<Resource, 'org'>,
+  { org, versions }: Pick<Resource, 'org' | 'versions'>,
   before: Version,
   { at = registry.now().toISOString(), fingerprints, ...after }: NextDocument,
   turn: Turn,
 ): Promise<Comparison> {
   const { compiler, config } = registry;
   const old = await readPublished(registry, before);
-  const rules = { ...changeRulesIn(config, org, { before, at }), ...(fingerprints && { fingerprints }) };
+  const rules = { ...changeRulesIn(config, org, { before, at, versions }), ...(fingerprints && { fingerprints }) };
   return compiler.compare(old, after, config.limits, rules, { org, ...turn });
 }
 
@@ -54,10 +54,10 @@ const tried = new WeakMap<Registry['cache'], LRUCache<string, number>>();
 export async function comparisonOf(registry: Registry, from: GrantedVersion, to: GrantedVersion): Promise<Comparison> {
   const stored = await keptComparison(registry, from.version, to.version);
   if (stored !== null && stored.reason === null) return stored;
-  const { org } = to.resource;
+  const { org, versions } = to.resource;
   const { cache, monotonic } = registry;
   const at = timeOfVersion(to.version);
-  const rules = changeRulesIn(registry.config, org, { before: from.version, at });
+  const rules = changeRulesIn(registry.config, org, { before: from.version, at, versions });
   const isUsual = isDeepStrictEqual(rules, usualRules);
   const judged = isUsual ? '' : `-${hexOf(digestOf(encodeJson(rules)))}`;
   const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}${judged}`;
