@@ -27,18 +27,39 @@ export async function siteIndex(registry: Registry, granted: GrantedSite): Promi
  * everybody who may read the site.
  */
 async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
+  async function* pages(): AsyncGenerator<IndexedPage> {
+    for (const [path, page] of listedPages(granted.contents)) {
+      const { sections } = await openPage(registry, granted, page);
+      const { title, description, headings } = page.facts;
+      const named = new Map(headings.map(({ id, text }) => [id, text]));
+      const indexed = sections.map(({ id, text }) => ({ id, heading: named.get(id) ?? null, text }));
+      yield { route: routeOf(path), title, description, sections: indexed };
+    }
+  }
+  return indexPages(pages());
+}
+
+/** A page as an index is made of it. A section without a heading belongs to the page itself. */
+export interface IndexedPage {
+  route: string;
+  title: string;
+  description: string;
+  /** Whether it lists everything, so that others say more about each thing. */
+  isReference?: boolean;
+  sections: readonly { id: string; heading: string | null; text: string }[];
+}
+
+/** Makes the index of pages. */
+export async function indexPages(all: AsyncIterable<IndexedPage> | Iterable<IndexedPage>): Promise<SiteIndex> {
   const pages: SiteIndex['pages'] = [];
   const terms = new Map<string, number[][]>();
   let left = maxText;
-  for (const [path, page] of listedPages(granted.contents)) {
+  for await (const { route, title, description, isReference = false, sections } of all) {
     await setImmediate();
-    const { sections } = await openPage(registry, granted, page);
-    const { facts } = page;
-    const headings = new Map(facts.headings.map(({ id, text }) => [id, text]));
-    const named = sections.filter(({ id }) => headings.has(id));
+    const named = sections.filter(({ heading }) => heading !== null);
     const recordOf = new Map(named.map(({ id }, index) => [id, 1 + index]));
     const number = pages.length;
-    pages.push([routeOf(path), facts.title, named.map(({ id }) => [id, headings.get(id)!])]);
+    pages.push([route, title, named.map(({ id, heading }) => [id, heading!])]);
     const records: Map<string, number>[] = [new Map(), ...named.map(() => new Map<string, number>())];
     const add = (record: number, text: string, weight: number): void => {
       const hit = records[record]!;
@@ -48,11 +69,11 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
         else if (before < weights.most) hit.set(term, Math.max(weight, before + weights.more));
       }
     };
-    add(0, facts.title, weights.title);
-    add(0, facts.description, weights.heading);
-    for (const { id, text } of sections) {
-      const record = recordOf.get(id) ?? 0;
-      if (record > 0) add(record, headings.get(id)!, weights.heading);
+    add(0, title, weights.title);
+    add(0, description, weights.heading);
+    for (const { id, heading, text } of sections) {
+      const record = heading === null ? 0 : recordOf.get(id)!;
+      if (heading !== null) add(record, heading, isReference ? weights.text : weights.heading);
       if (text.length > left) continue;
       left -= text.length;
       add(record, text, weights.text);

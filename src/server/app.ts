@@ -10,7 +10,7 @@ import { createAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts
 import { basePathOf, belowBase, type ServerContext } from './server-context.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import { createDoor, type Face } from './door.ts';
-import { createDiscovery, createDocRoutes, createFrontPages } from './read/front-pages.ts';
+import { createDiscovery, createDocRoutes, createFrontPages, openDocs } from './read/front-pages.ts';
 import { createPublicLogRoutes } from './read/public-log-handler.ts';
 import {
   createErrorHandler,
@@ -141,10 +141,11 @@ function createOthers(
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
   app.use(createPublicLogRoutes(context.registry, limit));
   const search = createSearch(context.registry);
-  app.use(createSearchRoutes(context.site, search, limit));
+  const docs = openDocs(context.site, context);
+  app.use(createSearchRoutes(context.site, search, limit, docs));
   app.use(createMcpRoutes(context, search, limit));
   app.use(createPreviewRoutes(context, limit));
-  app.use(createDocRoutes(context.site, context));
+  app.use(createDocRoutes(context.site, docs));
   if (context.v1) app.use('/v1', context.v1(context.site));
   if (context.login) app.use(context.login.router);
   if (context.console) app.use('/console', context.console(context.site));

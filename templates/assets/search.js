@@ -28,7 +28,9 @@ function openIndex() {
 /** What to suggest for a text. */
 async function ask(text) {
   if (index === null) {
-    const answer = await fetch(`${page}/suggest.json?q=${encodeURIComponent(text)}`, { credentials: 'same-origin' });
+    const place = document.querySelector('input[name="in"]') === null ? '' : '&in=docs';
+    const asked = `${page}/suggest.json?q=${encodeURIComponent(text)}${place}`;
+    const answer = await fetch(asked, { credentials: 'same-origin' });
     if (!answer.ok) throw new Error(`Search answered ${answer.status}.`);
     const found = await answer.json();
     // A static host sends the same file whatever is asked.

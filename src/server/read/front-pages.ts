@@ -23,7 +23,7 @@ import { onlyGet } from '../methods.ts';
 import { nothingHere, isProblemCode, problemTypes } from '../error-answers.ts';
 import type { Login, ServerContext } from '../server-context.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageBytes } from '../send-page.ts';
-import { createDocs } from '../../site/docs/docs-page.ts';
+import { createDocs, type Docs } from '../../site/docs/docs-page.ts';
 import { chooseType } from './read-request.ts';
 import { ownDescription } from '../v1/api-description.ts';
 import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
@@ -150,16 +150,19 @@ function inWords({ scopes, resources }: Grant): string {
 
 type Form = 'text/html' | 'text/markdown';
 
+/** Stele's documentation, with what the program says of itself. */
+export function openDocs(site: Site, { commands = [] }: Pick<ServerContext, 'commands'>): Docs {
+  const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
+    isProblemCode(code) ? [{ code, ...kind }] : [],
+  );
+  return createDocs(site, { problems, commands, management: () => ownDescription().document });
+}
+
 /**
  * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,
  * and `…/index.md` as Markdown.
  */
-export function createDocRoutes(site: Site, { commands = [] }: Pick<ServerContext, 'commands'>): Router {
-  const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
-    isProblemCode(code) ? [{ code, ...kind }] : [],
-  );
-  const management = () => ownDescription().document;
-  const docs = createDocs(site, { problems, commands, management });
+export function createDocRoutes(site: Site, docs: Docs): Router {
   const { config } = site.registry;
   const headers = pageSharing(config, { isPublic: true });
 

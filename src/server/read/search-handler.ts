@@ -9,6 +9,7 @@ import type { Found, Search, SearchRequest } from '../../search/search.ts';
 import { searchShards, type SearchShards } from '../../site/search-shards.ts';
 import { searchPage } from '../../site/pages/search-page.ts';
 import { searchResult, suggestionsOf } from '../../site/pages/search-results.ts';
+import type { Docs } from '../../site/docs/docs-page.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import type { Fields } from '../headers.ts';
@@ -30,12 +31,16 @@ const indexPatience = 10_000;
 const filesKept = 200;
 /** The resources that suggestions come from at most, and how many there are. */
 const suggested = 8;
+/** The pages of the documentation that are found at most, and suggested. */
+const docsFound = 8;
+const docsSuggested = 5;
 
 /**
  * `/search` as JSON or as a page, `/search/suggest.json` while somebody types, and the files of the
- * public index (`/search/index.json` names them), for browsers to search in a static build.
+ * public index (`/search/index.json` names them), for browsers to search in a static build. `?in=docs` finds pages of the
+ * documentation first.
  */
-export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit | null): Router {
+export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit | null, docs: Docs): Router {
   const { registry } = site;
   let index: { revision: number; shards: SearchShards; pages: LRUCache<string, PageBytes> } | null = null;
 
@@ -62,9 +67,9 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     );
     if (isPage) {
       const headers = whenComplete(results, pageSharing(registry.config, { isPublic, by: 'reader' }));
-      return sendPage({ request, response }, registry, bytesOf(searchPage(site, { ...asked, ...results })), {
-        headers,
-      });
+      const pages = asked.inDocs ? await docs.search(asked.text, docsFound) : null;
+      const html = searchPage(site, { ...asked, ...results, docs: pages });
+      return sendPage({ request, response }, registry, bytesOf(html), { headers });
     }
     const items = results.items.map((each) => searchResult(site, each, { isWhole: true }));
     const { instead, ...rest } = results;
@@ -82,7 +87,17 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const results = await search.find(principal, asked, choose);
     const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
     const shared = sharing(registry.config, visibility, 'latest', { by: 'reader' });
-    const items = suggestionsOf(site, results.items, suggested);
+    const pages = asked.inDocs ? await docs.search(asked.text, docsSuggested) : [];
+    const items = [
+      ...pages.map(({ title, heading, href, description }) => ({
+        kind: 'page',
+        name: heading || title,
+        summary: heading === '' ? description : '',
+        title: heading === '' ? '' : title,
+        url: href,
+      })),
+      ...suggestionsOf(site, results.items, suggested - pages.length),
+    ];
     const body = { query: asked.text, items, complete: results.complete, didYouMean: results.instead };
     await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
@@ -120,6 +135,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 /** What a search asks for. */
 interface Asked extends Required<SearchRequest> {
   hasFormat: boolean;
+  /** Whether the documentation comes first. */
+  inDocs: boolean;
 }
 
 /** The search parameters. Throws `malformed` if they are invalid. */
@@ -139,6 +156,9 @@ function readQuery(query: string): Asked {
   const org = one('org');
   if (org !== null && !isSlug(org))
     throw new RegistryError('malformed', 'The parameter org must be an organization name.');
+  const place = one('in');
+  if (place !== null && place !== 'docs') throw new RegistryError('malformed', 'The parameter in must be docs.');
+  const inDocs = place === 'docs';
   const named = (name: 'uses' | 'usedBy'): Coordinate | null => {
     const value = one(name);
     const parsed = value === null ? null : parseCoordinate(value);
@@ -146,5 +166,5 @@ function readQuery(query: string): Asked {
       throw new RegistryError('malformed', `The parameter ${name} must be a coordinate such as @acme/schemas/money.`);
     return parsed && parsed.coordinate;
   };
-  return { text, type, org, uses: named('uses'), usedBy: named('usedBy'), hasFormat: parameters.has('format') };
+  return { text, type, org, uses: named('uses'), usedBy: named('usedBy'), hasFormat: parameters.has('format'), inDocs };
 }

@@ -4,6 +4,7 @@ import { nameOf } from '../../model/resource.ts';
 import type { Found, SearchRequest } from '../../search/search.ts';
 import { excerpt } from './listings.ts';
 import { searchResult } from './search-results.ts';
+import type { FoundDoc } from '../docs/docs-page.ts';
 import type { Site } from '../site.ts';
 
 /** A search and its results. */
@@ -12,6 +13,8 @@ export interface Searched extends Required<SearchRequest> {
   next: string | null;
   complete: boolean;
   instead: string | null;
+  /** Of the documentation, where it was asked for. */
+  docs?: readonly FoundDoc[] | null;
 }
 
 /**
@@ -19,9 +22,14 @@ export interface Searched extends Required<SearchRequest> {
  */
 export function searchPage(
   site: Site,
-  { text, type, org, uses, usedBy, items, next, complete, instead }: Searched,
+  { text, type, org, uses, usedBy, items, next, complete, instead, docs = null }: Searched,
 ): string {
-  const kept = { ...(org && { org }), ...(uses && { uses: nameOf(uses) }), ...(usedBy && { usedBy: nameOf(usedBy) }) };
+  const kept = {
+    ...(docs && { in: 'docs' }),
+    ...(org && { org }),
+    ...(uses && { uses: nameOf(uses) }),
+    ...(usedBy && { usedBy: nameOf(usedBy) }),
+  };
   const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...kept });
   const search = site.links.path('/search');
   return site.page('search', {
@@ -32,6 +40,7 @@ export function searchPage(
     // Hides the search field of the header, which would be a second one.
     isHome: true,
     query: text,
+    docs,
     type,
     kept: Object.entries(kept),
     all: `${search}?${new URLSearchParams({ q: text, ...(type && { type }) })}`,
