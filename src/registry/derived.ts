@@ -235,6 +235,11 @@ export async function derive<T>(
   return answer;
 }
 
+/** Whether what is made of these versions is there soon. */
+export async function isShortVersion(registry: Registry, version: Version): Promise<boolean> {
+  return (await lengthOf(registry, [version])) === 'short';
+}
+
 async function lengthOf(registry: Registry, versions: readonly Version[]): Promise<'short' | 'long'> {
   const sizes = versions.map(async (version) => {
     return findLayer(await readManifestOf(registry, version), 'json', 'identity')!.size;

@@ -4,6 +4,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import type { View } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
+import { isShortVersion } from '../../registry/derived.ts';
 import { within } from '../../scheduling/waiting.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
@@ -50,8 +51,8 @@ interface KeptPage extends Page {
 
 /**
  * Creates the sender of pages. A rendered page depends on the resource's record, and on what it shows
- * of other resources. `patience`: milliseconds until a reader gets an answer that the page is being
- * made.
+ * of other resources. `patience`: milliseconds until a reader gets an answer that the page of a long document is being
+ * made. That of a short one is there sooner than somebody has read that.
  */
 export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
   const { registry, answers } = site;
@@ -116,11 +117,12 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       };
       return sendPage(read, registry, bytesOf(html), { headers });
     }
-    if (view === 'embed') return sendEmbed(read, site, granted, patience);
+    const longest = (await isShortVersion(registry, version)) ? Infinity : patience;
+    if (view === 'embed') return sendEmbed(read, site, granted, longest);
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
-    const page = await within(patience, pageOf(granted, view, { related, part }));
+    const page = await within(longest, pageOf(granted, view, { related, part }));
     if (page === null) return sendWaiting(read, site, view);
     const where = site.links.to(coordinate, { label: version.label, view, ...(part !== undefined && { part }) });
     const sharing = pageSharing(registry.config, {

@@ -143,9 +143,22 @@ test('a ruleset is not put together again for each reader', async () => {
   expect((await page()).body.toString()).toContain('@acme/apis/pay');
 });
 
-test('a reader who comes before the page is made sees that it is being made, and gets it later', async () => {
+test('the page of a short document is waited for', async () => {
   await using served = await openServed({}, { pagePatience: 0 });
   const { registry, port } = served;
+  registry.compiler.render = async () => {
+    await new Promise((resolve) => void setTimeout(resolve, 20));
+    return rendered;
+  };
+  const first = await ask(port, { target: pay, headers: [html] });
+  expect(first.status).toBe(200);
+  expect(first.body.toString()).toContain('All of it');
+});
+
+test('a reader who comes before the page of a long document is made sees that it is being made, and gets it later', async () => {
+  await using served = await openServed({}, { pagePatience: 0 });
+  const { registry, port } = served;
+  await publishVersion(registry, '@acme/apis/pay', '1.2.0', { document: { tags: 'x'.repeat(200_000) } });
   const made = Promise.withResolvers<Rendered>();
   registry.compiler.render = () => made.promise;
   const early = await ask(port, { target: pay, headers: [html] });
