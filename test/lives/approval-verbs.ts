@@ -1,10 +1,11 @@
+import type { Scope } from '../../src/model/access.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { send, type Life, type Verbs } from './life.ts';
 import { decide, waitingAt } from './model.ts';
 
 const issuer = 'https://login.test';
-const people = ['ann', 'bob', 'cid'] as const;
+export const people = ['ann', 'bob', 'cid'] as const;
 
 /** The login of all lives: whoever signs in may approve. */
 export const login = {
@@ -12,21 +13,30 @@ export const login = {
   clientId: 'x',
   clientSecret: { env: 'NOT_READ' },
   sessionSecret: { env: 'NOT_READ' },
+  creators: ['founders'],
   organizations: { '*': [{ organization: 'acme', scopes: ['approve' as const] }] },
 };
 
+/** A person as members are listed. */
+export const personId = (name: string) => `${issuer}#${name}`;
+
 /** A key of somebody who signed in just now. */
-export async function keyOf({ world }: Life, name: string): Promise<string> {
+export async function keyOf(
+  { world }: Life,
+  name: string,
+  scope: Scope = 'approve',
+  groups: string[] = [],
+): Promise<string> {
   const { registry } = world.nodes[world.turn]!;
-  const actor = `user:${issuer}#${name}`;
-  await noteSignIn(registry, ['acme'], { actor, name, groups: [], signedInAt: registry.now().toISOString() });
+  const actor = `user:${personId(name)}`;
+  await noteSignIn(registry, ['acme'], { actor, name, groups, signedInAt: registry.now().toISOString() });
   const expiresAt = new Date(world.now() + 60_000).toISOString();
   const given = {
     org: null,
     person: actor,
     organizations: null,
     name: 'life',
-    scopes: ['approve' as const],
+    scopes: [scope],
     expiresAt,
   };
   return (await createKey(registry, given, { actor, origin: null })).text;
@@ -36,6 +46,7 @@ export async function keyOf({ world }: Life, name: string): Promise<string> {
 export const approvalVerbs: Verbs = {
   'want approval': {
     weight: 5,
+    asks: ['updateApi'],
     plan(life, draw) {
       const resource = draw.of(
         [...life.resources.values()].filter(({ from, deletedAt }) => !from && deletedAt === null),
@@ -55,6 +66,7 @@ export const approvalVerbs: Verbs = {
   },
   decide: {
     weight: 8,
+    asks: ['decideApproval'],
     plan(life, draw) {
       const now = life.world.now() + 1000;
       const resource = draw.of(

@@ -7,7 +7,7 @@ import { latestOf, textOf, type Resource } from './model.ts';
 import type { Answer, Node } from './world.ts';
 
 /** Everything that was acknowledged, on this node. Returns what is not as the model has it. */
-async function checkNode(life: Life, node: Node, where: string): Promise<string[]> {
+export async function checkNode(life: Life, node: Node, where: string): Promise<string[]> {
   const found: string[] = [];
   const note = (what: string, got: unknown, wanted: unknown): void => {
     if (JSON.stringify(got) !== JSON.stringify(wanted))
@@ -18,11 +18,14 @@ async function checkNode(life: Life, node: Node, where: string): Promise<string[
   for (const resource of life.resources.values()) {
     const { slug, versions, deletedAt, visibility } = resource;
     const path = `/@acme/apis/${slug}`;
-    for (const { label, doc, status } of versions) {
-      const { status: got, text } = await get(`${path}@${label}.json`, admin);
+    for (const { label, doc, status, sunset = null } of versions) {
+      const { status: got, text, headers } = await get(`${path}@${label}.json`, admin);
       const wanted = deletedAt !== null || status === 'withdrawn' ? 410 : 200;
       note(`status of ${slug}@${label}`, got, wanted);
-      if (wanted === 200 && got === 200) note(`bytes of ${slug}@${label}`, text, textOf(doc));
+      if (wanted !== 200 || got !== 200) continue;
+      note(`bytes of ${slug}@${label}`, text, textOf(doc));
+      note(`deprecation of ${slug}@${label}`, headers.has('deprecation'), status === 'deprecated');
+      note(`end of ${slug}@${label}`, headers.get('sunset'), sunset === null ? null : new Date(sunset).toUTCString());
     }
     const latest = latestOf(resource);
     const { status: got, text } = await get(`${path}.json`, admin);

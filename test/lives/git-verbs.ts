@@ -43,13 +43,14 @@ export function commit(life: Life, repo: Repo, files: Map<string, Doc>): void {
 }
 
 /** Asks for a sync, and compares everything that was ever published from the repository. */
-function sync(life: Life, repo: Repo, says: string): Plan {
+function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
   const touched = repo.isFollowed ? syncModel(life, repo) : [];
   const standing = Object.fromEntries(touched.map((slug) => [slug, expectedStanding(life.resources.get(slug)!)]));
   return {
     says,
     async ask() {
-      const run = await life.world.call('POST', `/v1/repositories/${repo.id}/sync?wait=30`, {
+      const what = slug === undefined ? `repositories/${repo.id}` : `apis/${slug}`;
+      const run = await life.world.call('POST', `/v1/${what}/sync?wait=30`, {
         key: life.admin,
         body: {},
       });
@@ -64,6 +65,7 @@ function sync(life: Life, repo: Repo, says: string): Plan {
 export const gitVerbs: Verbs = {
   follow: {
     weight: 2,
+    asks: ['followRepository'],
     plan(life, draw) {
       const repo = life.repos.get('hand')!;
       if (repo.isFollowed) return null;
@@ -84,6 +86,7 @@ export const gitVerbs: Verbs = {
   },
   unfollow: {
     weight: 1,
+    asks: ['unfollowRepository'],
     plan(life) {
       const repo = life.repos.get('hand')!;
       if (!repo.isFollowed) return null;
@@ -97,6 +100,7 @@ export const gitVerbs: Verbs = {
   },
   push: {
     weight: 16,
+    asks: ['syncRepository'],
     plan(life, draw) {
       const repo = draw.of([...life.repos.values()].filter(({ by, isFollowed }) => by !== 'owner' && isFollowed));
       if (repo === undefined) return null;
@@ -110,6 +114,7 @@ export const gitVerbs: Verbs = {
   },
   revert: {
     weight: 6,
+    asks: ['syncRepository'],
     plan(life, draw) {
       const repo = followed(life, draw);
       const before = repo?.commits.at(-2);
@@ -120,6 +125,7 @@ export const gitVerbs: Verbs = {
   },
   rename: {
     weight: 3,
+    asks: ['syncRepository'],
     plan(life, draw) {
       const repo = followed(life, draw);
       const path = repo && draw.of([...repo.files.keys()]);
@@ -134,6 +140,7 @@ export const gitVerbs: Verbs = {
   },
   retitle: {
     weight: 2,
+    asks: ['syncRepository'],
     plan(life, draw) {
       const repo = followed(life, draw);
       const path = repo && draw.of([...repo.files.keys()]);
@@ -146,9 +153,12 @@ export const gitVerbs: Verbs = {
   },
   sync: {
     weight: 3,
+    asks: ['syncRepository', 'syncApi'],
     plan(life, draw) {
       const repo = followed(life, draw);
-      return repo && sync(life, repo, `sync ${repo.name}`);
+      const slug = repo && draw.chance(0.5) ? draw.of([...repo.slugs.values()]) : undefined;
+      const isThere = slug !== undefined && life.resources.get(slug)?.deletedAt === null;
+      return repo && sync(life, repo, `sync ${isThere ? slug : repo.name}`, isThere ? slug : undefined);
     },
   },
   look: {

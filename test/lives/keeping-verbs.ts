@@ -1,62 +1,10 @@
 import { collectGarbage } from '../../src/registry/maintenance/gc.ts';
-import { day, send, syncAll, type Verbs } from './life.ts';
+import { day, syncAll, type Verbs } from './life.ts';
 
 /** Without the id of the request. */
 const plain = (text: string): string => text.replace(/urn:uuid:[0-9a-f-]+/, '');
 
 export const keepingVerbs: Verbs = {
-  'create key': {
-    weight: 3,
-    plan(life, draw) {
-      const scope = draw.of(['read', 'publish', 'admin']);
-      const expiresAt = draw.chance(0.4) ? life.world.now() + draw.number(3 * day) + 60_000 : null;
-      const body = {
-        name: 'A key',
-        scopes: [scope],
-        ...(expiresAt !== null && { expiresAt: new Date(expiresAt).toISOString() }),
-      };
-      return {
-        says: `create a key for ${scope}`,
-        async ask() {
-          const { status, json } = await send(life, 'POST', '/v1/keys', body);
-          if (status === 201 && !life.keys.some(({ id }) => id === json['id']))
-            life.keys.push({ id: String(json['id']), secret: String(json['secret']), isRevoked: false, expiresAt });
-          return status;
-        },
-        expected: 201,
-        isRepeatable: true,
-      };
-    },
-  },
-  'revoke key': {
-    weight: 2,
-    plan(life, draw) {
-      const key = draw.of(life.keys);
-      if (key === undefined || (key.expiresAt ?? Infinity) <= life.world.now()) return null;
-      key.isRevoked = true;
-      return {
-        says: `revoke ${key.id}`,
-        ask: async () => (await send(life, 'DELETE', `/v1/keys/${key.id}`)).status,
-        expected: 204,
-        isRepeatable: true,
-      };
-    },
-  },
-  'use keys': {
-    weight: 3,
-    plan(life) {
-      const { world, keys } = life;
-      const isGood = keys.map((key) => !key.isRevoked && (key.expiresAt ?? Infinity) > world.now());
-      return {
-        says: 'use all keys',
-        async ask() {
-          const used = await Promise.all(keys.map(({ secret }) => world.call('GET', '/v1/me', { key: secret })));
-          return used.map(({ status }) => status);
-        },
-        expected: isGood.map((good) => (good ? 200 : 401)),
-      };
-    },
-  },
   'ask again': {
     weight: 4,
     plan(life, draw) {

@@ -1,5 +1,15 @@
 import type { Draw } from './draw.ts';
-import { changesOf, latestOf, publish, textOf, type Doc, type Resource } from './model.ts';
+import type { Bucket } from '../../src/store/bucket.ts';
+import {
+  changesOf,
+  compatibilityOf,
+  latestOf,
+  publish,
+  textOf,
+  type Defaults,
+  type Doc,
+  type Resource,
+} from './model.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
 
 /** A repository that is followed, as git has it. */
@@ -23,6 +33,7 @@ export interface Repo {
 export interface ModelKey {
   id: string;
   secret: string;
+  scopes: readonly string[];
   isRevoked: boolean;
   expiresAt: number | null;
 }
@@ -53,6 +64,16 @@ export interface Life {
   /** The versions of `@acme/rulesets/style`: whether each wants summaries. */
   ruleset: { labels: string[]; isStrict: boolean };
   keys: ModelKey[];
+  /** What counts for every resource that says nothing of its own. */
+  defaults: Defaults;
+  /** Organizations that were created. */
+  organizations: Set<string>;
+  /** What consumers reported last, and when. */
+  consumers: Map<string, { uses: Map<string, string>; at: number }>;
+  /** Backups, with the model as it was then. */
+  moments: { bucket: Bucket; at: number; then: Pick<Life, 'resources' | 'keys' | 'sites'> }[];
+  /** What people were given. */
+  rights: { id: string; person: string; scope: string }[];
   sites: Map<string, ModelSite>;
   previews: ModelPreview[];
   repos: Map<string, Repo>;
@@ -78,6 +99,8 @@ export interface Plan {
 /** `plan` changes the model, and returns null where the verb does not apply. */
 export interface Verb {
   weight: number;
+  /** The operations of `/v1` that it asks for, but GET. */
+  asks?: readonly string[];
   plan(life: Life, draw: Draw): Plan | null;
 }
 
@@ -119,14 +142,15 @@ export function expectedStanding(resource: Resource): unknown {
   };
 }
 
-export function newResource(slug: string, given: Partial<Resource> = {}): Resource {
+export function newResource({ defaults }: Life, slug: string, given: Partial<Resource> = {}): Resource {
   return {
     slug,
+    defaults,
     visibility: 'private',
     versions: [],
     pinned: null,
     deletedAt: null,
-    compatibility: 'none',
+    compatibility: null,
     hasRuleset: false,
     approval: false,
     waiting: null,
@@ -181,11 +205,11 @@ export function syncModel(life: Life, repo: Repo): string[] {
     const slug = repo.slugs.get(path) ?? doc.title.replace(' ', '-');
     repo.slugs.set(path, slug);
     const resource =
-      life.resources.get(slug) ?? newResource(slug, { visibility: repo.by === 'owner' ? 'private' : 'public' });
+      life.resources.get(slug) ?? newResource(life, slug, { visibility: repo.by === 'owner' ? 'private' : 'public' });
     resource.from = { repository: repo.name, path };
     life.resources.set(slug, resource);
     touched.push(slug);
-    const checkedBy = `${resource.compatibility} ${resource.hasRuleset ? life.ruleset.labels.length : 0}`;
+    const checkedBy = `${compatibilityOf(resource)} ${resource.hasRuleset ? life.ruleset.labels.length : 0}`;
     const seen = repo.seen.get(path);
     // What was rejected is looked at again when its gate is another one.
     if (seen?.text === text && (seen.outcome !== 'rejected' || seen.checkedBy === checkedBy)) continue;

@@ -1,6 +1,7 @@
 import type { UserConfig } from '../../src/config.ts';
 import { repositoryId } from '../../src/model/connection.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
+import { createRoutes, matchRoute, readDescription } from '../../src/server/v1/api-description.ts';
 import { login } from './approval-verbs.ts';
 import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
@@ -60,6 +61,11 @@ async function begin(seed: number): Promise<Life> {
     drafts: new Map(),
     ruleset: { labels: [], isStrict: false },
     keys: [],
+    rights: [],
+    defaults: { compatibility: 'none' },
+    organizations: new Set(),
+    consumers: new Map(),
+    moments: [],
     sites: new Map(),
     previews: [],
     repos: new Map([repo('conf', conf, 'configuration'), repo('hand', hand, 'hand'), repo('owned', owned, 'owner')]),
@@ -77,17 +83,14 @@ async function begin(seed: number): Promise<Life> {
 const names = Object.entries(verbs).flatMap(([name, { weight }]) => Array.from({ length: weight }, () => name));
 
 /** Lives these steps of a life; a step that does not apply is passed over. */
-export async function live(
-  seed: number,
-  steps: readonly number[],
-  tell: (line: string) => void = () => undefined,
-): Promise<Lived> {
+export async function live(seed: number, steps: readonly number[]): Promise<Lived> {
   const life = await begin(seed);
   const lived: Lived = { seed, taken: [], said: [], faults: [] };
   await using _ = life.world;
   for (const step of steps) {
     const draw = createDraw(seed, step);
     const name = draw.of(names);
+    life.world.asked.clear();
     life.step = step;
     life.world.turn = draw.number(2);
     const plan = verbs[name]!.plan(life, draw);
@@ -95,17 +98,32 @@ export async function live(
     if (plan === null) continue;
     lived.taken.push(step);
     lived.said.push(`${step} ${name}: ${plan.says}`);
-    tell(lived.said.at(-1)!);
     // Now and then the process is killed while it works, and asked again when it is back.
     if (plan.isRepeatable && draw.chance(0.08)) {
       lived.said.push(`${step} killed while it worked, and asked again`);
       await dieWhile(life, plan, draw);
       lived.faults.push(...(await take(life, plan, afterDeath)));
     } else lived.faults.push(...(await take(life, plan)));
+    for (const operation of changing(life.world.asked))
+      if (!said(name).includes(operation)) lived.faults.push(`${name} asks for ${operation}, and does not say so`);
     if (lived.faults.length > 0) return lived;
   }
   lived.faults.push(...(await checkLife(life)));
   return lived;
+}
+
+/** What a verb says that it asks for. To ask again is to ask what another verb did. */
+const said = (name: string): readonly string[] =>
+  name === 'ask again' ? Object.values(verbs).flatMap(({ asks = [] }) => asks) : (verbs[name]!.asks ?? []);
+
+const routes = createRoutes(readDescription().operations);
+
+/** The operations of these requests that are not GET. */
+function changing(requests: ReadonlySet<string>): string[] {
+  return [...requests].flatMap((request) => {
+    const [method, path] = request.split(' ') as [string, string];
+    return method === 'GET' ? [] : (matchRoute(routes, path)?.route.operations.get(method.toLowerCase())?.id ?? []);
+  });
 }
 
 /** Longer than what a process that was killed may hold. */

@@ -16,6 +16,8 @@ export interface Version {
   label: string;
   doc: Doc;
   status: 'active' | 'deprecated' | 'yanked' | 'withdrawn';
+  /** When a deprecated version may end. */
+  sunset?: number | null;
   /** False: it never becomes latest by itself. */
   isCandidate: boolean;
   /** Number of its commit in its repository; 0 for an upload. */
@@ -28,6 +30,11 @@ export interface Version {
   between: Version[];
 }
 
+/** What counts for every resource of an organization that says nothing of its own. */
+export interface Defaults {
+  compatibility: 'none' | 'semver' | 'strict';
+}
+
 export interface Resource {
   slug: string;
   visibility: 'public' | 'private';
@@ -35,7 +42,9 @@ export interface Resource {
   pinned: string | null;
   /** When it was deleted. */
   deletedAt: number | null;
-  compatibility: 'none' | 'semver' | 'strict';
+  /** Null: the default of its organization. */
+  compatibility: 'none' | 'semver' | 'strict' | null;
+  defaults: Defaults;
   hasRuleset: boolean;
   /** Whether what breaks waits until somebody else has approved it. */
   approval: boolean;
@@ -131,12 +140,17 @@ function verdictOf(before: Doc, after: Doc): string {
   return textOf({ ...before, version: '' }) === textOf({ ...after, version: '' }) ? 'none' : 'docs';
 }
 
+export function compatibilityOf({ compatibility, defaults }: Resource): Defaults['compatibility'] {
+  return compatibility ?? defaults.compatibility;
+}
+
 /** checks.md, Breaking changes. */
 function passesCompatibility(resource: Resource, label: string, doc: Doc): boolean {
-  if (resource.compatibility === 'none') return true;
+  const compatibility = compatibilityOf(resource);
+  if (compatibility === 'none') return true;
   const offered = resource.versions.filter(isOffered);
   const rank = rankOf(label);
-  const isSemver = resource.compatibility === 'semver' && rank !== null;
+  const isSemver = compatibility === 'semver' && rank !== null;
   const before = isSemver ? versionBefore(offered, label, true) : latestOf(resource);
   if (before === null || verdictOf(before.doc, doc) !== 'breaking') return true;
   const from = rankOf(before.label);
@@ -265,10 +279,28 @@ export function changesOf({ changes, between }: Version): Version['changes'] {
   return between.some(isOffered) ? null : changes;
 }
 
-export function setStatus(resource: Resource, version: Version, status: Version['status']): void {
+export function setStatus(
+  resource: Resource,
+  version: Version,
+  status: Version['status'],
+  sunset: number | null = null,
+): void {
   version.status = status;
+  version.sunset = sunset;
   if (resource.pinned === version.label && !isOffered(version)) resource.pinned = null;
   // What was compared with it cannot be compared any more.
   if (status === 'withdrawn')
     for (const each of resource.versions) if (each.changes?.from === version.label) each.changes = null;
+}
+
+/** concepts.md, Keys: each scope includes those before it. */
+export const scopes = ['read', 'publish', 'approve', 'keys', 'admin'] as const;
+
+export function rankOfScopes(held: readonly string[]): number {
+  return Math.max(...held.map((scope) => scopes.indexOf(scope as (typeof scopes)[number])));
+}
+
+/** management-api.md, Service accounts: a key with the scope `keys` makes keys that allow no more than itself. */
+export function mayMake(maker: readonly string[], made: readonly string[]): boolean {
+  return rankOfScopes(maker) >= scopes.indexOf('keys') && rankOfScopes(made) <= rankOfScopes(maker);
 }

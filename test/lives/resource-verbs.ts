@@ -41,11 +41,12 @@ const change = async (life: Life, path: string, body: unknown): Promise<unknown>
 export const resourceVerbs: Verbs = {
   create: {
     weight: 3,
+    asks: ['createApi'],
     plan(life, draw) {
       const slug = draw.of(slugs);
       const visibility = draw.of(['public', 'private'] as const);
       const isTaken = life.resources.has(slug);
-      if (!isTaken) life.resources.set(slug, newResource(slug, { visibility }));
+      if (!isTaken) life.resources.set(slug, newResource(life, slug, { visibility }));
       return {
         says: `create ${slug}, ${visibility}`,
         ask: async () => (await send(life, 'POST', '/v1/apis', { name: slug, slug, visibility })).status,
@@ -56,6 +57,7 @@ export const resourceVerbs: Verbs = {
   },
   publish: {
     weight: 24,
+    asks: ['publishApi'],
     plan(life, draw) {
       const resource = uploaded(life, draw);
       if (resource === null) return null;
@@ -96,14 +98,19 @@ export const resourceVerbs: Verbs = {
   },
   status: {
     weight: 8,
+    asks: ['updateApiVersion'],
     plan(life, draw) {
       const found = anyVersion(life, draw);
       if (found === null) return null;
       const { resource, version } = found;
       const state = draw.of(['active', 'deprecated', 'yanked', 'withdrawn'] as const);
       const isFinal = version.status === 'withdrawn';
-      if (!isFinal) setStatus(resource, version, state);
-      const body = { status: { state, ...(state !== 'active' && { reason: 'A life' }) } };
+      // Headers tell whole seconds.
+      const ends = draw.chance(0.5) ? Math.floor(life.world.now() / 1000 + draw.number(400) * 86_400) * 1000 : null;
+      const sunset = state === 'deprecated' ? ends : null;
+      if (!isFinal) setStatus(resource, version, state, sunset);
+      const more = { reason: 'A life', ...(sunset !== null && { sunset: new Date(sunset).toISOString() }) };
+      const body = { status: { state, ...(state !== 'active' && more) } };
       return {
         says: `${state} ${resource.slug}@${version.label}`,
         ask: () => change(life, `/v1/apis/${resource.slug}/versions/${encodeURIComponent(version.label)}`, body),
@@ -115,6 +122,7 @@ export const resourceVerbs: Verbs = {
   },
   pin: {
     weight: 4,
+    asks: ['updateApi'],
     plan(life, draw) {
       const found = anyVersion(life, draw);
       if (found === null) return null;
@@ -134,6 +142,7 @@ export const resourceVerbs: Verbs = {
   },
   visibility: {
     weight: 4,
+    asks: ['updateApi'],
     plan(life, draw) {
       const resource = anyResource(life, draw);
       if (resource === null) return null;
@@ -150,13 +159,14 @@ export const resourceVerbs: Verbs = {
   },
   gate: {
     weight: 4,
+    asks: ['updateApi'],
     plan(life, draw) {
       const resource = anyResource(life, draw);
       if (resource === null) return null;
-      resource.compatibility = draw.of(['none', 'semver', 'semver', 'strict'] as const);
+      resource.compatibility = draw.of(['none', 'semver', 'semver', 'strict', null, null] as const);
       const { slug, compatibility } = resource;
       return {
-        says: `set compatibility of ${slug} to ${compatibility}`,
+        says: `set compatibility of ${slug} to ${compatibility ?? 'the default'}`,
         ask: () => change(life, `/v1/apis/${slug}`, { compatibility }),
         expected: 200,
         touches: [slug],
@@ -166,6 +176,7 @@ export const resourceVerbs: Verbs = {
   },
   delete: {
     weight: 1,
+    asks: ['deleteApi'],
     plan(life, draw) {
       const resource = uploaded(life, draw);
       if (resource === null) return null;
@@ -179,6 +190,7 @@ export const resourceVerbs: Verbs = {
   },
   undelete: {
     weight: 4,
+    asks: ['undeleteApi'],
     plan(life, draw) {
       const resource = life.resources.get(draw.of(slugs));
       if (resource === undefined || resource.deletedAt === null) return null;
@@ -196,13 +208,18 @@ export const resourceVerbs: Verbs = {
   },
   'publish ruleset': {
     weight: 3,
+    asks: ['createRuleset', 'publishRuleset'],
     plan(life, draw) {
       const isStrict = draw.chance(0.5);
       const { ruleset } = life;
       const label = `1.0.${ruleset.labels.length}`;
       const isNew = ruleset.labels.length === 0;
-      ruleset.labels.push(label);
-      ruleset.isStrict = isStrict;
+      // What rejects more breaks its users.
+      const isRejected = !isNew && isStrict && !ruleset.isStrict && life.defaults.compatibility !== 'none';
+      if (!isRejected) {
+        ruleset.labels.push(label);
+        ruleset.isStrict = isStrict;
+      }
       const rules = { 'operation-summary': isStrict ? 'error' : 'warn' };
       const document = JSON.stringify({ 'x-title': 'Style', 'x-version': label, rules });
       return {
@@ -212,13 +229,14 @@ export const resourceVerbs: Verbs = {
             await life.world.call('POST', '/v1/rulesets', { key: life.admin, body: { name: 'Style', slug: 'style' } });
           return (await send(life, 'POST', '/v1/rulesets/style/document', { document })).status;
         },
-        expected: 201,
+        expected: isRejected ? 422 : 201,
         isRepeatable: true,
       };
     },
   },
   ruleset: {
     weight: 3,
+    asks: ['updateApi'],
     plan(life, draw) {
       const resource = anyResource(life, draw);
       if (resource === null || life.ruleset.labels.length === 0) return null;
@@ -235,6 +253,7 @@ export const resourceVerbs: Verbs = {
   },
   'delete ruleset': {
     weight: 1,
+    asks: ['deleteRuleset'],
     plan(life) {
       const isUsed = [...life.resources.values()].some(({ hasRuleset, deletedAt }) => hasRuleset && deletedAt === null);
       if (life.ruleset.labels.length === 0 || !isUsed) return null;

@@ -11,6 +11,7 @@ function standing(life: Life, draw: Draw): ModelSite | null {
 export const siteVerbs: Verbs = {
   'create site': {
     weight: 4,
+    asks: ['createSite'],
     plan(life, draw) {
       const slug = draw.of(slugs);
       const visibility = draw.of(['public', 'private'] as const);
@@ -28,6 +29,7 @@ export const siteVerbs: Verbs = {
   },
   'put page': {
     weight: 6,
+    asks: ['putSiteFile'],
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null) return null;
@@ -43,8 +45,24 @@ export const siteVerbs: Verbs = {
       };
     },
   },
+  'delete page': {
+    weight: 2,
+    asks: ['deleteSiteFile'],
+    plan(life, draw) {
+      const site = standing(life, draw);
+      if (site === null) return null;
+      const path = 'start.md';
+      const isThere = site.files.delete(path);
+      return {
+        says: `delete ${path} of ${site.slug}`,
+        ask: async () => (await send(life, 'DELETE', `/v1/sites/${site.slug}/files/${path}`)).status,
+        expected: isThere ? 204 : 404,
+      };
+    },
+  },
   'publish site': {
     weight: 6,
+    asks: ['deploySite'],
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null || !site.files.has('index.md')) return null;
@@ -65,6 +83,7 @@ export const siteVerbs: Verbs = {
   },
   'publish a deployment again': {
     weight: 4,
+    asks: ['deploySite'],
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null) return null;
@@ -85,6 +104,7 @@ export const siteVerbs: Verbs = {
   },
   preview: {
     weight: 5,
+    asks: ['previewSite'],
     plan(life, draw) {
       const site = standing(life, draw);
       const index = site?.files.get('index.md');
@@ -118,6 +138,7 @@ export const siteVerbs: Verbs = {
   },
   'site visibility': {
     weight: 3,
+    asks: ['updateSite'],
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null) return null;
@@ -133,6 +154,7 @@ export const siteVerbs: Verbs = {
   },
   'delete site': {
     weight: 3,
+    asks: ['deleteSite'],
     plan(life, draw) {
       const site = standing(life, draw);
       if (site === null) return null;
@@ -146,6 +168,7 @@ export const siteVerbs: Verbs = {
   },
   'undelete site': {
     weight: 2,
+    asks: ['undeleteSite'],
     plan(life, draw) {
       const site = life.sites.get(draw.of(slugs));
       if (site === undefined || site.deletedAt === null) return null;

@@ -1,9 +1,12 @@
 import { approvalVerbs } from './approval-verbs.ts';
 import { commandVerbs } from './command-verbs.ts';
+import { copyVerbs } from './copy-verbs.ts';
+import { organizationVerbs } from './organization-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
 import { importVerbs } from './import-verbs.ts';
 import { keepingVerbs } from './keeping-verbs.ts';
 import { gitVerbs } from './git-verbs.ts';
+import { keyVerbs } from './key-verbs.ts';
 import type { Verbs } from './life.ts';
 import { resourceVerbs } from './resource-verbs.ts';
 import { siteVerbs } from './site-verbs.ts';
@@ -14,8 +17,11 @@ export const verbs: Verbs = {
   ...gitVerbs,
   ...siteVerbs,
   ...keepingVerbs,
+  ...keyVerbs,
   ...ownerVerbs,
   ...commandVerbs,
   ...importVerbs,
   ...approvalVerbs,
+  ...organizationVerbs,
+  ...copyVerbs,
 };

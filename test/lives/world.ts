@@ -59,6 +59,8 @@ export interface Sent {
   /** An `Idempotency-Key`. */
   once?: string;
   accept?: string;
+  /** The organization that is meant, where there are several. */
+  org?: string;
 }
 
 /** The processes, the clock and the repositories of a life. The seed decides all of them. */
@@ -85,6 +87,8 @@ export interface LifeWorld extends AsyncDisposable {
   turn: number;
   /** What was logged as an error. */
   errors: string[];
+  /** Every request to `/v1` so far: method and path. */
+  asked: Set<string>;
   /** The repositories of the owner, as the host lists them. */
   owned: { id: number; full_name: string }[];
 }
@@ -229,6 +233,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     config,
     turn: 0,
     errors,
+    asked: new Set(),
     owned: gitea.owned.repositories as LifeWorld['owned'],
     now: () => now().getTime(),
     pass: base.pass,
@@ -258,8 +263,9 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       await lookWith(world.nodes[0]!);
     },
     look: () => lookWith(world.nodes[world.turn % world.nodes.length]!),
-    async call(method, path, { key, body, raw, once, accept } = {}, node) {
+    async call(method, path, { key, body, raw, once, accept, org } = {}, node) {
       const { url } = node ?? world.nodes[world.turn % world.nodes.length]!;
+      if (path.startsWith('/v1/')) world.asked.add(`${method} ${path.split('?')[0]!}`);
       const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const type = raw === undefined ? 'application/json' : 'application/octet-stream';
       const response = await fetch(url + path, {
@@ -270,6 +276,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
           ...(sent !== undefined && { 'content-type': type }),
           ...(once !== undefined && { 'idempotency-key': once }),
           ...(accept !== undefined && { accept }),
+          ...(org !== undefined && { 'stele-organization': org }),
         },
         ...(sent !== undefined && { body: sent }),
       });
