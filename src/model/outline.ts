@@ -54,7 +54,7 @@ export interface Outline {
   schemas: OutlineSchema[];
   tags: { name: string; description: string }[];
   rules: OutlineRule[];
-  /** URLs of an API's servers. */
+  /** URLs of an API's servers, and where they let tokens be fetched. */
   servers: string[];
   /** Whether a list was cut at its limit of 20,000 items. */
   truncated: boolean;

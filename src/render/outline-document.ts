@@ -48,7 +48,7 @@ function outlineApi(document: JsonObject): Outline {
   const digest = rememberDigests();
   const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
   const tags = listOf(document['tags']).filter(isObject);
-  const servers = serverUrls(document);
+  const servers = [...serverUrls(document), ...tokenUrls(document)];
   return {
     ...empty,
     title: shorten(textOf(info['title']), titleLength),
@@ -153,6 +153,16 @@ function outlineRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Out
     })),
     truncated: more > 0,
   };
+}
+
+/** Where tokens are fetched, for the flows that a page can go through. */
+function tokenUrls(document: JsonObject): string[] {
+  const schemes = entriesOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  const flows = schemes.flatMap(([, scheme]) => [
+    objectOf(scheme),
+    ...Object.values(objectOf(objectOf(scheme)['flows'])),
+  ]);
+  return [...new Set(flows.map((flow) => textOf(objectOf(flow)['tokenUrl'])).filter(Boolean))];
 }
 
 /** Server URLs as written; for a 2.0 document `scheme://host/basePath`. */

@@ -22,6 +22,7 @@ let written = Promise.resolve();
 
 whenNear('.operation', prepare);
 whenNear('.description pre code, .schema pre code', colour);
+addAsk();
 addFieldLinks();
 addUnfoldAll();
 // The form for a request has code, too.
@@ -31,6 +32,7 @@ addEventListener('code', ({ target }) => {
 addEventListener('toggle', ({ target }) => target.matches?.('.later') && showLater(target), true);
 goToField();
 addEventListener('hashchange', goToField);
+addEventListener('storage', ({ key }) => key?.startsWith('try ') && key.endsWith(' server') && showAll());
 
 function loadWriters() {
   writers ??= import(document.querySelector('[data-languages]').dataset.languages);
@@ -120,9 +122,44 @@ function addLater(type) {
   row.append(fold);
 }
 
+/**
+ * The server of all requests and their credentials, at the top of the page: a part of the form for a request, loaded when it is
+ * opened. It keeps them in this tab, and samples are written for the server. So is the language of samples.
+ */
+function addAsk() {
+  const ask = document.querySelector('.ask');
+  if (ask === null) return;
+  const language = ask.querySelector('select');
+  for (const [value, text] of Object.entries(languages)) language.append(new Option(text, value));
+  language.value = chosen;
+  language.addEventListener('change', () => choose(language.value));
+  shown.add(() => (language.value = chosen));
+  const details = ask.querySelector('details');
+  details.addEventListener('toggle', () => {
+    if (details.querySelector('iframe') !== null) return;
+    const frame = Object.assign(document.createElement('iframe'), { title: 'Server and authorization' });
+    frame.src = `${document.querySelector('[data-try]').dataset.try}#settings`;
+    frame.addEventListener('load', () => {
+      const { body } = frame.contentDocument;
+      new ResizeObserver(() => (frame.style.height = `${body.scrollHeight}px`)).observe(body.querySelector('#try'));
+    });
+    details.append(frame);
+  });
+}
+
+/** What this tab keeps of the server (`try.js`): the base of the samples, and what it is to be. */
+function serverKept(operation) {
+  const { dataset } = operation.closest('[data-try]') ?? {};
+  try {
+    return JSON.parse(sessionStorage.getItem(`try ${dataset.try.replace(/@[^@/]*\/try$/, '')} server`)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
 /** A button that opens the form for a request. It is a page of its own, loaded when somebody asks for it first. */
 function addTry(operation) {
-  const { dataset } = document.querySelector('[data-try]') ?? {};
+  const { dataset } = operation.closest('[data-try]') ?? {};
   const url = operation.querySelector('.url');
   const path = url.querySelector('code').lastChild;
   if (dataset === undefined || path === null || operation.querySelector('.samples > pre') === null) return;
@@ -147,8 +184,12 @@ function examplesIn(samples) {
   });
 }
 
-/** One frame for all operations. It has the sample as its data. */
+/** One frame for all operations, unless the form is elsewhere. It has the sample as its data. */
 function openTry(form, method, path, curl, examples) {
+  const name = `${method} ${path}`;
+  const address = `${form}#${encodeURIComponent(`${method.toLowerCase()} ${path}`)}`;
+  // A site with an origin of its own may not have the registry in a frame.
+  if (new URL(address, location.href).origin !== location.origin) return open(address);
   let dialog = document.querySelector('.try-dialog');
   if (dialog === null) {
     dialog = document.createElement('dialog');
@@ -163,13 +204,12 @@ function openTry(form, method, path, curl, examples) {
     dialog.append(head, document.createElement('iframe'));
     document.body.append(dialog);
   }
-  const name = `${method} ${path}`;
   const frame = dialog.querySelector('iframe');
   dialog.querySelector('h2').textContent = name;
   dialog.setAttribute('aria-label', `Try ${name}`);
   frame.title = `Request for ${name}`;
   Object.assign(frame.dataset, { curl, examples: JSON.stringify(examples) });
-  frame.src = `${form}#${encodeURIComponent(`${method.toLowerCase()} ${path}`)}`;
+  frame.src = address;
   dialog.showModal();
 }
 
@@ -202,14 +242,20 @@ function addRequest(samples, code) {
     tools.append(example);
     for (const one of bodies) one.hidden = true;
   }
+  const base = samples.parentElement.querySelector('.url .base');
+  const usual = base?.textContent;
   async function show() {
     language.value = chosen;
+    const { from, to } = serverKept(samples);
+    const isOther = from !== undefined && usual === from;
+    const text = isOther ? curl.replace(`'${from}`, () => `'${to}`) : curl;
+    if (base) base.textContent = isOther ? to : usual;
     if (chosen !== 'curl' || body !== null) {
       const writer = await loadWriters();
-      const request = writer.parseCurl(curl);
+      const request = writer.parseCurl(text);
       if (body !== null) request.body = { kind: 'json', text: body };
       code.textContent = writer.languages[chosen](request);
-    } else code.textContent = curl;
+    } else code.textContent = text;
     colour(code);
   }
   shown.add(show);
@@ -241,6 +287,10 @@ function choose(language) {
   } catch {
     // The choice is for this page then.
   }
+  showAll();
+}
+
+function showAll() {
   written = Promise.all([...shown].map((show) => show()));
 }
 

@@ -11,19 +11,36 @@ let ids = 0;
 // In the reference this page is in a frame, which has a title of its own.
 document.documentElement.classList.toggle('framed', parent !== window);
 
-try {
-  // The document itself may be one that only a session opens; what is sent to its servers later never carries one.
-  const response = await fetch(target.dataset.document, { credentials: 'same-origin' });
-  if (!response.ok) throw new Error('The document could not be loaded. Reload the page.');
-  whole = await response.json();
-  show();
-  addEventListener('hashchange', show);
-} catch (error) {
-  target.textContent = error.message;
-}
+const settings = '#settings';
+const asked = new URLSearchParams(location.search);
+if (asked.has('state')) {
+  // An authorization server sent a window of its own here: the form that waits takes the answer (`signIn`).
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has one origin
+  new BroadcastChannel('stele-oauth').postMessage(Object.fromEntries(asked));
+  history.replaceState(null, '', location.pathname);
+  target.textContent = 'You can close this window.';
+  close();
+} else
+  try {
+    // The document itself may be one that only a session opens; what is sent to its servers later never carries one.
+    const response = await fetch(target.dataset.document, { credentials: 'same-origin' });
+    if (!response.ok) throw new Error('The document could not be loaded. Reload the page.');
+    whole = await response.json();
+    show();
+    addEventListener('hashchange', show);
+  } catch (error) {
+    target.textContent = error.message;
+  }
 
-/** Shows the form for the operation in the address, or a list of operations. */
+/** Shows the form for the operation in the address, what all operations share (`#settings`), or a list of operations. */
 function show() {
+  if (location.hash === settings) {
+    const [server, auth] = [serverFields({}, {}), authFields({})];
+    const form = make('form', {}, group('Server', server.rows), group('Authorization', auth.rows));
+    form.addEventListener('submit', (event) => event.preventDefault());
+    form.addEventListener('input', () => keepAll(server, auth));
+    return target.replaceChildren(form);
+  }
   const [method, ...words] = decodeURIComponent(location.hash.slice(1)).split(' ');
   const path = words.join(' ');
   const item = behind(own(whole.paths, path)) ?? {};
@@ -37,6 +54,12 @@ function show() {
 function readSample() {
   const { curl, examples } = frameElement.dataset;
   return curl === undefined ? null : { ...parseCurl(curl), examples: JSON.parse(examples) };
+}
+
+/** Keeps server and credentials for this tab. The page around this frame writes its samples for the server. */
+function keepAll(server, auth) {
+  server.remember();
+  auth.remember();
 }
 
 function operationList() {
@@ -92,19 +115,25 @@ function formFor(method, path, item, operation, sample) {
     make('p', { className: 'actions' }, send),
   );
   form.addEventListener('input', () => {
-    auth.remember();
+    keepAll(server, auth);
     update();
   });
+  let sending = null;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    send.disabled = true;
+    // The same button cancels.
+    if (sending !== null) return sending.abort();
+    sending = new AbortController();
+    send.textContent = 'Cancel';
     answer.replaceChildren(make('p', { className: 'quiet' }, 'Waiting for the server …'));
+    answer.scrollIntoView({ block: 'nearest' });
     try {
-      answer.replaceChildren(...(await sendRequest(read())));
+      answer.replaceChildren(...(await sendRequest(read(), sending.signal, answer)));
     } catch (error) {
       answer.replaceChildren(make('p', { className: 'wrong', role: 'alert' }, error.message));
     }
-    send.disabled = false;
+    sending = null;
+    send.textContent = 'Send';
     answer.querySelectorAll('code').forEach((code) => code.dispatchEvent(new Event('code', { bubbles: true })));
     answer.focus({ preventScroll: true });
     answer.scrollIntoView({ block: 'nearest' });
@@ -162,14 +191,22 @@ function serverFields(operation, item) {
   const all = [operation.servers, item.servers, whole.servers].find((list) => list?.length > 0) ?? oldServers();
   const values = new Map();
   const rows = [];
+  const before = JSON.parse(kept(keyOf('server')) ?? '{}');
   const chosen = select(
     all.map(({ url, description }, at) => [String(at), description ? `${url} · ${brief(description)}` : url]),
+    String(
+      Math.max(
+        0,
+        all.findIndex(({ url }) => url === before.url),
+      ),
+    ),
   );
-  const variables = make('div', {});
+  const inside = make('div', {});
   const update = () => {
-    variables.replaceChildren();
+    inside.replaceChildren();
+    values.clear();
     for (const [name, variable] of entries(all[Number(chosen.value)]?.variables)) {
-      const usual = String(variable.default ?? variable.enum?.[0] ?? '');
+      const usual = String(own(before.variables, name) ?? variable.default ?? variable.enum?.[0] ?? '');
       const control = Array.isArray(variable.enum)
         ? select(
             variable.enum.map((one) => [String(one), String(one)]),
@@ -177,12 +214,12 @@ function serverFields(operation, item) {
           )
         : input(usual);
       values.set(name, control);
-      variables.append(rowOf(name, control, variable));
+      inside.append(rowOf(name, control, variable));
     }
   };
   chosen.addEventListener('change', update);
   update();
-  if (all.length > 0) rows.push(rowOf('URL', chosen), variables);
+  if (all.length > 0) rows.push(rowOf('URL', chosen), inside);
   else
     rows.push(
       make('p', { className: 'quiet' }, 'The document names no server. Copy the request as curl and put yours in.'),
@@ -191,7 +228,23 @@ function serverFields(operation, item) {
     const written = all[Number(chosen.value)]?.url ?? 'https://example.com';
     return written.replace(/\{([^{}]*)\}/g, (text, name) => values.get(name)?.value ?? text).replace(/\/$/, '');
   };
-  return { rows, url };
+  const remember = () => {
+    const variables = Object.fromEntries([...values].map(([name, control]) => [name, control.value]));
+    if (all.length > 0)
+      kept(
+        keyOf('server'),
+        JSON.stringify({ url: all[Number(chosen.value)].url, variables, from: usualUrl(all[0]), to: url() }),
+      );
+  };
+  return { rows, url, remember };
+}
+
+/** The URL of a server with the defaults of its variables, as samples have it. */
+function usualUrl({ url, variables }) {
+  const usual = (one) => String(one.default || one.enum?.[0] || '');
+  return entries(variables)
+    .reduce((text, [name, one]) => text.replaceAll(`{${name}}`, () => usual(one)), url)
+    .replace(/\/$/, '');
 }
 
 /** The servers of OpenAPI 2.0. */
@@ -200,11 +253,18 @@ function oldServers() {
   return (whole.schemes ?? ['https']).map((scheme) => ({ url: `${scheme}://${whole.host}${whole.basePath ?? ''}` }));
 }
 
-/** The first alternatives of credentials. What is entered is kept in this tab, by the document and the name of the scheme. */
+/** What this tab keeps of an API: by its coordinate, for all versions. */
+function keyOf(...parts) {
+  return ['try', target.dataset.document.replace(/@[^@/]*$/, ''), ...parts].join(' ');
+}
+
+/** Alternatives of credentials. What is entered is kept in this tab, by the API and the name of the scheme. */
 function authFields(operation) {
-  const alternatives = (operation.security ?? whole.security ?? []).filter((one) => Object.keys(one).length > 0);
   const schemes = whole.components?.securitySchemes ?? whole.securityDefinitions;
-  const key = (name, part) => `try ${target.dataset.document.replace(/@[^@/]*$/, '')} ${name} ${part}`;
+  const each = entries(schemes).map(([name]) => ({ [name]: [] }));
+  const needed = (operation.security ?? whole.security ?? []).filter((one) => Object.keys(one).length > 0);
+  const alternatives = operation.responses === undefined && needed.length === 0 ? each : needed;
+  const key = keyOf;
   const fields = [];
   const inside = make('div', {});
   const chosen = select(alternatives.map((one, at) => [String(at), Object.keys(one).join(' and ')]));
@@ -225,10 +285,9 @@ function authFields(operation) {
         const control = field(name, 'key', scheme.name, 'password');
         return (request) =>
           control.value !== '' &&
-          request[own({ query: 'query', cookie: 'cookies' }, scheme.in) ?? 'headers'].push([
-            scheme.name,
-            control.value,
-          ]);
+          (scheme.in === 'query'
+            ? request.query.push(...pairsOf({ from: { name: scheme.name } }, control.value))
+            : request[scheme.in === 'cookie' ? 'cookies' : 'headers'].push([scheme.name, control.value]));
       }
       if (isBasic) {
         const user = field(name, 'user', 'User name', 'text');
@@ -238,6 +297,7 @@ function authFields(operation) {
       }
       if (!['http', 'oauth2', 'openIdConnect'].includes(scheme.type)) return () => {};
       const control = field(name, 'token', 'Token', 'password');
+      inside.append(...flowsOf(scheme).map((flow) => flowFields(flow, field, name, control)));
       return (request) => control.value !== '' && request.headers.push(['Authorization', `Bearer ${control.value}`]);
     });
   };
@@ -249,6 +309,121 @@ function authFields(operation) {
     remember: () => fields.forEach(({ control, key: name }) => kept(name, control.value)),
     write: (request) => writers.forEach((writer) => writer(request)),
   };
+}
+
+/** The OAuth flows that a page can go through, with the fields of OpenAPI 2.0 under their names of 3.0. */
+function flowsOf(scheme) {
+  const flows = scheme.flows ?? {
+    [own({ accessCode: 'authorizationCode', application: 'clientCredentials' }, scheme.flow) ?? '']: scheme,
+  };
+  return ['authorizationCode', 'clientCredentials']
+    .filter((kind) => own(flows, kind)?.tokenUrl !== undefined)
+    .map((kind) => ({ ...flows[kind], kind }));
+}
+
+/** Fetches a token and puts it into its field. */
+function flowFields(flow, field, name, control) {
+  const isCode = flow.kind === 'authorizationCode';
+  const scopes = select(
+    entries(flow.scopes).map(([scope, text]) => [scope, text ? `${scope} · ${brief(text)}` : scope]),
+  );
+  Object.assign(scopes, { multiple: true, size: Math.min(4, scopes.options.length) });
+  const button = make('button', { type: 'button' }, isCode ? 'Sign in and get a token' : 'Get a token');
+  const said = make('small', { role: 'status' });
+  const box = make('details', {}, make('summary', {}, isCode ? 'Authorization code, with PKCE' : 'Client credentials'));
+  const id = input(kept(keyOf(name, 'client')) ?? '');
+  // A secret is not kept.
+  const secret = input('', { type: 'password' });
+  box.append(
+    rowOf('Client id', id),
+    rowOf('Client secret', secret, { description: isCode ? 'Only if the client has one.' : '' }),
+  );
+  if (scopes.options.length > 0) box.append(rowOf('Scopes', scopes));
+  if (isCode)
+    box.append(make('p', { className: 'quiet' }, 'Redirect URI to register: ', make('code', {}, redirectUri())));
+  box.append(make('p', { className: 'actions' }, button), said);
+  button.addEventListener('click', async () => {
+    said.className = 'quiet';
+    said.textContent = isCode ? 'Waiting for the sign-in in the other window …' : 'Waiting for the server …';
+    kept(keyOf(name, 'client'), id.value);
+    try {
+      const client = { id: id.value, secret: secret.value };
+      const scope = [...scopes.selectedOptions].map(({ value }) => value).join(' ');
+      const fields = isCode ? await signIn(flow, client, scope) : { grant_type: 'client_credentials', scope };
+      control.value = await fetchToken(flow, client, fields);
+      said.textContent = 'The token is in its field.';
+      control.dispatchEvent(new Event('input', { bubbles: true }));
+    } catch (error) {
+      said.className = 'wrong';
+      said.textContent = error.message;
+    }
+  });
+  return box;
+}
+
+/** Where an authorization server sends the code: one address for all versions of an API. */
+function redirectUri() {
+  return location.origin + location.pathname.replace(/@[^@/]*\/try/, '/try');
+}
+
+/** Opens the authorization server in a window, and waits for its code (RFC 6749, RFC 7636). */
+async function signIn({ authorizationUrl }, { id }, scope) {
+  if (crypto.subtle === undefined) throw new Error('A sign-in needs a page that is served over https.');
+  const [verifier, state] = [randomText(), randomText()];
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  const url = new URL(authorizationUrl, location.href);
+  if (!/^https?:$/.test(url.protocol)) throw new Error('The document’s authorizationUrl is no address of the web.');
+  const wanted = {
+    response_type: 'code',
+    client_id: id,
+    redirect_uri: redirectUri(),
+    ...(scope !== '' && { scope }),
+    state,
+    code_challenge: base64url(new Uint8Array(hash)),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
+  const channel = new BroadcastChannel('stele-oauth');
+  const answer = new Promise((resolve) => {
+    channel.addEventListener('message', ({ data }) => data.state === state && resolve(data));
+  });
+  open(url, '_blank', 'popup,width=600,height=720');
+  const { code, error, error_description: words } = await answer;
+  channel.close();
+  if (code === undefined) throw new Error(`The authorization server refused: ${words ?? error}`);
+  return { grant_type: 'authorization_code', code, redirect_uri: wanted.redirect_uri, code_verifier: verifier };
+}
+
+async function fetchToken({ tokenUrl }, { id, secret }, fields) {
+  const given = Object.entries({ ...fields, ...(secret === '' && { client_id: id }) }).filter(
+    ([, value]) => value !== '',
+  );
+  const pair = [id, secret].map(encodeURIComponent).join(':');
+  const url = String(new URL(tokenUrl, location.href));
+  const headers = { Accept: 'application/json', ...(secret !== '' && { Authorization: `Basic ${btoa(pair)}` }) };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams(given),
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+  }).catch((error) => {
+    throw new Error(why(error, url, ''));
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (typeof answer.access_token === 'string') return answer.access_token;
+  throw new Error(`The server gave no token: ${answer.error_description ?? answer.error ?? response.status}`);
+}
+
+function randomText() {
+  return base64url(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+function base64url(bytes) {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
 }
 
 function parametersOf(item, operation) {
@@ -321,20 +496,34 @@ function valueOf({ control, type }) {
   return type === 'object' ? parse(text, `${control.labels[0].textContent}: this is not JSON.`) : text;
 }
 
-/** A parameter in the query: pairs of names and values, joined as its style wants it. */
+/** A parameter in the query: `name=value`, as often and joined as its style wants it. */
 function pairsOf({ from }, value) {
   const isOld = from.schema === undefined && from.content === undefined;
   const style = from.style ?? 'form';
   const isExploded = isOld ? from.collectionFormat === 'multi' : (from.explode ?? style === 'form');
   const joint =
-    { spaceDelimited: ' ', pipeDelimited: '|', ssv: ' ', tsv: '\t', pipes: '|' }[from.collectionFormat ?? style] ?? ',';
-  if (from.content !== undefined || typeof value !== 'object') return [[from.name, textOf(value)]];
-  if (Array.isArray(value))
-    return isExploded ? value.map((one) => [from.name, textOf(one)]) : [[from.name, value.map(textOf).join(joint)]];
-  if (style === 'deepObject') return entries(value).map(([key, one]) => [`${from.name}[${key}]`, textOf(one)]);
-  return isExploded
-    ? entries(value).map(([key, one]) => [key, textOf(one)])
-    : [[from.name, entries(value).flat().map(textOf).join(joint)]];
+    { spaceDelimited: '%20', pipeDelimited: '%7C', ssv: '%20', tsv: '%09', pipes: '%7C' }[
+      from.collectionFormat ?? style
+    ] ?? ',';
+  const encode = from.allowReserved === true ? encodeSome : encodeURIComponent;
+  const pair = (name, one) => `${encodeURIComponent(name)}=${encode(textOf(one))}`;
+  const join = (list) => `${encodeURIComponent(from.name)}=${list.map((one) => encode(textOf(one))).join(joint)}`;
+  if (from.content !== undefined || typeof value !== 'object') return [pair(from.name, value)];
+  if (style === 'deepObject') return deepPairs(from.name, value).map(([name, one]) => pair(name, one));
+  if (Array.isArray(value)) return isExploded ? value.map((one) => pair(from.name, one)) : [join(value)];
+  return isExploded ? entries(value).map(([key, one]) => pair(key, one)) : [join(entries(value).flat())];
+}
+
+/** Percent-encodes a text, but keeps reserved characters that mean nothing in a query. */
+function encodeSome(text) {
+  return encodeURIComponent(text).replace(/%(?:3A|2F|3F|40|24|2C|3B)/g, decodeURIComponent);
+}
+
+/** `name[key][0]` for each value in an object or a list. */
+function deepPairs(name, value) {
+  return typeof value === 'object' && value !== null
+    ? entries(value).flatMap(([key, one]) => deepPairs(`${name}[${key}]`, one))
+    : [[name, textOf(value)]];
 }
 
 /** A parameter in the path or a header: with commas, or as `label` and `matrix` want it. */
@@ -439,53 +628,119 @@ function whyNotJson(text) {
   }
 }
 
-/** The fields of a form. Binary ones are files. */
-function formOf({ type, schema }, inside, sample) {
+/** The fields of a form: those that it needs have values of the sample. */
+function formOf({ type, schema, encoding }, inside, sample) {
   const { properties, required = [] } = behind(schema) ?? {};
+  const given = (sample?.body?.fields ?? []).map((one) => (Array.isArray(one) ? { name: one[0], value: one[1] } : one));
   const fields = entries(properties).map(([name, written]) => {
-    const one = behind(written) ?? {};
-    const inner = one.type === 'array' ? (behind(one.items) ?? {}) : one;
-    const isFile =
-      one.type === 'file' || /^(?:binary|base64)$/.test(inner.format) || inner.contentMediaType !== undefined;
-    const given = sample?.body?.fields
-      ?.map((field) => (Array.isArray(field) ? { name: field[0], value: field[1] } : field))
-      .find((field) => field.name === name);
-    const isRequired = required.includes(name);
-    const usual = given?.value ?? (isRequired ? textOf(one.example ?? one.default ?? one.enum?.[0] ?? '') : '');
-    const control = isFile
-      ? make('input', { type: 'file', multiple: one.type === 'array' })
-      : Array.isArray(one.enum)
-        ? select([['', '–'], ...one.enum.map((value) => [String(value), String(value)])], usual)
-        : input(usual);
-    control.required = isRequired;
-    return {
-      name,
-      control,
-      isFile,
-      isObject: typeof one.properties === 'object',
-      row: rowOf(name, control, { type: isFile ? 'file' : one.type, isRequired, description: one.description }),
-    };
+    const usual = given.filter((one) => one.name === name && !one.file).map(({ value }) => value);
+    return { name, ...formField(name, written, required.includes(name), usual, 0) };
   });
   inside.replaceChildren(...fields.map((field) => field.row));
   const isMultipart = /^multipart/i.test(type);
   return () => {
-    const filled = fields.flatMap(({ name, control, isFile, isObject }) => {
-      if (isFile)
-        return [...control.files].map((file) => ({
-          name,
-          value: '',
-          file: file.name,
-          bytes: file,
-          type: file.type || 'application/octet-stream',
-        }));
-      return control.value === ''
-        ? []
-        : [{ name, value: control.value, file: null, type: isObject ? 'application/json' : null }];
+    const filled = fields.flatMap(({ name, read }) => {
+      const value = read();
+      return value === undefined ? [] : [[name, value]];
     });
     return isMultipart
-      ? { kind: 'multipart', fields: filled }
-      : { kind: 'form', fields: filled.map(({ name, value }) => [name, value]) };
+      ? { kind: 'multipart', fields: filled.flatMap(([name, value]) => partsOf(name, value)) }
+      : { kind: 'form', fields: filled.flatMap(([name, value]) => formPairs(name, value, own(encoding, name) ?? {})) };
   };
+}
+
+/** A field and what it holds: undefined if it is left out. Objects have a field for each member, and lists a line for each item. */
+function formField(name, written, isRequired, usual, depth) {
+  const one = plainOf(written);
+  const item = one.type === 'array' ? plainOf(one.items) : one;
+  const about = { type: one.type === 'array' ? 'list' : one.type, isRequired, description: one.description };
+  if (item.type === 'file' || /^(?:binary|base64)$/.test(item.format) || item.contentMediaType !== undefined) {
+    const control = make('input', { type: 'file', multiple: one.type === 'array', required: isRequired });
+    const read = () => (control.files.length === 0 ? undefined : [...control.files]);
+    return { row: rowOf(name, control, { ...about, type: 'file' }), read };
+  }
+  if (one.properties !== undefined && depth < 3) {
+    const members = entries(one.properties).map(([key, member]) => {
+      const isNeeded = isRequired && (one.required ?? []).includes(key);
+      return [key, formField(key, member, isNeeded, [], depth + 1)];
+    });
+    const box = make(
+      'details',
+      { open: isRequired },
+      make('summary', {}, make('code', {}, name), ` ${brief(one.description ?? '')}`),
+    );
+    box.append(...members.map(([, { row }]) => row));
+    const read = () => {
+      const filled = members.map(([key, member]) => [key, member.read()]).filter(([, value]) => value !== undefined);
+      return filled.length === 0 ? undefined : Object.fromEntries(filled);
+    };
+    return { row: box, read };
+  }
+  const isOfObjects = one.type === 'object' || item.type === 'object' || item.properties !== undefined;
+  const values = item.enum ?? (item.type === 'boolean' ? [true, false] : null);
+  const first = isRequired ? (usual.length > 0 ? usual : [textOf(one.example ?? one.default ?? one.enum?.[0])]) : [];
+  const hint = isRequired || usual.length === 0 ? '' : `e.g. ${usual[0].slice(0, 100)}`;
+  const options = (values ?? []).filter((value) => value !== null).map((value) => [String(value), String(value)]);
+  const isList = one.type === 'array';
+  const control =
+    values !== null && isList
+      ? Object.assign(select(options), { multiple: true, size: Math.min(4, options.length) })
+      : values !== null
+        ? select([...(isRequired ? [] : [['', '–']]), ...options], first[0])
+        : isList || isOfObjects
+          ? make('textarea', {
+              value: first.join('\n'),
+              rows: 2,
+              spellcheck: false,
+              placeholder: isList
+                ? isOfObjects
+                  ? 'one object of JSON on each line'
+                  : 'one value on each line'
+                : '{ }',
+            })
+          : input(first[0] ?? '', { placeholder: hint });
+  control.required = isRequired;
+  const parsed = (text) => (isOfObjects ? parse(text, `${name}: this is not JSON.`) : text);
+  const read = () => {
+    if (control.multiple)
+      return control.selectedOptions.length > 0 ? [...control.selectedOptions].map(({ value }) => value) : undefined;
+    if (control.value.trim() === '') return undefined;
+    return isList
+      ? control.value
+          .split('\n')
+          .filter((line) => line.trim() !== '')
+          .map(parsed)
+      : parsed(control.value);
+  };
+  return { row: rowOf(name, control, about), read };
+}
+
+/** A schema, or the first alternative of one that says nothing else. */
+function plainOf(schema) {
+  const one = behind(schema) ?? {};
+  const choice = [...(one.anyOf ?? []), ...(one.oneOf ?? [])]
+    .map((each) => behind(each))
+    .find((each) => each?.type !== 'null');
+  const plain = one.type === undefined && one.properties === undefined && choice ? { ...choice, ...one } : one;
+  return { ...plain, type: [plain.type].flat().find((name) => name !== 'null') };
+}
+
+/** The fields of a property in a form, by its encoding. */
+function formPairs(name, value, { style, explode }) {
+  if (typeof value !== 'object') return [[name, textOf(value)]];
+  if (style === 'deepObject') return deepPairs(name, value);
+  if (!Array.isArray(value)) return [[name, textOf(value)]];
+  if (explode !== false) return value.map((one) => [name, textOf(one)]);
+  return [[name, value.map((one) => textOf(one)).join({ spaceDelimited: ' ', pipeDelimited: '|' }[style] ?? ',')]];
+}
+
+/** A part for a value, and for each item of a list. */
+function partsOf(name, value) {
+  return [value].flat().map((one) => {
+    if (one instanceof File)
+      return { name, value: '', file: one.name, bytes: one, type: one.type || 'application/octet-stream' };
+    return { name, value: textOf(one), file: null, type: typeof one === 'object' ? 'application/json' : null };
+  });
 }
 
 /* The request */
@@ -509,7 +764,7 @@ function requestOf(method, path, server, auth, parameters, body) {
   const content = body?.read() ?? null;
   if (content?.type !== undefined) parts.headers.push(['Content-Type', content.type]);
   if (parts.cookies.length > 0) parts.headers.push(['Cookie', parts.cookies.map((pair) => pair.join('=')).join('; ')]);
-  const query = parts.query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+  const query = parts.query.join('&');
   return {
     method,
     url: `${server.url()}${address}${query === '' ? '' : `?${query}`}`,
@@ -530,24 +785,32 @@ function bytesOf(body) {
   return form;
 }
 
-/** Sends a request. Returns the elements that show the answer, or why there is none. */
-async function sendRequest({ method, url, headers, body }) {
+/** Sends a request. What comes is shown at `place` as it comes. Returns the elements that show all of it, or why there is none. */
+async function sendRequest({ method, url, headers, body }, signal, place) {
   let blocked = '';
   const note = ({ blockedURI }) => (blocked = blockedURI);
   document.addEventListener('securitypolicyviolation', note);
   const start = performance.now();
+  const chunks = [];
+  let response = null;
+  const sent = headers.filter(({ name }) => name !== 'Cookie').map(({ name, value }) => [name, value]);
+  // A browser sends no body with these.
+  const content = /^(?:GET|HEAD)$/.test(method) ? undefined : bytesOf(body);
+  const left = [sent.length < headers.length ? 'cookies' : '', body !== null && content === undefined ? 'body' : ''];
+  const all = async (end) => {
+    const bytes = await new Blob(chunks).arrayBuffer();
+    return shown(response, bytes, Math.round(performance.now() - start), left.filter(Boolean).join(' and '), end);
+  };
   try {
-    const sent = headers.filter(({ name }) => name !== 'Cookie').map(({ name, value }) => [name, value]);
-    // A browser sends no body with these.
-    const content = /^(?:GET|HEAD)$/.test(method) ? undefined : bytesOf(body);
     const options = { method, headers: sent, body: content, credentials: 'omit', referrerPolicy: 'no-referrer' };
-    const response = await fetch(url, options);
-    const bytes = await response.arrayBuffer();
-    const left = [sent.length < headers.length ? 'cookies' : '', body !== null && content === undefined ? 'body' : ''];
-    return shown(response, bytes, Math.round(performance.now() - start), left.filter(Boolean).join(' and '));
+    response = await fetch(url, { ...options, signal });
+    await readInto(response, chunks, place);
+    return await all('');
   } catch (error) {
     // The event comes after the promise.
     await new Promise((resolve) => setTimeout(resolve));
+    if (response !== null) return all(signal.aborted ? 'Cancelled.' : `The answer broke off: ${error.message}`);
+    if (signal.aborted) return [make('p', { className: 'quiet', role: 'status' }, 'Cancelled.')];
     return [
       make('p', { className: 'wrong', role: 'alert' }, why(error, url, blocked)),
       make(
@@ -559,6 +822,29 @@ async function sendRequest({ method, url, headers, body }) {
   } finally {
     document.removeEventListener('securitypolicyviolation', note);
   }
+}
+
+/** Reads a body to its end. Text, such as server-sent events, is shown as it comes. */
+async function readInto(response, chunks, place) {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const code = make('code', {});
+  const decoder = new TextDecoder();
+  if (!isBinary(response.headers.get('Content-Type') ?? ''))
+    place.replaceChildren(statusLine(response, 'more comes …'), make('pre', { tabIndex: 0 }, code));
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    chunks.push(value);
+    if (code.textContent.length < longestAnswer) code.append(decoder.decode(value, { stream: true }));
+  }
+}
+
+function isBinary(type) {
+  return /^(?:image|audio|video)\/|octet-stream|pdf|zip/i.test(type);
+}
+
+function statusLine({ status, statusText }, words) {
+  const number = make('b', { className: `status s${String(status)[0]}` }, String(status));
+  return make('p', { role: 'status' }, number, ` ${[statusText, words].filter(Boolean).join(' · ')}`);
 }
 
 /** Why a browser showed no answer, as far as it tells. */
@@ -574,16 +860,10 @@ function why(error, url, blocked) {
   return `No answer that a browser may show. Either ${origin} cannot be reached, or it does not allow pages of ${location.origin} to read its answers (CORS): it would have to send Access-Control-Allow-Origin, and to answer OPTIONS for a body of JSON, a key or a token.`;
 }
 
-function shown(response, bytes, milliseconds, left) {
-  const { status, statusText } = response;
+function shown(response, bytes, milliseconds, left, end) {
   const size = bytes.byteLength < 10_000 ? `${bytes.byteLength} bytes` : `${Math.round(bytes.byteLength / 1024)} KB`;
   const type = response.headers.get('Content-Type') ?? '';
-  const line = make(
-    'p',
-    { role: 'status' },
-    make('b', { className: `status s${String(status)[0]}` }, String(status)),
-    ` ${statusText} · ${milliseconds} ms · ${size}`,
-  );
+  const line = statusLine(response, [`${milliseconds} ms`, size, end].filter(Boolean).join(' · '));
   const note =
     left === ''
       ? []
@@ -607,7 +887,7 @@ function shown(response, bytes, milliseconds, left) {
 
 function contentOf(bytes, type) {
   if (bytes.byteLength === 0) return [make('p', { className: 'quiet' }, 'No body.')];
-  if (/^(?:image|audio|video)\/|octet-stream|pdf|zip/i.test(type)) return [make('p', {}, save(bytes, type))];
+  if (isBinary(type)) return [make('p', {}, save(bytes, type))];
   const text = new TextDecoder().decode(bytes);
   const nice = /json/i.test(type) && whyNotJson(text) === '' ? JSON.stringify(JSON.parse(text), null, 2) : text;
   const cut =

@@ -242,3 +242,17 @@ test('a schema has one example', () => {
   });
   expect(html.match(/<summary>Example/g)).toHaveLength(1);
 });
+
+test('the page for requests may reach where tokens come from', () => {
+  const flows = { clientCredentials: { tokenUrl: 'https://login.example/token' }, implicit: {} };
+  const securitySchemes = { account: { type: 'oauth2', flows } };
+  const info = { title: 'x', version: '1' };
+  const now = { openapi: '3.1.0', info, servers: [{ url: '/v1' }], components: { securitySchemes } };
+  expect(outlineDocument(published(now))!.servers).toEqual(['/v1', 'https://login.example/token']);
+  const old = {
+    swagger: '2.0',
+    info,
+    securityDefinitions: { a: { type: 'oauth2', flow: 'application', tokenUrl: '/t' } },
+  };
+  expect(outlineDocument(published(old))!.servers).toEqual(['/t']);
+});

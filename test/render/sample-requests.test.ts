@@ -114,8 +114,9 @@ describe('forms', () => {
   const bodyOf = (type: string, media: Json) => requestOf({ requestBody: { content: { [type]: media } } }).body;
 
   test('a list is a field as often as it has items, and an object as its encoding says', () => {
-    const example = { ids: [1, 2], flat: ['a', 'b'], meta: { k: 'v' }, deep: { k: 'v' } };
-    const encoding = { flat: { style: 'form', explode: false }, deep: { style: 'deepObject', explode: true } };
+    const example = { ids: [1, 2], flat: ['a', 'b'], meta: { k: 'v' }, deep: { k: 'v' }, expand: [{ a: ['x'] }] };
+    const deepObject = { style: 'deepObject', explode: true };
+    const encoding = { flat: { style: 'form', explode: false }, deep: deepObject, expand: deepObject };
     expect(bodyOf('application/x-www-form-urlencoded', { example, encoding })).toEqual({
       kind: 'form',
       fields: [
@@ -124,6 +125,7 @@ describe('forms', () => {
         ['flat', 'a,b'],
         ['meta', '{"k":"v"}'],
         ['deep[k]', 'v'],
+        ['expand[0][a][0]', 'x'],
       ],
     });
   });

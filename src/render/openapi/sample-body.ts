@@ -105,14 +105,22 @@ function encodeSome(value: unknown): string {
 /** The fields of a property of a form, by its encoding. */
 function formFields(name: string, value: unknown, encoding: unknown): [string, string][] {
   const { style, explode } = objectOf(encoding);
+  if (style === 'deepObject') return deepFields(name, value);
   if (Array.isArray(value) && explode !== false) return value.map((item) => [name, memberText(item)]);
   if (Array.isArray(value))
     return [
       [name, value.map(memberText).join(style === 'spaceDelimited' ? ' ' : style === 'pipeDelimited' ? '|' : ',')],
     ];
-  if (style === 'deepObject' && isObject(value))
-    return entriesOf(value).map(([key, member]) => [`${name}[${key}]`, memberText(member)]);
   return [[name, memberText(value)]];
+}
+
+/** `name[key][0]` for each value in an object or a list: OpenAPI says it of plain members alone, and servers read it so. */
+function deepFields(name: string, value: unknown): [string, string][] {
+  if (typeof value !== 'object' || value === null) return [[name, memberText(value)]];
+  const members = Array.isArray(value)
+    ? value.map((item, at): [string, unknown] => [String(at), item])
+    : entriesOf(value);
+  return members.flatMap(([key, member]) => deepFields(`${name}[${key}]`, member));
 }
 
 /** A field of a form. `file`: the name of the file that it has instead of a value. */

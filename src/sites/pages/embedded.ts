@@ -23,6 +23,8 @@ export interface Embedded {
     name: string;
     label: string;
     href: string;
+    /** The form for its requests. */
+    tryHref: string | null;
     html: string;
     navigation: string;
     markdown: string;
@@ -57,7 +59,10 @@ export async function showEmbed(
   if (rendered === null) return nothing;
   const path = links.to(coordinateOf(resource), { label: version.version.label });
   const href = registryLink(site, placed, path);
-  const about = { name: resource.name, label: version.version.label, href };
+  const { label } = version.version;
+  const form = links.to(coordinateOf(resource), { label, view: 'try' });
+  const tryHref = resource.type === 'apis' ? registryLink(site, placed, form) : null;
+  const about = { name: resource.name, label, href, tryHref };
   const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
   const shown = (text: string) =>
     showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import type { FrameLocator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allFindings, executablePath, openChromium, whySkipped, type OpenChromium } from './chromium.ts';
+import { deploy, writeSite } from '../../sites/server/site-world.ts';
+import { openSite, type OpenSite } from './site.ts';
+
+/** Requests from the page of an API: forms, server and credentials for all operations, tokens, streams. */
+
+const canRun = executablePath !== undefined;
+
+/** A server that an API names, with an authorization server in it. */
+interface Target extends AsyncDisposable {
+  url: string;
+  /** `POST /form` with type, authorization and body of each request. */
+  seen: { line: string; type: string; authorization: string | undefined; body: string }[];
+  /** Writes to the stream that was asked for last, or ends it. */
+  write(text: string | null): void;
+  /** Whether the reader of that stream went away. */
+  isGone(): boolean;
+}
+
+async function openTarget(): Promise<Target> {
+  const seen: Target['seen'] = [];
+  const codes = new Map<string, string>();
+  let stream: ServerResponse | null = null;
+  const answer = (response: ServerResponse, value: unknown) =>
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url!, 'http://x.example');
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('Access-Control-Allow-Headers', 'authorization, content-type');
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+    if (url.pathname === '/authorize') {
+      codes.set('the-code', url.searchParams.get('code_challenge')!);
+      const back = new URL(url.searchParams.get('redirect_uri')!);
+      back.searchParams.set('code', 'the-code');
+      back.searchParams.set('state', url.searchParams.get('state')!);
+      return void response.writeHead(302, { Location: String(back) }).end();
+    }
+    const body = await textOf(request);
+    if (url.pathname === '/token') {
+      const fields = new URLSearchParams(body);
+      const challenge = createHash('sha256')
+        .update(fields.get('code_verifier') ?? '')
+        .digest('base64url');
+      if (fields.get('grant_type') === 'client_credentials')
+        return void answer(response, { access_token: `for ${request.headers.authorization} ${fields.get('scope')}` });
+      const isRight = codes.get(fields.get('code') ?? '') === challenge && fields.get('client_id') === 'me';
+      return void answer(response, isRight ? { access_token: 'signed-in' } : { error: 'invalid_grant' });
+    }
+    const { authorization, 'content-type': type = '' } = request.headers;
+    seen.push({ line: `${request.method} ${request.url}`, type, authorization, body });
+    if (url.pathname !== '/stream') return void answer(response, { answer: 42 });
+    stream = response;
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.write('data: one\n\n');
+  }
+  const server = createServer((request, response) => void take(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    write: (text) => void (text === null ? stream!.end() : stream!.write(text)),
+    isGone: () => stream?.closed === true,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+let site: OpenSite;
+let browser: OpenChromium;
+let target: Target;
+
+const address = { type: 'object', properties: { city: { type: 'string' }, lines: { type: 'array', items: {} } } };
+const properties = {
+  name: { type: 'string', example: 'Ann' },
+  color: { type: 'string', enum: ['red', 'blue'] },
+  tags: { type: 'array', items: { type: 'string' } },
+  expand: { type: 'array', items: { type: 'string' } },
+  address,
+  note: { type: 'string', example: 'hello' },
+};
+const ok = { 200: { description: 'Well' } };
+const encoding = { expand: { style: 'deepObject' }, address: { style: 'deepObject' } };
+const schema = { type: 'object', required: ['name'], properties };
+const queries = [
+  { name: 'path', in: 'query', required: true, allowReserved: true, schema: { type: 'string' }, example: '/a:b?c&d' },
+  { name: 'ids', in: 'query', required: true, explode: false, schema: { type: 'array' }, example: ['a,b', 'c'] },
+];
+
+beforeAll(async () => {
+  if (!canRun) return;
+  target = await openTarget();
+  site = await openSite({ organizations: { acme: { name: 'Acme' } } });
+  browser = await openChromium(site.url, [target.url]);
+  const flow = { tokenUrl: `${target.url}/token`, scopes: { read: 'Reads', write: 'Writes' } };
+  const flows = {
+    clientCredentials: flow,
+    authorizationCode: { ...flow, authorizationUrl: `${target.url}/authorize` },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Try', version: '1.0.0' },
+    servers: [
+      { url: `${target.url}/{stage}`, variables: { stage: { default: 'live', enum: ['live', 'test'] } } },
+      { url: target.url },
+    ],
+    security: [{ account: [] }],
+    paths: {
+      '/form': {
+        post: {
+          operationId: 'form',
+          requestBody: { content: { 'application/x-www-form-urlencoded': { schema, encoding } } },
+          responses: ok,
+        },
+      },
+      '/parts': {
+        post: { operationId: 'parts', requestBody: { content: { 'multipart/form-data': { schema } } }, responses: ok },
+      },
+      '/stream': { servers: [{ url: target.url }], get: { operationId: 'stream', security: [], responses: ok } },
+      '/query': { get: { operationId: 'query', parameters: queries, responses: ok } },
+    },
+    components: { securitySchemes: { account: { type: 'oauth2', flows } } },
+  };
+  await site.publish('@acme/apis/try', 'try.json', JSON.stringify(document));
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await site?.[Symbol.asyncDispose]();
+  await target?.[Symbol.asyncDispose]();
+});
+
+async function openForm(page: Page, id: string): Promise<FrameLocator> {
+  await page.goto(`${site.url}/@acme/apis/try#operation/${id}`);
+  await page.locator(`[id="operation/${id}"] .try-it`).click();
+  return page.frameLocator('.try-dialog iframe');
+}
+
+async function send(form: FrameLocator): Promise<Target['seen'][number]> {
+  const before = target.seen.length;
+  await form.getByRole('button', { name: 'Send' }).click();
+  await form.locator('.try-answer pre', { hasText: '42' }).waitFor();
+  expect(target.seen.length).toBe(before + 1);
+  return target.seen.at(-1)!;
+}
+
+describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
+  test('lists and objects of a form are fields, enums are choices, and what is optional is empty until typed', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    const form = await openForm(page, 'form');
+    expect((await send(form)).body).toBe('name=Ann');
+    await form.getByLabel('color').selectOption('blue');
+    await form.getByLabel('tags').fill('one\ntwo');
+    await form.getByLabel('expand').fill('a\nb');
+    await form.locator('summary', { hasText: 'address' }).click();
+    await form.getByLabel('city').fill('Bern');
+    await form.getByLabel('lines').fill('x\ny');
+    const { body, type } = await send(form);
+    expect(type).toMatch(/^application\/x-www-form-urlencoded/);
+    expect([...new URLSearchParams(body)]).toEqual([
+      ['name', 'Ann'],
+      ['color', 'blue'],
+      ['tags', 'one'],
+      ['tags', 'two'],
+      ['expand[0]', 'a'],
+      ['expand[1]', 'b'],
+      ['address[city]', 'Bern'],
+      ['address[lines][0]', 'x'],
+      ['address[lines][1]', 'y'],
+    ]);
+    expect(wrong).toEqual([]);
+    expect(await allFindings(page.frames().find((each) => each.url().includes('/try'))! as never)).toEqual([]);
+  });
+
+  test('optional parts of multipart are empty until typed; lists are a part for each item, objects are JSON', async () => {
+    await using watched = await browser.open();
+    const form = await openForm(watched.page, 'parts');
+    expect((await send(form)).body.match(/(?<=; )name="[^"]+"/g)).toEqual(['name="name"']);
+    await form.getByLabel('tags').fill('one\ntwo');
+    await form.locator('summary', { hasText: 'address' }).click();
+    await form.getByLabel('city').fill('Bern');
+    const { body } = await send(form);
+    expect(body.match(/(?<=; )name="[^"]+"/g)).toEqual(['name="name"', 'name="tags"', 'name="tags"', 'name="address"']);
+    expect(body).toContain('Content-Type: application/json\r\n\r\n{"city":"Bern"}');
+  });
+
+  test('a query keeps the characters that it may, and the joints of its lists', async () => {
+    await using watched = await browser.open();
+    const form = await openForm(watched.page, 'query');
+    expect((await send(form)).line).toBe('GET /live/query?path=/a:b?c%26d&ids=a%2Cb,c');
+  });
+
+  test('server and token are chosen once, at the top, for all operations and samples of this tab', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/try`);
+    await page.getByLabel('Samples in').selectOption('python');
+    await page.locator('.ask summary').click();
+    const top = page.frameLocator('.ask iframe');
+    await top.getByLabel('stage').selectOption('test');
+    await top.getByLabel('Token').fill('secret');
+    const sample = page.locator('[id="operation/form"] .samples > pre > code');
+    await expect.poll(() => sample.textContent()).toContain(`"${target.url}/test/form"`);
+    expect(await page.locator('[id="operation/form"] .base').textContent()).toBe(`${target.url}/test`);
+    expect(await allFindings(page)).toEqual([]);
+    const form = await openForm(page, 'form');
+    expect(await send(form)).toMatchObject({ line: 'POST /test/form', authorization: 'Bearer secret' });
+    await page.reload();
+    await expect.poll(() => sample.textContent()).toContain(`"${target.url}/test/form"`);
+    expect(await page.getByLabel('Samples in').inputValue()).toBe('python');
+    expect(wrong).toEqual([]);
+    // Another tab begins anew.
+    await using other = await browser.open();
+    await other.page.goto(`${site.url}/@acme/apis/try`);
+    await expect.poll(() => other.page.locator('[id="operation/form"] .base').textContent()).toBe(`${target.url}/live`);
+  });
+
+  test('a token is fetched with client credentials, and by a sign-in with PKCE', async () => {
+    await using watched = await browser.open();
+    const { page, context, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/try`);
+    await page.locator('.ask summary').click();
+    const top = page.frameLocator('.ask iframe');
+    await top.locator('summary', { hasText: 'Client credentials' }).click();
+    const client = top.locator('details', { hasText: 'Client credentials' });
+    await client.getByLabel('Client id').fill('me');
+    await client.getByLabel('Client secret').fill('s3');
+    await client.getByLabel('Scopes').selectOption(['read', 'write']);
+    await client.getByRole('button', { name: 'Get a token' }).click();
+    const token = top.getByLabel('Token');
+    await expect.poll(() => token.inputValue()).toBe(`for Basic ${btoa('me:s3')} read write`);
+    await top.locator('summary', { hasText: 'Authorization code' }).click();
+    const code = top.locator('details', { hasText: 'Authorization code' });
+    expect(await code.locator('p code').textContent()).toBe(`${site.url}/@acme/apis/try/try`);
+    await code.getByLabel('Client id').fill('me');
+    const opened = context.waitForEvent('page');
+    await code.getByRole('button', { name: 'Sign in' }).click();
+    await opened;
+    await expect.poll(() => token.inputValue()).toBe('signed-in');
+    const form = await openForm(page, 'form');
+    expect((await send(form)).authorization).toBe('Bearer signed-in');
+    expect(wrong).toEqual([]);
+  });
+
+  test('a stream appears as it comes, and a request is cancelled', async () => {
+    await using watched = await browser.open();
+    const form = await openForm(watched.page, 'stream');
+    const answer = form.locator('.try-answer');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await answer.getByText('data: one').waitFor();
+    target.write('data: two\n\n');
+    await answer.getByText('data: two').waitFor();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await answer.getByText('Cancelled.').waitFor();
+    expect(await answer.locator('pre').textContent()).toBe('data: one\n\ndata: two\n\n');
+    await expect.poll(() => target.isGone()).toBe(true);
+    await form.getByRole('button', { name: 'Send' }).click();
+    await answer.getByText('more comes').waitFor();
+    target.write(null);
+    await answer.getByText(/200 OK · \d+ ms/).waitFor();
+  });
+
+  test('an operation in a page of a site has it, too, with the same server and credentials', async () => {
+    await writeSite(site.registry, { 'index.md': '# Forms\n\n::operation @acme/apis/try form\n' });
+    await deploy(site.registry);
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/sites/acme/handbook/`);
+    await page.getByRole('button', { name: 'Try it' }).click();
+    const form = page.frameLocator('.try-dialog iframe');
+    expect((await send(form)).line).toBe('POST /live/form');
+    expect(wrong).toEqual([]);
+  });
+});
