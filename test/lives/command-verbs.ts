@@ -5,10 +5,10 @@ import { runCommandLine } from '../../src/cli/run-command-line.ts';
 import type { Verbs } from './life.ts';
 
 /** Runs a command in this process, with a key. Returns its exit code. */
-async function run(args: readonly string[], key: string): Promise<number> {
-  const before = process.env['STELE_KEY'];
+export async function run(args: readonly string[], key: string, more: Record<string, string> = {}): Promise<number> {
+  const before = { ...process.env };
   const write = { out: process.stdout.write, error: process.stderr.write };
-  process.env['STELE_KEY'] = key;
+  Object.assign(process.env, more, { STELE_KEY: key });
   process.stdout.write = process.stderr.write = () => true;
   try {
     return await runCommandLine(args);
@@ -16,8 +16,8 @@ async function run(args: readonly string[], key: string): Promise<number> {
     process.stdout.write = write.out;
     process.stderr.write = write.error;
     process.exitCode = undefined;
-    if (before === undefined) delete process.env['STELE_KEY'];
-    else process.env['STELE_KEY'] = before;
+    for (const name of ['STELE_KEY', ...Object.keys(more)]) delete process.env[name];
+    Object.assign(process.env, before);
   }
 }
 

@@ -5,7 +5,7 @@ import { checkNode } from './check.ts';
 import { type Life, type Verbs } from './life.ts';
 
 /** The model as it is now. */
-function freeze({ resources, keys, sites }: Life): Life['moments'][number]['then'] {
+function freeze({ resources, keys, sites }: Life): Life['moments'][number]['model'] {
   return structuredClone({ resources, keys, sites });
 }
 
@@ -13,7 +13,7 @@ function freeze({ resources, keys, sites }: Life): Life['moments'][number]['then
 async function look(
   life: Life,
   bucket: Bucket,
-  then: Life['moments'][number]['then'],
+  then: Life['moments'][number]['model'],
   where: string,
 ): Promise<string[]> {
   const node = await life.world.open(bucket);
@@ -35,7 +35,7 @@ export const copyVerbs: Verbs = {
         async ask() {
           const bucket = createMemoryBucket();
           const { damages } = await backup(life.world.nodes[life.world.turn]!.registry, bucket);
-          life.moments = [...life.moments, { bucket, at: life.world.now(), then }].slice(-3);
+          life.moments = [...life.moments, { bucket, at: life.world.now(), model: then }].slice(-3);
           return damages;
         },
         expected: [],
@@ -52,7 +52,7 @@ export const copyVerbs: Verbs = {
         async ask() {
           const bucket = createMemoryBucket();
           const { damages } = await restore(moment.bucket, bucket, []);
-          return [...damages, ...(await look(life, bucket, moment.then, 'restored'))];
+          return [...damages, ...(await look(life, bucket, moment.model, 'restored'))];
         },
         expected: [],
       };
@@ -63,7 +63,7 @@ export const copyVerbs: Verbs = {
     plan(life, draw) {
       const moment = draw.of(life.moments);
       if (moment === undefined) return null;
-      const then = structuredClone(moment.then);
+      const then = structuredClone(moment.model);
       // What was withdrawn since is gone.
       for (const { slug, versions } of then.resources.values())
         for (const version of versions)

@@ -45,7 +45,7 @@ export function commit(life: Life, repo: Repo, files: Map<string, Doc>): void {
 /** Asks for a sync, and compares everything that was ever published from the repository. */
 function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
   const touched = repo.isFollowed ? syncModel(life, repo) : [];
-  const standing = Object.fromEntries(touched.map((slug) => [slug, expectedStanding(life.resources.get(slug)!)]));
+  const standing = Object.fromEntries(touched.map((one) => [one, expectedStanding(life.resources.get(one)!)]));
   return {
     says,
     async ask() {
@@ -54,7 +54,7 @@ function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
         key: life.admin,
         body: {},
       });
-      const stands = await Promise.all(touched.map(async (slug) => [slug, await standingOf(life, slug)] as const));
+      const stands = await Promise.all(touched.map(async (one) => [one, await standingOf(life, one)] as const));
       return { run: run.json['state'], ...Object.fromEntries(stands) };
     },
     expected: { run: 'succeeded', ...standing },

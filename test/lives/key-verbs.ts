@@ -1,12 +1,16 @@
+import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
 import { keyOf, personId, people } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
 import { day, send, type Life, type ModelKey, type Verbs } from './life.ts';
-import { mayMake, rankOfScopes, scopes } from './model.ts';
+import { mayMake, maxKeys, rankOfScopes, scopes } from './model.ts';
 
 /** The clock when the step is asked. */
 const nextNow = ({ world }: Life) => world.now() + 1000;
 
 const isGood = ({ isRevoked, expiresAt }: ModelKey, now: number) => !isRevoked && (expiresAt ?? Infinity) > now;
+
+/** Those that work, with the administrator's. */
+const liveKeys = (life: Life, now: number) => 1 + life.keys.filter((key) => isGood(key, now)).length;
 
 const timeOf = (time: number | null) => (time === null ? null : new Date(time).toISOString());
 
@@ -42,7 +46,7 @@ export const keyVerbs: Verbs = {
       const expiresAt = draw.chance(0.4) ? life.world.now() + draw.number(3 * day) + 600_000 : null;
       const body = { name: 'A key', scopes: held, ...(expiresAt !== null && { expiresAt: timeOf(expiresAt) }) };
       const maker = draw.chance(0.3) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life) + 600_000))) : null;
-      const may = !maker || mayMake(maker.scopes, held);
+      const may = (!maker || mayMake(maker.scopes, held)) && liveKeys(life, nextNow(life)) < maxKeys;
       return {
         says: `create a key for ${held.join()}${maker ? ` by one for ${maker.scopes.join()}` : ''}`,
         async ask() {
@@ -51,7 +55,34 @@ export const keyVerbs: Verbs = {
           return status;
         },
         expected: may ? 201 : 403,
-        isRepeatable: !maker,
+        isRepeatable: !maker && may,
+      };
+    },
+  },
+  'the operator makes or revokes a key': {
+    weight: 3,
+    plan(life, draw) {
+      const old = draw.chance(0.5) ? draw.of(life.keys.filter((key) => isGood(key, nextNow(life)))) : undefined;
+      if (old === undefined && liveKeys(life, nextNow(life)) >= maxKeys) return null;
+      if (old !== undefined) old.isRevoked = true;
+      const held = [draw.of(scopes)];
+      return {
+        says: old === undefined ? `the operator makes a key for ${held.join()}` : `the operator revokes ${old.id}`,
+        async ask() {
+          // A command has a process of its own, beside those that serve.
+          const node = await life.world.open();
+          const author = { actor: 'operator:second', origin: null };
+          try {
+            if (old === undefined) {
+              const given = { org: 'acme', name: 'A key', scopes: held };
+              const { key, text } = await createKey(node.registry, given, author);
+              note(life, { id: key.id, secret: text }, { scopes: held, expiresAt: null });
+            } else await revokeKey(node.registry, 'acme', old.id, author);
+          } finally {
+            await node.close();
+          }
+        },
+        expected: undefined,
       };
     },
   },
@@ -87,7 +118,7 @@ export const keyVerbs: Verbs = {
       const now = nextNow(life);
       const overlap = draw.of([0, 3600, 2 * 86_400]);
       const made = { scopes: key.scopes, expiresAt: key.expiresAt };
-      const expected = isGood(key, now) ? 201 : 409;
+      const expected = !isGood(key, now) ? 409 : liveKeys(life, now) < 2 * maxKeys ? 201 : 403;
       if (expected === 201) key.expiresAt = Math.min(key.expiresAt ?? Infinity, now + overlap * 1000);
       return {
         says: `replace ${key.id}, which goes on for ${overlap} seconds`,

@@ -71,7 +71,9 @@ export interface Life {
   /** What consumers reported last, and when. */
   consumers: Map<string, { uses: Map<string, string>; at: number }>;
   /** Backups, with the model as it was then. */
-  moments: { bucket: Bucket; at: number; then: Pick<Life, 'resources' | 'keys' | 'sites'> }[];
+  moments: { bucket: Bucket; at: number; model: Pick<Life, 'resources' | 'keys' | 'sites'> }[];
+  /** The contracts of a consumer's repository: what each was added as, and which version it has. */
+  lock: Map<string, { major: number; version: string }>;
   /** What people were given. */
   rights: { id: string; person: string; scope: string }[];
   sites: Map<string, ModelSite>;

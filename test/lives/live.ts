@@ -8,6 +8,7 @@ import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
 import { commit, owner } from './git-verbs.ts';
 import { openLifeWorld } from './world.ts';
+import { maxKeys } from './model.ts';
 import { verbs } from './verbs.ts';
 
 /** How a life went. `faults`: what was not as the model has it; the life ends with the first step that has one. */
@@ -28,6 +29,7 @@ const unlimited = { key: 1_000_000, address: 1_000_000, failures: 1_000_000 };
 async function begin(seed: number): Promise<Life> {
   const config: UserConfig = {
     organizations: { acme: { repositories: [owner, { url: conf, visibility: 'public' }] } },
+    quotas: { keys: maxKeys },
     sync: { interval: 0, hosts: ['git.test'] },
     rateLimit: unlimited,
     login,
@@ -66,6 +68,7 @@ async function begin(seed: number): Promise<Life> {
     organizations: new Set(),
     consumers: new Map(),
     moments: [],
+    lock: new Map(),
     sites: new Map(),
     previews: [],
     repos: new Map([repo('conf', conf, 'configuration'), repo('hand', hand, 'hand'), repo('owned', owned, 'owner')]),

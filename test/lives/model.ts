@@ -120,6 +120,13 @@ export function latestOf({ pinned, versions }: Pick<Resource, 'pinned' | 'versio
   return highest(stable.length > 0 ? stable : candidates);
 }
 
+/** urls.md, Ranges: the version that a range of one major number means. */
+export function bestOfMajor({ versions }: Resource, major: number): Version | null {
+  return highest(
+    versions.filter((each) => isOffered(each) && isStable(each) && rankOf(each.label)!.numbers[0] === major),
+  );
+}
+
 /** What this label would follow: the highest version that is not above it; for a release, the highest release. */
 function versionBefore(versions: readonly Version[], label: string, ofReleases = false): Version | null {
   const rank = rankOf(label);
@@ -304,3 +311,6 @@ export function rankOfScopes(held: readonly string[]): number {
 export function mayMake(maker: readonly string[], made: readonly string[]): boolean {
   return rankOfScopes(maker) >= scopes.indexOf('keys') && rankOfScopes(made) <= rankOfScopes(maker);
 }
+
+/** quotas.md: an organization has at most so many live keys. While they are replaced, twice as many. */
+export const maxKeys = 15;

@@ -1,7 +1,17 @@
 import { keyOf } from './approval-verbs.ts';
 import type { Draw } from './draw.ts';
 import { day, evolve, firstDoc, newResource, send, type Life, type Verbs } from './life.ts';
-import { latestOf, publish, rankOf, setStatus, textOf, type Outcome, type Resource, type Version } from './model.ts';
+import {
+  bestOfMajor,
+  latestOf,
+  publish,
+  rankOf,
+  setStatus,
+  textOf,
+  type Outcome,
+  type Resource,
+  type Version,
+} from './model.ts';
 
 const slugs = ['pay', 'orders', 'users'];
 
@@ -274,8 +284,7 @@ export const resourceVerbs: Verbs = {
       );
       const major = rankOf(draw.of(stable)?.label ?? '')?.numbers[0];
       if (major === undefined) return null;
-      const within = stable.filter(({ label }) => rankOf(label)!.numbers[0] === major);
-      const best = latestOf({ pinned: null, versions: within.map((each) => ({ ...each, isCandidate: true })) })!;
+      const best = bestOfMajor(resource, major)!;
       return {
         says: `read ${resource.slug}@${major}`,
         async ask() {

@@ -1,6 +1,7 @@
 import { approvalVerbs } from './approval-verbs.ts';
 import { commandVerbs } from './command-verbs.ts';
 import { copyVerbs } from './copy-verbs.ts';
+import { lockVerbs } from './lock-verbs.ts';
 import { organizationVerbs } from './organization-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
 import { importVerbs } from './import-verbs.ts';
@@ -24,4 +25,5 @@ export const verbs: Verbs = {
   ...approvalVerbs,
   ...organizationVerbs,
   ...copyVerbs,
+  ...lockVerbs,
 };

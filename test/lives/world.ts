@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { placeChanges } from '../../src/compile/place-changes.ts';
 import { detectFiles } from '../../src/compile/detect.ts';
 import { findIgnored } from '../../src/compile/ignored.ts';
@@ -87,6 +90,8 @@ export interface LifeWorld extends AsyncDisposable {
   turn: number;
   /** What was logged as an error. */
   errors: string[];
+  /** The repository of a consumer, which is made when it is first asked for. */
+  consumer(): string;
   /** Every request to `/v1` so far: method and path. */
   asked: Set<string>;
   /** The repositories of the owner, as the host lists them. */
@@ -225,6 +230,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     await reconciler.close();
   }
 
+  let folder: string | null = null;
   const world: LifeWorld = {
     source: base.source,
     moved,
@@ -234,6 +240,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     turn: 0,
     errors,
     asked: new Set(),
+    consumer: () => (folder ??= mkdtempSync(join(tmpdir(), 'stele-consumer-'))),
     owned: gitea.owned.repositories as LifeWorld['owned'],
     now: () => now().getTime(),
     pass: base.pass,
@@ -286,6 +293,7 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
       return { status: response.status, headers: response.headers, text, json };
     },
     async [Symbol.asyncDispose]() {
+      if (folder !== null) rmSync(folder, { recursive: true });
       await Promise.all(world.nodes.map((node) => node.close()));
     },
   };
