@@ -26,8 +26,8 @@ let state = Number(argv['seed'] ?? 1);
 let wrong = 0;
 const counts = new Map<string, number>();
 
-/** Leaves that may change without a word, by the end of their pointer, and why. */
-const silent: readonly (readonly [pointer: RegExp, why: string])[] = [
+/** Leaves that may change without a word, by their pointer and where they stand, and why. */
+const silent: readonly (readonly [pointer: RegExp, why: string, isIt?: (document: Json, keys: string[]) => boolean])[] = [
   [/^\/info\/version$/, 'It differs in nearly every version.'],
   [
     /\/(?:produces|consumes)\/\d+$/,
@@ -39,7 +39,44 @@ const silent: readonly (readonly [pointer: RegExp, why: string])[] = [
   ],
   [/\/variables\/[^/]+\/default$/, 'A value that is not listed is not valid.'],
   [/^\/components\/|^\/(?:definitions|parameters|responses|securityDefinitions)\//, 'It may be reached by nothing.'],
-];
+  [/./, 'What stands beside a reference does not count; since 3.1, in a schema it does, and a description elsewhere.', isBesideReference],
+  [/^\/servers\/\d+\//, 'Every path has servers of its own.', ({ paths }) => Object.values(paths as Json).every((item) => (item as Json)['servers'])],
+  [/\/(?:maximum|minimum)$/, 'No multiple is between the two.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['multipleOf'] !== undefined],
+  [/^\/paths\/[^/]+\/parameters\/\d+\//, 'Every operation has its own parameter of this name.', isReplaced],
+  [/\/items\/collectionFormat$/, 'Only lists are written as lists.', (document, keys) => (nodeAt(document, keys.slice(0, -1)) as Json)['type'] !== 'array'],
+  [/\/responses\/.*\/readOnly$/, 'What is read may be read.'],
+  [/\/parameters\/\d+\/\$ref$/, 'What stands in a path is always sent.', (document, keys) => (follow(document, nodeAt(document, keys.slice(0, -1))) as Json)['in'] === 'path'],
+]; // prettier-ignore
+
+function isBesideReference(document: Json, keys: string[]): boolean {
+  const at = keys.findIndex((_, index) => typeof (nodeAt(document, keys.slice(0, index)) as Json)?.['$ref'] === 'string');
+  if (at < 0 || keys.at(-1) === '$ref') return false;
+  const isModern = /^3\.[12]/.test(String(document['openapi']));
+  const isSchema = keys.slice(0, at).some((key) => ['schema', 'schemas', 'properties'].includes(key));
+  return !isModern || (!isSchema && !['description', 'summary'].includes(keys[at]!));
+} // prettier-ignore
+
+function isReplaced(document: Json, keys: string[]): boolean {
+  const item = nodeAt(document, keys.slice(0, 2)) as Json;
+  const nameOf = (one: unknown) => { const { in: where, name } = follow(document, one) as Json; return `${where} ${name}`; };
+  const own = nameOf(nodeAt(document, keys.slice(0, 4)));
+  const operations = Object.entries(item).filter(([key]) => /^(?:get|put|post|delete|options|head|patch|trace|query)$/.test(key));
+  return operations.every(([, operation]) => ((operation as Json)['parameters'] as unknown[] | undefined)?.some((one) => nameOf(one) === own));
+} // prettier-ignore
+
+function follow(document: Json, node: unknown): unknown {
+  const { $ref } = (node ?? {}) as Json;
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return node ?? {};
+  return follow(document, nodeAt(document, keysOf(decodeURIComponent($ref.slice(1)))));
+}
+
+function nodeAt(document: Json, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
+}
+
+function keysOf(pointer: string): string[] {
+  return pointer.slice(1).split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+}
 
 for (const path of (await filesIn(folder)).filter((one) => one.includes(only)).sort()) {
   const document = await documentAt(path);
@@ -73,14 +110,21 @@ function report(says: string, changes: Comparison['changes']): void {
 function changeLeaves(path: string, document: Json): void {
   // Without paths, nothing is served.
   if (Object.keys(document['paths'] ?? {}).length === 0) return;
-  const leaves = leavesOf(document).filter(([pointer]) => !silent.some(([pattern]) => pattern.test(pointer)));
+  const isSilent = (pointer: string) =>
+    silent.some(([pattern, , isIt]) => pattern.test(pointer) && (isIt?.(document, keysOf(pointer)) ?? true));
+  const leaves = leavesOf(document).filter(([pointer]) => !isSilent(pointer));
   for (let at = 0; at < Math.min(most, leaves.length); at++) {
     const [pointer, value] = leaves[Math.floor(random() * leaves.length)]!;
-    const other = replaced(document, pointer, typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 1 : `${String(value)}x`); // prettier-ignore
+    const other = replaced(document, pointer, typeof value === 'boolean' ? !value : typeof value === 'number' ? larger(value) : `${String(value)}x`); // prettier-ignore
     const { verdict } = compare(document, other);
     count(`leaf ${verdict}`);
     if (verdict === 'none') report(`${path}: ${pointer} (${JSON.stringify(value)}) says nothing`, []);
   }
+}
+
+/** Another number, also where a double has no room for one more. */
+function larger(value: number): number {
+  return value + 1 === value ? value * 2 : value + 1;
 }
 
 function leavesOf(value: unknown, pointer = ''): [string, unknown][] {
@@ -91,7 +135,7 @@ function leavesOf(value: unknown, pointer = ''): [string, unknown][] {
 }
 
 function replaced(document: Json, pointer: string, value: unknown): Json {
-  const keys = pointer.slice(1).split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+  const keys = keysOf(pointer);
   const other = JSON.parse(JSON.stringify(document)) as Json;
   keys.slice(0, -1).reduce((one, key) => one[key] as Json, other)[keys.at(-1)!] = value;
   return other;

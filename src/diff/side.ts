@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../model/json.ts';
-import { textOf, pointerKeys, resolveLocal } from '../render/json-value.ts';
+import { objectOf, textOf, pointerKeys, resolveLocal } from '../render/json-value.ts';
 import type { Dialect } from './dialect.ts';
 
 /** A value of a document and its JSON Pointer. */
@@ -84,14 +84,23 @@ export function referenceOf(value: unknown): string {
   return textOf($ref) || textOf($dynamicRef) || textOf($recursiveRef);
 }
 
-/** Follows references, at most 20 of them. Null if they lead to nothing. */
+/** Follows references, at most 20 of them, with the texts that stand beside them since 3.1. Null if they lead to nothing. */
 export function resolvePlace(side: Side, place: Place): Place | null {
   let target: Place | null = place;
+  let beside: JsonObject = {};
   for (let hops = 0; target !== null && referenceOf(target.value) !== ''; hops++) {
     if (hops === 20) return null;
+    const { description, summary } = objectOf(target.value);
+    if (side.dialect.hasSiblings)
+      beside = {
+        ...(description !== undefined && { description }),
+        ...(summary !== undefined && { summary }),
+        ...beside,
+      };
     target = targetOf(side, referenceOf(target.value), target.pointer);
   }
-  return target;
+  if (target === null || Object.keys(beside).length === 0) return target;
+  return { ...target, value: { ...objectOf(target.value), ...beside } };
 }
 
 /** The target of a reference that stands at `from`. Null if it leads to nothing. */

@@ -1,6 +1,6 @@
 // What stands around schemas: paths, servers, statuses, media types, discriminators, ways of writing, webhooks.
 import { describe, expect, test } from 'vitest';
-import { api, compare, giving, taking, type Json } from './given.ts';
+import { api, compare, giving, taking, told as toldOf, type Json } from './given.ts';
 
 /** From, to, and what is said: verdict and code of each change, as far as they count. */
 type Row = readonly [name: string, before: Json, after: Json, says: readonly string[]];
@@ -750,3 +750,24 @@ describe('from 3.0 to 3.1', () => {
     ['a text is not bytes', giving({ ...text, format: 'byte' }), giving(text), ['breaking response-body-format-unset']],
   ]);
 });
+
+test('since 3.1, a description beside a reference counts, for each that refers', () => {
+  const document = (first: string, second: string, version = '3.1.0') => {
+    const of = (description: string) => ({ get: { parameters: [{ $ref: '#/components/parameters/Q', description }], responses: { 200: { $ref: '#/components/responses/R', description } } } });
+    const components = { parameters: { Q: { name: 'q', in: 'query', description: 'Q', schema: { type: 'string' } } }, responses: { R: { description: 'R' } } };
+    return { openapi: version, info: { title: 'a', version: '1' }, paths: { '/a': of(first), '/b': of(second) }, components };
+  };
+  const changed = toldOf(compare(document('one', 'same'), document('two', 'same')));
+  expect(changed).toEqual(['docs parameter-description-changed', 'docs response-description-changed']);
+  expect(toldOf(compare(document('same', 'one'), document('same', 'two')))).toEqual(changed);
+  expect(toldOf(compare(document('one', 'same', '3.0.3'), document('two', 'same', '3.0.3')))).toEqual([]);
+}); // prettier-ignore
+
+test.each([['csv', 'csvx'], [undefined, 'odd'], ['ssv', 'odd']])('an unknown collectionFormat is another one: %s, %s', (from, to) => {
+  const document = (collectionFormat: string | undefined) => ({
+    swagger: '2.0', info: { title: 'a', version: '1' },
+    paths: { '/a': { get: { parameters: [{ name: 'a', in: 'query', type: 'array', items: { type: 'string' }, ...(collectionFormat && { collectionFormat }) }], responses: { 200: { description: 'D' } } } } },
+  });
+  expect(compare(document(from), document(to)).verdict).not.toBe('none');
+  expect(compare(document(undefined), document('csv')).verdict).toBe('none');
+}); // prettier-ignore

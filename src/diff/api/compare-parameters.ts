@@ -1,5 +1,5 @@
 import type { Direction } from '../../model/comparison.ts';
-import { objectOf } from '../../render/json-value.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import {
   reportArrival,
   reportDeprecated,
@@ -120,7 +120,9 @@ export function compareParameter(walk: Walk, parent: Unit, before: Parameter, af
   const { direction, role, subject } = what;
   const places = { before: before.place, after: after.place };
   setLabel(walk, places, { role, text: subject });
-  walk.below(parent, `${role} ${direction} ${before.place.pointer} | ${after.place.pointer}`, (unit) => {
+  // Each reference may say a description of its own.
+  const said = [before, after].map(({ place }) => textOf(objectOf(place.value)['description'])).join(' | ');
+  walk.below(parent, `${role} ${direction} ${before.place.pointer} | ${after.place.pointer} | ${said}`, (unit) => {
     reportRequired(unit, before, after, what);
     compareWriting(walk, unit, before, after, what);
     const isSchemaOwn = [before, after].some(({ schema, place }) => schema === place);

@@ -1,4 +1,5 @@
 import type { Direction } from '../../model/comparison.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { membersAt, reportPart, reportTexts, setLabel } from './report-part.ts';
 import type { Operation } from './operations.ts';
 import { responsesOf, type Parameter, type Response } from './operation-parts.ts';
@@ -103,9 +104,11 @@ function compareResponse(
   setLabel(walk, places, { role: 'body', text: subject });
   // OpenAPI 2.0 lists the produced types outside of the responses, so they are part of the key.
   const types = [...before.content.keys(), '|', ...after.content.keys()].join();
+  // Each reference may say a description of its own.
+  const said = [before, after].map(({ place }) => textOf(objectOf(place.value)['description'])).join(' | ');
   walk.below(
     parent,
-    `response ${direction} ${was === is} ${before.place.pointer} | ${after.place.pointer} | ${types}`,
+    `response ${direction} ${was === is} ${before.place.pointer} | ${after.place.pointer} | ${types} | ${said}`,
     (unit) => {
       // Texts of `default` are not those of the status that it describes, too.
       if (was === is) {

@@ -96,7 +96,9 @@ const collectionStyles: Readonly<Record<string, string>> = {
 };
 
 function swaggerStyle({ collectionFormat, items }: JsonObject, where: string): string {
-  return (own(collectionStyles, textOf(collectionFormat)) ?? own(defaultStyles, where) ?? 'form') + listsIn(items);
+  const format = textOf(collectionFormat);
+  const usual = own(defaultStyles, where) ?? 'form';
+  return (format === '' || format === 'csv' ? usual : (own(collectionStyles, format) ?? format)) + listsIn(items);
 }
 
 /** How the lists within a list are written. */
