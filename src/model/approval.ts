@@ -108,10 +108,11 @@ export function validApprovals({ held, decisions, ended = [] }: Approvals, now: 
 
 /**
  * What a decision about a change is bound to: the change itself, the version compared with, and how far the label
- * raises it, since `2.0.0` announces what `1.1.1` does not.
+ * raises it, since `2.0.0` announces what `1.1.1` does not. What was approved beside `latest` is not approved to become it.
  */
-export function decidable(change: Digest, from: string, label: string): Digest {
-  return digestOf(JSON.stringify([change, from, rankOf(from, label)]));
+export function decidable(change: Digest, from: string, label: string, becomesLatest: boolean): Digest {
+  const bound = [change, from, rankOf(from, label)];
+  return digestOf(JSON.stringify(becomesLatest ? bound : [...bound, 'beside latest']));
 }
 
 /** What of a version a label raises: `major`, `minor`, `patch`, `same` or, where one of them has no order, `none`. */

@@ -38,6 +38,8 @@ export interface PublishRequest extends CompileRequest {
   create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
   /** Set on the resource in the same step; undefined leaves its connection unchanged. */
   connection?: Connection;
+  /** Path of the file with its settings, for who wrote it. */
+  settings?: string;
   /** Whether it is published into a view (`createTrialRegistry`): what waits for approval is then returned, and not held. */
   isView?: boolean;
   /** The CI job that uploaded the document, for the provenance. */

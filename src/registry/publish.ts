@@ -8,7 +8,7 @@ import { isLabel } from '../model/label.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
 import type { Approval, Held } from '../model/approval.ts';
-import type { Resource } from '../model/resource.ts';
+import type { Resource, Version } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import {
   appendDraft,
@@ -133,6 +133,8 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   const judged = await judge(registry, request, existing, policy, { placed, draft }, readable);
   const isNew = placed.outcome !== 'unchanged';
   const next = isNew ? nextOf(registry, request, existing, draft) : null;
+  const moved = next && (await whyNotMoveTo(registry, existing, next));
+  if (moved !== null) return { ...moved, report: judged.report, compiled: judged, ruleset };
   if (isNew && (!isAccepted || isBlocking(judged.report))) return reject(registry, request, judged, ruleset, next);
 
   const changes = next && (await judgeChanges(registry, request, existing, policy, next, judged));
@@ -167,6 +169,17 @@ async function whyNotGoBack(
   if (foreseen?.outcome !== 'unchanged') return null;
   const detail = await whyNotMoveLatest(registry, existing, foreseen.resource);
   return detail === null ? null : { outcome: 'conflict', detail, label: foreseen.version.label, suggestion: null };
+}
+
+/** Why another version than the new one may not become `latest`, as a label of another kind can make one. Null: it may, or does not. */
+async function whyNotMoveTo(
+  registry: Registry,
+  existing: Resource | null,
+  { resource, version }: { resource: Resource; version: Version },
+): Promise<Extract<Appended, { outcome: 'conflict' }> | null> {
+  if (existing === null || resource.latest === version.label) return null;
+  const detail = await whyNotMoveLatest(registry, existing, resource);
+  return detail === null ? null : { outcome: 'conflict', detail, label: version.label, suggestion: null };
 }
 
 /** What there is to publish. `built` null: it is published already, and only its connection may be new. */

@@ -6,6 +6,7 @@ import { gateSettingsOf } from '../model/gate.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
+import { settingsPath } from '../plan/settings-of.ts';
 import type { PublishRequest } from '../registry/append-version.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
 import { policyOf } from '../registry/gate/policy.ts';
@@ -103,6 +104,7 @@ export async function publishDocument(
     floor,
     create: newFrom(planned),
     ...(exemptions && { exemptions }),
+    settings: settingsPath(repository),
     ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,

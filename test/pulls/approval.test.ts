@@ -394,6 +394,43 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(await held()).toMatchObject([{ state: 'waiting' }]);
   });
 
+  test('of a folder of this machine is written by those who changed it since the version before, too', async () => {
+    const { registry } = await scene();
+    const other = { ...pay, slug: 'other' };
+    const [first, second] = ['a', 'b'].map((digit) => digit.repeat(40)) as [string, string];
+    const request = (commit: string, text: string) => ({
+      ...uploading(text, 'sync:acme'),
+      coordinate: other,
+      create: { approval: 'required' as const },
+      snapshot: {
+        ...snapshotOf('/srv/repositories/pay', commit, { 'pay.yaml': text }),
+        writers: async (since: string | null) => (since === first ? [ann] : [ann, bob]),
+      },
+    });
+    await publish(registry, request(first, api('1.0.0', '/a', '/b')));
+    await publish(registry, request(second, api('2.0.0', '/a')));
+    const [waiting] = await listHeld(registry, approver, 'acme');
+    expect(waiting!.held.authors).toEqual([ann]);
+  });
+
+  test('of the settings alone is not approved by who changed them', async () => {
+    const { registry, source, sync } = await open({}, {}, shareCompiler());
+    for (const each of [bob, cid]) await signIn(registry, each);
+    const internal = api('1.0.0', '/a', '/b').replace('/b: { get: {', '/b: { get: { x-internal: true,');
+    const files = (view: string) => ({
+      'stele.yaml': `resources: [{ path: pay.yaml, slug: pay, approval: required${view} }]\n`,
+      'pay.yaml': internal,
+    });
+    source.push(url, files(''), { people: [cid, cid] });
+    await sync();
+    source.push(url, files(', audience: public'), { people: [bob, bob] });
+    await sync();
+    const [waiting] = await listHeld(registry, approver, 'acme');
+    const given = { verdict: 'approved', reason: 'Mine.' } as const;
+    const author = { actor: `user:${approver.id}`, origin: null };
+    await expect(decide(registry, approver, 'acme', waiting!.held.id, given, author)).rejects.toThrow('You wrote it');
+  });
+
   test('of a tag is published once it is approved', async () => {
     const { registry, source, sync, held, labels, decideAs } = await scene();
     await registry.refs.update<Resource>(resourceRef(pay), (current) => {
@@ -526,6 +563,17 @@ ${['/x', '/y']
         expect.objectContaining({ commit, summary: expect.stringMatching(/Approved by Bob Ray: Nobody calls it/) }),
       ),
     );
+  });
+
+  test('about a version beside latest does not make it the latest', async () => {
+    const { registry, decideAs } = await scene();
+    const ci = `user:https://login.test#${ann.name}`;
+    const beside = { ...uploading(api('1.1.0', '/a'), ci), latest: false };
+    expect(await publish(registry, beside)).toMatchObject({ outcome: 'rejected' });
+    await decideAs(approver, 'approved');
+    expect(await publish(registry, { ...beside, latest: true })).toMatchObject({ outcome: 'rejected' });
+    expect(await publish(registry, beside)).toMatchObject({ outcome: 'published' });
+    expect((await findResource(registry, pay))!.latest).toBe('1.0.0');
   });
 
   test('comes too late for what is published', async () => {

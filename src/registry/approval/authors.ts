@@ -1,5 +1,6 @@
 import { isUrlPath } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
+import { repositoryName } from '../../model/connection.ts';
 import { keyRef } from '../../model/key.ts';
 import type { Version } from '../../model/resource.ts';
 import type { HeldAuthor } from '../../model/approval.ts';
@@ -13,13 +14,13 @@ import { readJson, readManifestOf } from '../stored.ts';
 const maxKeys = 10;
 
 /**
- * Who wrote what is published. Of a commit: everybody who changed one of its files, those of the version before, or
- * its exemptions since that version, and the verified signer. Of an upload: who sent it, who made the key that was sent, and
+ * Who wrote what is published. Of a commit: everybody who changed one of its files, those of the version before, its
+ * exemptions, or the settings that say what of them is published since that version, and the verified signer. Of an upload: who sent it, who made the key that was sent, and
  * who started the job. An empty author stands for those who cannot be read.
  */
 export async function authorsOf(
   registry: Registry,
-  { coordinate, snapshot, author, job, exemptions = [] }: PublishRequest,
+  { coordinate, snapshot, author, job, exemptions = [], settings, view }: PublishRequest,
   { files }: Compiled,
   before: Version | null,
 ): Promise<HeldAuthor[]> {
@@ -28,8 +29,12 @@ export async function authorsOf(
     return job === undefined ? makers : [...makers, job.startedBy === undefined ? {} : { login: job.startedBy }];
   }
   const old = before && (await provenanceOf(registry, before));
-  const since = old?.repository === snapshot.origin.repository ? old.commit : null;
+  const { repository } = snapshot.origin;
+  const since = repository !== null && old?.repository === repositoryName(repository) ? old.commit : null;
+  // Its settings say what of the files is published.
+  const isView = view !== undefined || old?.view !== undefined;
   const named = [
+    ...(isView && settings !== undefined ? [settings] : []),
     ...files.map(({ path }) => path),
     ...Object.keys(old?.blobs ?? {}),
     ...exemptions.map(({ at }) => at.file),
@@ -44,9 +49,13 @@ export async function authorsOf(
   return all.length === 0 ? [{}] : all;
 }
 
-async function provenanceOf(registry: Registry, version: Version): Promise<ArtifactConfig['provenance']> {
+async function provenanceOf(
+  registry: Registry,
+  version: Version,
+): Promise<ArtifactConfig['provenance'] & Pick<ArtifactConfig, 'view'>> {
   const manifest = await readManifestOf(registry, version);
-  return (await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest)).provenance;
+  const { provenance, view } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  return { ...provenance, ...(view && { view }) };
 }
 
 /** Who sent an upload, and if that is a key of the organization, whoever made it. */

@@ -25,7 +25,7 @@ import { digestOf, type Digest } from '../../model/digest.ts';
 import { findingKey } from '../../model/gate.ts';
 import { parseJson } from '../../model/json.ts';
 import { createReport, problemAtFile, type Report } from '../../model/problem.ts';
-import { isOffered, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
+import { chooseLatest, isOffered, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
 import { comparedWith } from '../../model/compared-with.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { trimPreviews } from '../../store/previews.ts';
@@ -33,7 +33,7 @@ import { isHistory, type PublishRequest } from '../append-version.ts';
 import { publishedAs, compareWith } from '../changes/compare-versions.ts';
 import { findResource } from '../lives.ts';
 import { noteNeed } from '../maintenance/needs.ts';
-import { unyanked } from '../gate/latest-gate.ts';
+import { replacedLatest, unyanked } from '../gate/latest-gate.ts';
 import type { Policy } from '../gate/policy.ts';
 import { storePreview, type Preview } from '../preview.ts';
 import { newId, type Registry } from '../registry.ts';
@@ -96,27 +96,37 @@ export async function judgeChanges(
   const { held, decisions } = await readApprovals(registry, request.coordinate);
   const { label } = next.version;
   const isHeld = held.some((each) => each.label === label || each.commit === request.snapshot.origin.commit);
-  if (isHistory(request, existing, next.resource, label) && !isHeld) return null;
+  // Whoever says when an upload was made may not say that it is history.
+  const isDated = request.isPast === true && request.snapshot.origin.commit === null;
+  const past = isDated ? { ...request, floor: chooseLatest({ ...unyanked(existing), latestPinned: false }) } : request;
+  if (isHistory(past, existing, next.resource, label) && !isHeld) return null;
   const before = comparedWith(unyanked(next.resource), next.version);
   if (before === null && unyanked(existing).versions.some(isOffered)) return null;
   if (existing.versions.length === 0) return null;
   const { isAwaited = false, signal } = request;
   const artifact = compiled.artifact!;
   const after = { ...publishedAs(artifact), at: timeOfVersion(next.version), fingerprints: true as const };
-  const comparison =
-    before === null
-      ? notCompared('No version is left that it could be compared with.')
-      : await compareWith(registry, existing, before, after, { isAwaited, signal });
-  const wholes = [before?.content ?? null, next.version.content];
+  const compared = async (version: Version | null): Promise<Fingerprinted[]> => {
+    const comparison =
+      version === null
+        ? notCompared('No version is left that it could be compared with.')
+        : await compareWith(registry, existing, version, after, { isAwaited, signal });
+    return breaksIn(comparison, [version?.content ?? null, next.version.content]);
+  };
+  const replaced = replacedLatest(existing, next, before);
   const found = [
-    ...breaksIn(comparison, wholes),
+    ...(await compared(before)),
+    ...(replaced === null ? [] : await compared(replaced)),
     ...exemptedIn(compiled.report, before && (await reportOf(registry, before))),
   ];
   if (found.length === 0) return null;
   const each = [...new Set(found.map(({ fingerprint }) => fingerprint))];
   const from = before?.label ?? '';
-  const about = each.length > maxFingerprints ? [digestOf(JSON.stringify([...wholes, each.length]))] : each;
-  const fingerprints = about.map((one) => decidable(one, from, next.version.label));
+  const about =
+    each.length > maxFingerprints
+      ? [digestOf(JSON.stringify([before?.content ?? null, next.version.content, each.length]))]
+      : each;
+  const fingerprints = about.map((one) => decidable(one, from, label, next.resource.latest === label));
   return {
     state: stateOf(decisions, fingerprints),
     before,

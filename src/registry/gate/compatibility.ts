@@ -23,10 +23,12 @@ interface Next {
   exemptions: readonly Exemption[];
   /** The date of its commit, or null for an upload. */
   committedAt: string | null;
+  /** As `replacedLatest`. */
+  replaced?: Version | null;
 }
 
 /**
- * Checks a document against the version before it. Returns its report, with each breaking change
+ * Checks a document against the version before it, and against the one that it replaces as the latest. Returns its report, with each breaking change
  * that its version does not allow as an error, and each that an exemption accepts beside them. What
  * cannot be judged counts as breaking.
  */
@@ -34,11 +36,38 @@ export async function checkCompatibility(
   registry: Registry,
   resource: Resource,
   compatibility: Compatibility,
-  { label, entry, compiled, exemptions, committedAt }: Next,
+  next: Next,
   turn: Turn = {},
 ): Promise<Report> {
+  if (compatibility === 'none') return next.compiled.report;
+  const report = await checkAgainst(
+    registry,
+    resource,
+    compatibility,
+    followed(resource, next.label, compatibility),
+    next,
+    turn,
+  );
+  const { replaced = null, compiled } = next;
+  return checkAgainst(
+    registry,
+    resource,
+    compatibility,
+    replaced,
+    { ...next, compiled: { ...compiled, report } },
+    turn,
+  );
+}
+
+async function checkAgainst(
+  registry: Registry,
+  resource: Resource,
+  compatibility: Compatibility,
+  before: Version | null,
+  { label, entry, compiled, exemptions, committedAt }: Next,
+  turn: Turn,
+): Promise<Report> {
   const { artifact, report } = compiled;
-  const before = compatibility === 'none' ? null : followed(resource, label, compatibility);
   if (before === null || !artifact) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
   const publishedAt = registry.now().toISOString();

@@ -1,11 +1,13 @@
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import type { Exemption, Report } from '../../model/problem.ts';
-import { selectVersion, type Resource } from '../../model/resource.ts';
+import { releaseBefore } from '../../model/compared-with.ts';
+import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { View } from '../../model/artifact.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
+import { replacedLatest } from './latest-gate.ts';
 import { codeFor } from './ruleset-code.ts';
 import { withLockDependencies } from './lock-dependencies.ts';
 import type { Policy } from './policy.ts';
@@ -84,18 +86,20 @@ export async function compileGated(
   return compileDocument(registry, request, resource, policy, ruleset, { known: accepted, ratchet: latest.manifest });
 }
 
-/** The report of a document that would be published under a label, after its changes are judged. */
+/** The report of a document that would be published as this version, after its changes are judged. */
 export async function checkNext(
   registry: Registry,
   request: CompileRequest,
   existing: Resource | null,
   { compatibility }: Policy,
-  label: string,
+  { resource, version }: { resource: Resource; version: Version },
   compiled: Compiled,
 ): Promise<Report> {
   if (existing === null) return compiled.report;
   const { entry, exemptions = [], snapshot } = request;
-  const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt };
+  const { label } = version;
+  const replaced = replacedLatest(existing, { resource, version }, releaseBefore(existing, { label }));
+  const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt, replaced };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   return checkCompatibility(registry, existing, compatibility, next, turn);
 }

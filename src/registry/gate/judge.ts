@@ -51,7 +51,7 @@ export async function judge(
   if (placed.outcome !== 'published') return compiled;
   const next = nextOf(registry, request, existing, draft);
   if (next === null || isHistory(request, existing, next.resource, placed.label)) return compiled;
-  const report = await checkNext(registry, request, existing, policy, placed.label, compiled);
+  const report = await checkNext(registry, request, existing, policy, next, compiled);
   const judged = { ...compiled, report };
   if (existing === null || compiled.artifact === null || isBlocking(report) || policy.impact !== 'block') return judged;
   const { entry, exemptions = [], isAwaited = false, signal } = request;

@@ -1,4 +1,5 @@
 import { nameOf, chooseLatest, findVersion, type Resource, type Version } from '../../model/resource.ts';
+import { readerOf } from '../../model/label.ts';
 import { compareWith } from '../changes/compare-versions.ts';
 import { readPublished } from '../derived.ts';
 import type { Registry } from '../registry.ts';
@@ -26,6 +27,20 @@ export async function whyNotMoveLatest(registry: Registry, before: Resource, aft
   const { counts, reason, changes } = await compareWith(registry, before, from, next, { isAwaited: true });
   if (reason === null && counts.breaking + counts.unknown === 0) return null;
   return `${move}, which the gate does not let pass: ${reason ?? changes[0]!.message} ${remedy}`;
+}
+
+/**
+ * The version whose readers get a new one in its place, though the new one is compared with another: labels of several
+ * kinds have no common order. Null: there is none. Pre-releases promise nothing.
+ */
+export function replacedLatest(
+  existing: Resource | null,
+  next: { resource: Resource; version: Version },
+  before: Version | null,
+): Version | null {
+  const was = existing && versionAt(existing, existing.latest);
+  if (!was || next.resource.latest !== next.version.label || was.label === before?.label) return null;
+  return (readerOf(existing!.versions)(was.label)?.prerelease.length ?? 0) > 0 ? null : was;
 }
 
 function versionAt(resource: Resource, label: string | null): Version | null {

@@ -108,3 +108,45 @@ test('a sunset in the past begins its grace when it is stated, so that nothing i
   expect((await server.call('PATCH', `${versions}/1.0.0`, { key, body: { status } })).status).toBe(200);
   expect(await publish(server, api('1.1.0', '/a'))).toBe(422);
 });
+
+describe.each([[{ compatibility: 'semver' }], [{ approval: 'required' }]])(
+  'under %o labels of several kinds',
+  (gate) => {
+    const openEmpty = async () => {
+      const server = await open();
+      await server.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', ...gate } });
+      return server;
+    };
+    const latestOf = async ({ call }: Api) => (await call('GET', '/v1/apis/pay')).json['latest'];
+
+    // Dotted numbers have an order among themselves alone: with `foo` beside them, the newest is the latest.
+    test('are no way to put a break in the place of the latest', async () => {
+      await using server = await openEmpty();
+      expect(await publish(server, api('1.0', '/a', '/b'))).toBe(201);
+      expect(await publish(server, api('0.9', '/a'))).toBe(201);
+      expect(await publish(server, api('foo', '/a'))).toBe(422);
+      expect(await latestOf(server)).toBe('1.0');
+      expect(await publish(server, api('foo', '/a', '/b', '/c'))).toBe(201);
+    });
+
+    test.each([
+      ['a pre-release', ['1.0', '0.1.0-rc.1']],
+      ['a release below', ['2.2', '0.1.0', '0.2.0']],
+    ])('do not make %s the latest', async (_, [first, ...others]) => {
+      await using server = await openEmpty();
+      expect(await publish(server, api(first!, '/a', '/b'))).toBe(201);
+      for (const each of others) expect(await publish(server, api(each, '/a'))).toBe(201);
+      expect(await publish(server, api('foo', '/a'))).toBe(409);
+      expect(await latestOf(server)).toBe(first);
+    });
+  },
+);
+
+test('a date is no way past approval', async () => {
+  await using server = await open();
+  await server.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', approval: 'required' } });
+  expect(await publish(server, api('1.0.0', '/a', '/b'))).toBe(201);
+  const createdAt = '2019-01-01T00:00:00Z';
+  expect(await publish(server, api('0.9.0', '/b'), { createdAt })).toBe(201);
+  expect(await publish(server, api('1.9.0', '/a'), { createdAt })).toBe(422);
+});
