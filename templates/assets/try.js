@@ -879,7 +879,7 @@ function shown(response, bytes, milliseconds, left, end) {
   const all = make(
     'details',
     {},
-    make('summary', {}, `${list.children.length / 2} headers that the server shows to pages`),
+    make('summary', {}, `Headers that the server shows to pages: ${list.children.length / 2}`),
     list,
   );
   return [line, ...note, all, ...contentOf(bytes, type)];

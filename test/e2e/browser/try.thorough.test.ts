@@ -245,6 +245,7 @@ describe.skipIf(!canRun)(`requests from a page${whySkipped}`, () => {
     await code.getByRole('button', { name: 'Sign in' }).click();
     await opened;
     await expect.poll(() => token.inputValue()).toBe('signed-in');
+    expect(await allFindings(page.frames().find((each) => each.url().includes('/try'))! as never)).toEqual([]);
     const form = await openForm(page, 'form');
     expect((await send(form)).authorization).toBe('Bearer signed-in');
     expect(wrong).toEqual([]);
