@@ -1,6 +1,7 @@
 /**
  * Runs every command of `content/docs` in the world that its examples speak of (`scripts/docs/world.ts`), page by page, and fails
- * where one does not end well. What is left out is listed with the reason (`scripts/docs/left-out.ts`).
+ * where one does not end well. The pages for operators run once more where the configuration names a `store`, and none of their
+ * commands may begin another one in the data folder. What is left out is listed with the reason (`scripts/docs/left-out.ts`).
  *
  *   npm run docs:commands [page…]
  */
@@ -17,6 +18,12 @@ const cli = new URL('../src/cli.ts', import.meta.url).pathname;
 function typed(text: string, { folder, url, metrics }: DocWorld, copy: string): string {
   return (
     text
+      // As the user of the unit, in its folder.
+      .replace(/^cd \/opt\/stele$/, 'cd "$WORK"')
+      .replace(
+        /^sudo -u stele STELE_DATA=\/var\/lib\/stele node_modules\/\.bin\/stele/,
+        'STELE_DATA="$WORK/.stele" stele',
+      )
       .replaceAll('https://contracts.example.com', url)
       .replaceAll('http://localhost:7700', url)
       .replaceAll('127.0.0.1:9464', metrics)
@@ -34,6 +41,7 @@ function typed(text: string, { folder, url, metrics }: DocWorld, copy: string): 
 const prelude = `
 stele() {
   if [ "$1" != serve ]; then "$NODE" "$CLI" "$@"; return; fi
+  : > serve.log
   "$NODE" "$CLI" "$@" --port 0 > serve.log 2>&1 & p=$!
   until grep -q 'listening on' serve.log; do kill -0 $p 2>/dev/null || { cat serve.log; return 1; }; sleep 0.1; done
   kill $p; wait $p
@@ -86,29 +94,39 @@ const all = [...pages.values()].flat();
 const stale = leftOut.filter(
   ({ page, pattern }) => !all.some((each) => (page ?? each.page) === each.page && pattern.test(each.text)),
 );
-const world = await makeWorld(tmpdir());
+/** Pages of commands that somebody types who runs a registry, whose configuration may name a `store`. */
+const forOperators = ['operating', 'erasing', 'upgrading'];
+const noOtherStore = 'test ! -e .stele/format # No command began a store in the data folder.';
 let failed = stale.length;
 let ran = 0;
-try {
-  for (const { page, pattern } of stale) echo(`Nothing is left out by ${page ?? ''} ${pattern}`);
-  for (const [name, commands] of pages) {
-    const toRun = commands.filter((command) => whyLeftOut(command) === null);
+
+/** Runs the pages in a world. `last`: after each page, in the same folder. */
+async function runAll(world: DocWorld, names: readonly string[], title: string, last: string[]): Promise<void> {
+  for (const name of names) {
+    const toRun = pages.get(name)!.filter((command) => whyLeftOut(command) === null);
     if (toRun.length === 0 || (argv._.length > 0 && !argv._.includes(name))) continue;
-    const outcomes = await runPage(toRun, world);
-    ran += outcomes.length;
+    const outcomes = await runPage([...toRun, ...last.map((text) => ({ page: name, text }))], world);
+    ran += toRun.length;
     const wrong = outcomes.filter(({ code }) => code !== 0);
     failed += wrong.length;
-    echo(`${wrong.length === 0 ? 'ok' : 'failed'}  ${name}: ${outcomes.length} commands`);
+    echo(`${wrong.length === 0 ? 'ok' : 'failed'}  ${name}${title}: ${toRun.length} commands`);
     for (const { text, code, output } of wrong)
       echo(`  ${text}\n  exit code ${code}\n${output.replaceAll(/^/gm, '    ')}`);
   }
-} finally {
-  await rm(world.folder, { recursive: true, force: true });
 }
-for (const [why, commands] of Map.groupBy(
-  all.filter((each) => whyLeftOut(each) !== null),
-  (each) => whyLeftOut(each)!,
-))
+
+for (const { page, pattern } of stale) echo(`Nothing is left out by ${page ?? ''} ${pattern}`);
+for (const hasStore of [false, true]) {
+  const world = await makeWorld(tmpdir(), { hasStore });
+  try {
+    if (hasStore) await runAll(world, forOperators, ', with `store`', [noOtherStore]);
+    else await runAll(world, [...pages.keys()], '', []);
+  } finally {
+    await rm(world.folder, { recursive: true, force: true });
+  }
+}
+const left = all.filter((each) => whyLeftOut(each) !== null);
+for (const [why, commands] of Map.groupBy(left, (each) => whyLeftOut(each)!))
   echo(`left out  ${commands.length}: ${why}`);
-echo(`${all.length} commands: ${ran} run, ${failed} failed, ${all.length - ran} left out`);
+echo(`${all.length} commands, ${left.length} of them left out: ${ran} run, ${failed} failed`);
 if (failed > 0) process.exitCode = 1;

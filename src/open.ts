@@ -49,7 +49,7 @@ export async function openRegistry(
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
-  const tracer = await openTracer();
+  const tracer = await openTracer(log);
   await assertOwn(config.cacheFolder);
   const stored = await openBucket(config.store);
   const bucket = tracer === null ? stored : traceBucket(tracer, stored);

@@ -4,7 +4,7 @@ import { wantsTraces } from './config/environment.ts';
 import { isRegistryError } from './model/errors.ts';
 import type { Compiler } from './compile/compile.ts';
 import type { Bucket } from './store/bucket.ts';
-import type { Tracer } from './registry/registry.ts';
+import type { Log, Tracer } from './registry/registry.ts';
 
 /** A tracer that sends its spans. `close` sends the last. */
 export interface OpenTracer extends Tracer {
@@ -16,7 +16,7 @@ export interface OpenTracer extends Tracer {
  * (`OTEL_EXPORTER_OTLP_ENDPOINT`), else returns null and loads nothing. The SDK reads the other variables itself. No
  * span names an organization, a resource or a person: whoever reads traces may read none of them.
  */
-export async function openTracer(): Promise<OpenTracer | null> {
+export async function openTracer(log: Log): Promise<OpenTracer | null> {
   if (!wantsTraces()) return null;
   const [
     { defaultTextMapGetter, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace },
@@ -75,7 +75,9 @@ export async function openTracer(): Promise<OpenTracer | null> {
         if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       });
     },
-    close: () => provider.shutdown(),
+    // A collector that cannot be reached is no reason for the process to fail.
+    close: () =>
+      provider.shutdown().catch((error: unknown) => log('warn', 'traces not sent', { error: String(error) })),
   };
 }
 

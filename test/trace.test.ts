@@ -40,20 +40,31 @@ async function openCollector() {
   };
 }
 
+const quiet = () => undefined;
 afterEach(() => void vi.unstubAllEnvs());
 
 test('without the variables there is no tracer, and with OTEL_SDK_DISABLED neither', async () => {
-  expect(await openTracer()).toBeNull();
+  expect(await openTracer(quiet)).toBeNull();
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9');
   vi.stubEnv('OTEL_SDK_DISABLED', 'true');
-  expect(await openTracer()).toBeNull();
+  expect(await openTracer(quiet)).toBeNull();
+});
+
+test('a collector that cannot be reached is logged, and fails nothing', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9');
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '50');
+  const logged: unknown[] = [];
+  const tracer = (await openTracer((level, event) => void logged.push([level, event])))!;
+  await tracer.span('work', {}, async () => undefined);
+  await tracer.close();
+  expect(logged).toEqual([['warn', 'traces not sent']]);
 });
 
 test('a publish is one trace that goes on the trace of its request, and names nothing private', async () => {
   await using collector = await openCollector();
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   vi.stubEnv('OTEL_SERVICE_NAME', 'contracts');
-  const tracer = (await openTracer())!;
+  const tracer = (await openTracer(quiet))!;
   const plain = createTestRegistry(unlimited);
   const registry = { ...plain, tracer, compiler: traceCompiler(tracer, plain.compiler) };
   await using api = await openApi(registry);

@@ -44,8 +44,8 @@ async function makeRepository(folder: string, commits: readonly { files: Record<
   }
 }
 
-/** Makes it in an empty folder. */
-export async function makeWorld(folder: string): Promise<DocWorld> {
+/** Makes it in an empty folder. `hasStore`: its configuration names a store outside of the data folder. */
+export async function makeWorld(folder: string, { hasStore = false } = {}): Promise<DocWorld> {
   const work = join(folder, 'work');
   const releases = ['1.2.0', '1.3.0', '1.4.0'].map((version) => ({ 'payments.yaml': api(version) }));
   await makeRepository(join(folder, 'apis'), [
@@ -59,6 +59,7 @@ export async function makeWorld(folder: string): Promise<DocWorld> {
   const url = `http://127.0.0.1:${port}`;
   const config = {
     url,
+    ...(hasStore && { store: { kind: 'fs', path: '../srv/store' } }),
     sync: { allowLocalRepositories: true },
     organizations: {
       acme: { repositories: [{ url: join(folder, 'apis') }], defaults: { visibility: 'public' } },
