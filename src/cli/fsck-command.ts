@@ -72,7 +72,7 @@ export function fsckCommand(): Command {
             `Versions of the public log that the registry does not have: ${someOf(unknown)}. It was taken back to an earlier state, or they are lost: compare with a backup.`,
           );
         print(
-          `${objects} objects (${bytes} bytes), ${entries} log entries, ${records} records, ${versions} versions: ${damages.length} damaged`,
+          `${objects} objects (${bytes} bytes), ${entries} log entries, ${records} records, ${versions} versions: ${damages.length} damaged${unknown.length > 0 ? `, and ${unknown.length} that the public log has are not here` : ''}`,
         );
       }
       if (damages.length > 0) process.exitCode = 1;

@@ -363,7 +363,7 @@ describe('a breaking change of a resource that wants approval', () => {
     ['that is held', { eachChange: true, tags: null }],
     ['above the highest release, from a tag', { eachChange: false, tags: 'v*' }],
   ])('is not published by an import of what is %s, while history below it is', async (_, what) => {
-    const { registry, source, sync, held, labels } = await scene();
+    const { registry, source, sync, held, labels, decideAs } = await scene();
     for (const [version, paths] of [
       ['0.9.0', ['/a', '/b', '/old']],
       ['0.9.1', ['/a', '/b']],
@@ -382,6 +382,10 @@ describe('a breaking change of a resource that wants approval', () => {
     expect(run.documents).toContainEqual(expect.objectContaining({ outcome: 'waiting' }));
     expect((await findResource(registry, pay))!.latest).toBe('1.0.0');
     expect(await held()).toMatchObject([{ state: 'waiting', held: { label: isTags ? '1.5.0' : '2.0.0' } }]);
+    // Once it is approved, the same import publishes it.
+    await decideAs(approver, 'approved');
+    await importHistory(registry, pay, { since: null, ...what }, new AbortController().signal);
+    expect((await findResource(registry, pay))!.latest).toBe(isTags ? '1.5.0' : '2.0.0');
   });
 
   test('is held no more after 30 days, and again when somebody asks', async () => {

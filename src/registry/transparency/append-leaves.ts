@@ -57,6 +57,11 @@ async function appendOf(registry: Registry, tree: TreeLog, org: string, options:
     const from = written.entry < 0 ? -1 : Math.max(written.entry, known);
     const goesOn = await orSkip(registry, org, () => continues(registry, org, from > known ? written : null, from));
     if (goesOn === null) return true;
+    if (!goesOn && written.entry > 0)
+      registry.log('warn', 'the public log tells of entries that the log of an organization does not have', {
+        org,
+        entry: written.entry,
+      });
     const isAnew = compares || !goesOn;
     if (isAnew) await view.refresh();
     const found = await orSkip(registry, org, () =>

@@ -1,6 +1,6 @@
 import type { HistoryCommit, Remote } from '../../source/source.ts';
 import { formatCoordinate } from '../../model/address.ts';
-import { outcomeIn } from '../../model/problem.ts';
+import { holdIn, outcomeIn } from '../../model/problem.ts';
 import { chooseLatest } from '../../model/resource.ts';
 import { unyanked } from '../../registry/gate/latest-gate.ts';
 import type { RunDocument } from '../../model/connection.ts';
@@ -166,7 +166,7 @@ export interface PublishedPast {
   document: RunDocument;
   /** The paths of all files that it needed. Null when that is unknown. */
   read: string[] | null;
-  /** The ruleset that the document was checked with, when it was rejected for what it says. */
+  /** The ruleset that the document was checked with, when it was rejected for what it says. Null also for what waits. */
   refusal: { ruleset: Digest | null } | null;
 }
 
@@ -190,7 +190,7 @@ export async function publishPast(
   };
   const result = await refusable(() => publishDocument({ registry, repository, run, signal }, snapshot, planned, how));
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };
-  const isRefused = result.outcome === 'rejected' && !hasDied(result.report);
+  const isRefused = result.outcome === 'rejected' && !hasDied(result.report) && holdIn(result.report) === null;
   return {
     document: documentOf(connected, commit, endOf(result, tag)),
     read: result.compiled.files.map((file) => file.path),
