@@ -116,18 +116,20 @@ export const keyVerbs: Verbs = {
       const key = aKey(life, draw);
       if (key === undefined) return null;
       const now = nextNow(life);
-      const overlap = draw.of([0, 3600, 2 * 86_400]);
+      const overlap = draw.of([0, 3600, 3 * 86_400]);
       const made = { scopes: key.scopes, expiresAt: key.expiresAt };
       const expected = !isGood(key, now) ? 409 : liveKeys(life, now) < 2 * maxKeys ? 201 : 403;
       if (expected === 201) key.expiresAt = Math.min(key.expiresAt ?? Infinity, now + overlap * 1000);
+      const end = timeOf(key.expiresAt);
       return {
         says: `replace ${key.id}, which goes on for ${overlap} seconds`,
         async ask() {
           const { status, json } = await send(life, 'POST', `/v1/keys/${key.id}/rotate`, { overlap });
           if (status === 201) note(life, json, made);
-          return status;
+          const old = await life.world.call('GET', `/v1/keys/${key.id}`, { key: life.admin });
+          return { status, end: old.json['expiresAt'] };
         },
-        expected,
+        expected: { status: expected, end },
       };
     },
   },

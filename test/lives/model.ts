@@ -313,4 +313,4 @@ export function mayMake(maker: readonly string[], made: readonly string[]): bool
 }
 
 /** quotas.md: an organization has at most so many live keys. While they are replaced, twice as many. */
-export const maxKeys = 15;
+export const maxKeys = 6;
