@@ -123,8 +123,10 @@ const tasks: [string, () => Promise<void>][] = [
   ],
   [
     'what broke',
-    async () =>
-      must((await page.locator('#changes').textContent())!.includes('GET /museum-hours was removed'), 'see what broke'),
+    async () => {
+      await click(page.locator('.facts-line a[href="#changes"]'));
+      must((await page.locator('#changes').textContent())!.includes('GET /museum-hours was removed'), 'see what broke');
+    },
   ],
   [
     'who published',

@@ -29,6 +29,7 @@ test.skipIf(executablePath === undefined)(
     const { page, wrong } = watched;
 
     await page.goto(`${server.url}/@acme/apis/pay`);
+    await page.getByText('About this version').click();
     await page.getByText('Show this reference on your own pages').click();
     snippet = (await page.getByLabel('HTML for a page').inputValue()).replace('/embed"', '/embed?theme=dark"');
 
