@@ -65,7 +65,7 @@ async function lookAtPages(): Promise<void> {
   await changeStatus(site.registry, id, '1.1.0', deprecated, author);
   await changeStatus(site.registry, id, '1.0.0', { state: 'withdrawn', reason: 'It held a secret.' }, author);
   const guide =
-    '# Guide\n\n> [!WARNING]\n> Mind this.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n```js\nlet one = 1;\n```\n\n::reference @acme/apis/museum\n';
+    '# Guide\n\n> [!WARNING]\n> Mind this.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n```js\nlet one = 1;\n```\n\n::operation @acme/apis/museum listSpecialEvents\n\n::operation @acme/apis/museum createSpecialEvent\n';
   await writeSite(site.registry, {
     'index.md': '---\ntitle: Welcome\n---\n\nRead [the guide](guide.md).\n',
     'guide.md': guide,
