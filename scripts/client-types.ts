@@ -3,7 +3,7 @@
  * takes. `npm run types` runs it. The file is not kept in git.
  */
 import { writeFileSync } from 'node:fs';
-import { readDescription, type Schema } from '../src/server/v1/api-description.ts';
+import { readDescription, type DescribedSchema } from '../src/server/v1/api-description.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
@@ -13,8 +13,8 @@ interface Part {
   name: string;
   in: string;
   required?: boolean;
-  schema: Schema;
-  content?: Record<string, { schema?: Schema }>;
+  schema: DescribedSchema;
+  content?: Record<string, { schema?: DescribedSchema }>;
   parameters?: Part[];
   requestBody?: Part;
   responses?: Record<string, Part>;
@@ -23,7 +23,7 @@ interface Part {
 const { document } = readDescription();
 const paths = Object.entries(document['paths'] as Record<string, Part & Record<string, Part>>);
 const { schemas, parameters, responses } = document['components'] as {
-  schemas: Record<string, Schema>;
+  schemas: Record<string, DescribedSchema>;
   parameters: Record<string, Part>;
   responses: Record<string, Part>;
 };
@@ -78,26 +78,26 @@ function typeOfContent({ content }: Part): string {
   return content ? record(content, ({ schema }) => (schema ? typeOf(schema) : 'unknown')) : 'never';
 }
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: DescribedSchema): string {
   const { $ref, type, enum: values, properties, additionalProperties: more, items } = schema;
   const all = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword) => {
-    const branches = schema[keyword] as Schema[] | undefined;
+    const branches = schema[keyword] as DescribedSchema[] | undefined;
     return branches ? [branches.map((each) => `(${typeOf(each)})`).join(keyword === 'allOf' ? ' & ' : ' | ')] : [];
   });
   if ($ref !== undefined) all.push(nameOf($ref as string));
   if ('const' in schema) all.push(JSON.stringify(schema['const']));
   else if (values) all.push((values as unknown[]).map((value) => JSON.stringify(value)).join(' | '));
   else if (Array.isArray(type)) all.push(type.map((each: string) => typeOf({ ...schema, type: each })).join(' | '));
-  else if (type === 'array') all.push(items ? `(${typeOf(items as Schema)})[]` : 'unknown[]');
+  else if (type === 'array') all.push(items ? `(${typeOf(items as DescribedSchema)})[]` : 'unknown[]');
   else if (type === 'integer') all.push('number');
   else if (properties || type === 'object') {
     const required = (schema['required'] ?? []) as string[];
-    const members = Object.entries((properties ?? {}) as Record<string, Schema>).map(([name, each]) =>
+    const members = Object.entries((properties ?? {}) as Record<string, DescribedSchema>).map(([name, each]) =>
       member(name, required.includes(name), typeOf(each)),
     );
     if (more === true || (more && members.length > 0) || (more === undefined && members.length === 0))
       members.push('[name: string]: unknown;');
-    else if (more) members.push(`[name: string]: ${typeOf(more as Schema)};`);
+    else if (more) members.push(`[name: string]: ${typeOf(more as DescribedSchema)};`);
     all.push(members.length > 0 ? `{ ${members.join(' ')} }` : 'Record<string, never>');
   } else if (type !== undefined) all.push(type as string);
   return all.length > 0 ? all.map((each) => `(${each})`).join(' & ') : 'unknown';

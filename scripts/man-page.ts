@@ -1,6 +1,6 @@
 /** Prints the manual page, from the commands' own help. `npm run build` makes `dist/stele.1` of it. */
 import { readFileSync } from 'node:fs';
-import { describeCommands, examples, type Example } from '../src/cli/help.ts';
+import { describeCommands, examples, type CommandExample } from '../src/cli/help.ts';
 import { exitMeanings } from '../src/cli/process-end.ts';
 import { createProgram } from '../src/cli/program.ts';
 
@@ -46,7 +46,7 @@ function manPage(release: string): string {
   ].join('\n');
 }
 
-function shown(lines: readonly Example[]): string {
+function shown(lines: readonly CommandExample[]): string {
   return lines.map(([line, purpose]) => entry(line, purpose)).join('\n');
 }
 

@@ -129,7 +129,7 @@ describe('nothing is missing:', () => {
       expect(address, path).toMatchObject({ kind: 'resource', view });
       return view;
     });
-    const [, source] = /export type View =\s*([^;]+);/.exec(read('src/model/address.ts'))!;
+    const [, source] = /export type AddressView =\s*([^;]+);/.exec(read('src/model/address.ts'))!;
     // A view may have two addresses: of the newest version, and of each.
     expect([...new Set(views)].toSorted()).toEqual(
       [...source!.matchAll(/'([a-z-]+)'/g)].map(([, view]) => view).toSorted(),

@@ -32,10 +32,10 @@ Run stele <command> --help for what a command takes. Version ${command.version()
 }
 
 /** A command line that works as it stands, and what it is for. */
-export type Example = readonly [line: string, purpose: string];
+export type CommandExample = readonly [line: string, purpose: string];
 
 /** The first thing that each command's help shows, by the command's name. */
-export const examples: Readonly<Record<string, readonly Example[]>> = {
+export const examples: Readonly<Record<string, readonly CommandExample[]>> = {
   stele: [
     ['stele init --org acme https://github.com/acme/apis', 'write a configuration'],
     ['stele serve', 'run the registry'],

@@ -44,7 +44,7 @@ export function refuseUnreachable(origin: string): (cause: unknown) => never {
 }
 
 /** A response of a registry's management API. */
-export interface Answer {
+export interface RegistryAnswer {
   status: number;
   /** Empty if the response has no body. */
   body: Record<string, unknown>;
@@ -59,9 +59,9 @@ export interface RegistryClient {
    * Rejects with `unreachable` without a valid response, or on a redirect: the key must not go to
    * another server.
    */
-  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
   /** As `ask`, but returns the body and throws the registry's own error for a status of 400 or more. */
-  demand(method: string, path: string, body?: unknown): Promise<Answer['body']>;
+  demand(method: string, path: string, body?: unknown): Promise<RegistryAnswer['body']>;
   /** Yields every item of a list, page by page. */
   demandAll<T>(path: string): AsyncGenerator<T>;
   /**
@@ -120,7 +120,7 @@ export async function openRegistryAt(registry: string, org: string | null): Prom
       const place = path + name.split('/').map(encodeURIComponent).join('/');
       const answer = await send(registry, organization, 'PUT', place, 'application/octet-stream', bytes);
       if (answer.status < 400) return null;
-      if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
+      if (![400, 404, 413, 415].includes(answer.status)) throw refusalIn(answer);
       return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
     },
   };
@@ -144,14 +144,14 @@ export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'se
 }
 
 /** Asks for what needs no key, with the user's key if there is one. Throws as `RegistryClient.demand` does. */
-export async function demandOpenly(registry: string, path: string, body: unknown): Promise<Answer['body']> {
+export async function demandOpenly(registry: string, path: string, body: unknown): Promise<RegistryAnswer['body']> {
   return bodyIn(await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body)));
 }
 
 /** The organization of the user's key. Throws as `assertOrganization` does. */
 export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
   const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
-  if (me.status >= 400) throw refusalOf(me);
+  if (me.status >= 400) throw refusalIn(me);
   return assertOrganization(me.body, wanted, registry);
 }
 
@@ -159,7 +159,7 @@ export async function organizationOfKey(registry: string, wanted: string | null)
  * Returns the organization in a response of `GET /v1/me`. Throws `malformed` if a command names
  * another one.
  */
-function assertOrganization(me: Answer['body'], wanted: string | null, registry: string): string {
+function assertOrganization(me: RegistryAnswer['body'], wanted: string | null, registry: string): string {
   const { organization: own } = me;
   if (typeof own !== 'string')
     throw new RegistryError(
@@ -183,7 +183,7 @@ async function send(
   path: string,
   mediaType: string,
   body?: string | Uint8Array,
-): Promise<Answer> {
+): Promise<RegistryAnswer> {
   const { key } = readOpenTarget(registry);
   return sendWith(registry, key, org, method, path, mediaType, body);
 }
@@ -195,7 +195,7 @@ export async function askWith(
   method: string,
   path: string,
   body?: object,
-): Promise<Answer> {
+): Promise<RegistryAnswer> {
   readOpenTarget(registry);
   const text = body === undefined ? undefined : JSON.stringify(body);
   return sendWith(registry, key ?? undefined, null, method, path, 'application/json', text);
@@ -209,7 +209,7 @@ async function sendWith(
   path: string,
   mediaType: string,
   body?: string | Uint8Array,
-): Promise<Answer> {
+): Promise<RegistryAnswer> {
   const url = new URL(registry.replace(/\/$/, '') + path);
   const headers = {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -241,13 +241,13 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** The body of a successful response. Throws the registry's own error for a status of 400 or more. */
-export function bodyIn(answer: Answer): Answer['body'] {
+export function bodyIn(answer: RegistryAnswer): RegistryAnswer['body'] {
   if (answer.status < 400) return answer.body;
-  throw refusalOf(answer);
+  throw refusalIn(answer);
 }
 
 /** Returns the error in a response (RFC 9457), with all its members. */
-export function refusalOf({ status, body }: Answer): RegistryError {
+export function refusalIn({ status, body }: RegistryAnswer): RegistryError {
   const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   return new RegistryError(status >= 500 ? 'unavailable' : (codes[status] ?? 'refused'), detail, { extra: body });
 }

@@ -11,7 +11,7 @@ import type { Visibility } from '../model/access.ts';
 import { createReport, outcomeIn, type Report, adviceIn } from '../model/problem.ts';
 import type { View } from '../model/artifact.ts';
 import { openDocument } from './check/fetch-document.ts';
-import { openRegistryAt, refusalOf, type Answer, type RegistryClient } from './registry-client.ts';
+import { openRegistryAt, refusalIn, type RegistryAnswer, type RegistryClient } from './registry-client.ts';
 import { requireDate, withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress, adviseRepository, complain, formatReport, print, printJson, seenFromHere } from './output.ts';
 import { type ToolFormat, findingsInReport, formatFindings } from './check/finding-formats.ts';
@@ -76,7 +76,7 @@ async function send(
     return { outcome: 'conflict', ...none, detail: String(said['detail']), report: checked };
   if (status === 422 && said['problems'] !== undefined)
     return { outcome: outcomeIn(checked), ...none, report: checked };
-  throw refusalOf(answer);
+  throw refusalIn(answer);
 }
 
 /** The members used here of a successful response to a publish. */
@@ -147,7 +147,7 @@ export async function readDocument(
 }
 
 /** Returns the report in a response. */
-function reportIn({ body }: Answer): Report {
+function reportIn({ body }: RegistryAnswer): Report {
   const given = (body['report'] ?? body) as Partial<Report>;
   return { ...createReport(given.problems ?? []), ...given };
 }

@@ -4,7 +4,7 @@ import type { Dependency } from '../model/dependency.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Images } from '../model/image.ts';
-import type { Exemption, Gate, Report, Validation } from '../model/problem.ts';
+import type { Exemption, ReportedGate, Report, Validation } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */
@@ -79,7 +79,7 @@ export interface RulesetCode {
 }
 
 /** How the findings of a ruleset decide about a document. */
-export interface CompileGate extends Pick<Gate, 'blockOn' | 'ratchet'> {
+export interface CompileGate extends Pick<ReportedGate, 'blockOn' | 'ratchet'> {
   /** Those of `stele.yaml`. The compiler reads `.redocly.lint-ignore.yaml` itself. */
   exemptions: Exemption[];
   today: string;

@@ -1,4 +1,9 @@
-import { ownDescription, resolveReference, type Operation, type Schema } from '../server/v1/api-description.ts';
+import {
+  ownDescription,
+  resolveInDescription,
+  type DescribedOperation,
+  type DescribedSchema,
+} from '../server/v1/api-description.ts';
 import type { Field } from './fields.ts';
 
 /** Texts for people that differ from the schema's `description`: the extension `x-form`. */
@@ -19,12 +24,12 @@ interface FormTexts {
  * A member of an operation's body by its JSON Pointer, as the management API describes it. `isChange`: the form starts
  * with what is stored, so a text that must not be empty is required.
  */
-export function describedField({ body }: Operation, name: string, isChange: boolean): Field {
-  let parent: Schema = {};
-  let schema: Schema = { $ref: `#${body!.pointer}` };
+export function describedField({ body }: DescribedOperation, name: string, isChange: boolean): Field {
+  let parent: DescribedSchema = {};
+  let schema: DescribedSchema = { $ref: `#${body!.pointer}` };
   for (const key of name.slice(1).split('/')) {
     parent = objectWith(schema, key);
-    schema = (parent['properties'] as Record<string, Schema>)[key]!;
+    schema = (parent['properties'] as Record<string, DescribedSchema>)[key]!;
   }
   const isRequired = ((parent['required'] ?? []) as string[]).includes(name.split('/').at(-1)!);
   // A member of an object in the body may be left out: the object is sent whole.
@@ -32,30 +37,30 @@ export function describedField({ body }: Operation, name: string, isChange: bool
 }
 
 /** A query parameter of an operation, such as `?force`; null if the operation has none of that name. */
-export function describedParameter({ parameters }: Operation, name: string): Field | null {
+export function describedParameter({ parameters }: DescribedOperation, name: string): Field | null {
   const parameter = parameters.find((each) => each.name === name.slice(1));
   return parameter ? fieldOf(name, { ...parameter.schema, ...parameter }, false, false) : null;
 }
 
 /** The schema without references. Keywords beside a reference win. */
-function resolve(schema: Schema): Schema {
+function resolve(schema: DescribedSchema): DescribedSchema {
   if (schema['$ref'] === undefined) return schema;
   const { $ref: _, ...own } = schema;
-  const target = resolve(resolveReference(ownDescription().document, schema) as Schema);
+  const target = resolve(resolveInDescription(ownDescription().document, schema) as DescribedSchema);
   return { ...target, ...own, 'x-form': { ...(target['x-form'] as object), ...(own['x-form'] as object) } };
 }
 
 /** The alternative of a schema that has this member. */
-function objectWith(schema: Schema, key: string): Schema {
+function objectWith(schema: DescribedSchema, key: string): DescribedSchema {
   const whole = resolve(schema);
-  const alternatives = (whole['oneOf'] as Schema[] | undefined)?.map(resolve) ?? [whole];
+  const alternatives = (whole['oneOf'] as DescribedSchema[] | undefined)?.map(resolve) ?? [whole];
   return alternatives.find(({ properties }) => Object.hasOwn((properties ?? {}) as object, key))!;
 }
 
 /** `T or null` as one schema with the types of both. */
-function flatten(schema: Schema): Schema {
+function flatten(schema: DescribedSchema): DescribedSchema {
   const whole = resolve(schema);
-  const alternatives = (whole['anyOf'] as Schema[] | undefined)?.map(resolve);
+  const alternatives = (whole['anyOf'] as DescribedSchema[] | undefined)?.map(resolve);
   if (alternatives === undefined) return whole;
   const value = alternatives.find(({ type }) => type !== 'null')!;
   const texts = { ...(value['x-form'] as object), ...(whole['x-form'] as object) };
@@ -63,9 +68,9 @@ function flatten(schema: Schema): Schema {
   return { ...value, ...own, type: [value['type'] ?? [], 'null'].flat(), 'x-form': texts };
 }
 
-function fieldOf(name: string, schema: Schema, isRequired: boolean, isChange: boolean): Field {
+function fieldOf(name: string, schema: DescribedSchema, isRequired: boolean, isChange: boolean): Field {
   const types = [schema['type'] ?? []].flat();
-  const items = resolve((schema['items'] ?? {}) as Schema);
+  const items = resolve((schema['items'] ?? {}) as DescribedSchema);
   const texts: FormTexts = { ...(items['x-form'] as object), ...(schema['x-form'] as object) };
   const values = (schema['enum'] ?? items['enum'] ?? []) as (string | null)[];
   const isNullable = types.includes('null') || values.includes(null);
@@ -96,7 +101,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean, isChange: bo
 
 function kindOf(
   types: readonly unknown[],
-  schema: Schema,
+  schema: DescribedSchema,
   values: readonly unknown[],
   { options, rows }: FormTexts,
 ): Field['kind'] {

@@ -1,6 +1,6 @@
 import { changesInWords, type ToldChanges } from '../model/comparison.ts';
 import { countState, shownState } from '../model/states.ts';
-import { typeOf, type Event, type EventType, type WebhookFormat } from '../model/event.ts';
+import { eventTypeOf, type Event, type EventType, type WebhookFormat } from '../model/event.ts';
 import type { Status } from '../model/resource.ts';
 
 /** The body of a delivery, and its media type. */
@@ -148,7 +148,7 @@ const said: Readonly<Record<EventType | 'test' | 'audit', Say>> = {
 
 /** What a message for people says of an event. */
 export function newsOf(event: Event): Message {
-  const { title, detail = '', isBad = false } = said[typeOf(event)](event.subject, event.data);
+  const { title, detail = '', isBad = false } = said[eventTypeOf(event)](event.subject, event.data);
   const url = event.data['url'];
   const isAddress = typeof url === 'string' && /^https?:\/\/[^\s<>|]+$/.test(url);
   return { title: cut(oneLine(title), 300), detail: cut(oneLine(detail), 1000), url: isAddress ? url : null, isBad };

@@ -1,5 +1,5 @@
 import { isRegistryError } from '../model/errors.ts';
-import { typeOf, type Event, type Delivery, type Webhook } from '../model/event.ts';
+import { eventTypeOf, type Event, type Delivery, type Webhook } from '../model/event.ts';
 import type { Registry } from '../registry/registry.ts';
 import { pinsOf, type Pin, affectedBy, type Affected } from '../registry/graph/affected.ts';
 import { logsOf } from '../registry/answer-cache.ts';
@@ -88,7 +88,7 @@ export function createRecorder(
     const servedThen = served.get(org);
     const { happened, newest } = await eventsSince(registry, url, name, { from, since, pins: pins ?? null });
     for (const { event, resources } of happened) {
-      const type = typeOf(event);
+      const type = eventTypeOf(event);
       for (const webhook of endpoints) {
         if (type === 'test' || type === 'audit' || event.time < webhook.begins || !wants(webhook, type, resources))
           continue;

@@ -236,7 +236,7 @@ export function formatJob({ run, issuer, subject }: Pick<JobOrigin, 'run' | 'iss
 }
 
 /** A CI job as its verified token describes it. */
-export interface Job {
+export interface CiJob {
   issuer: string;
   subject: string;
   audiences: readonly string[];
@@ -275,7 +275,7 @@ export interface Job {
 }
 
 /** The part of a job that is recorded with what it publishes. */
-export function originOf({ issuer, subject, repositoryUrl, commit, ref, workflow, run, startedBy }: Job): JobOrigin {
+export function originOf({ issuer, subject, repositoryUrl, commit, ref, workflow, run, startedBy }: CiJob): JobOrigin {
   const origin = { issuer, subject, repository: repositoryUrl, commit, ref, workflow, run };
   return { ...origin, ...(startedBy !== null && { startedBy }) };
 }

@@ -32,7 +32,7 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
  * `image` that it shows; the form that tries an API out; its reference for frames
  * of other sites (`embed`); or its report, provenance, manifest, attestation, versions, dependants or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
-export type View =
+export type AddressView =
   | 'document'
   | 'page'
   | 'markdown'
@@ -60,7 +60,7 @@ export type Address =
       kind: 'resource';
       coordinate: Coordinate;
       selector: Selector;
-      view: View;
+      view: AddressView;
       format: Format | null;
       /** The name of a part or an image, for these views. */
       part?: string;
@@ -149,7 +149,7 @@ function parseResource(org: string, type: ResourceType, text: string, tail: stri
 /** What the last segment of the path of a part or an image starts with. */
 const prefixes = { part: 'part-', image: 'image-' } as const;
 
-function parseTail(tail: string | undefined, pinned: boolean): { view: View | null; part: string | null } {
+function parseTail(tail: string | undefined, pinned: boolean): { view: AddressView | null; part: string | null } {
   if (tail?.startsWith(prefixes.part)) {
     const part = tail.slice(prefixes.part.length);
     return { view: isSlug(part) ? 'part' : null, part };
@@ -176,7 +176,7 @@ export function parseSelector(text: string): Selector | null {
   return isLabel(text) || isRange(text) ? { kind: 'version', version: text } : null;
 }
 
-function parseView(tail: string | undefined, pinned: boolean): View | null {
+function parseView(tail: string | undefined, pinned: boolean): AddressView | null {
   if (tail === undefined) return 'document';
   if (tail === 'report' || tail === 'provenance' || tail === 'manifest' || tail === 'attestation') return tail;
   if (tail === 'try' || tail === 'embed') return tail;

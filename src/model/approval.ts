@@ -71,11 +71,11 @@ export interface Approvals {
   held: Held[];
   decisions: Decision[];
   /** Who wrote what is held no more. Absent: nothing. */
-  ended?: Ended[];
+  ended?: EndedApproval[];
 }
 
 /** What remains of something that was held: whoever wrote its changes wrote them wherever they come up again. */
-export type Ended = Required<Pick<Held, 'about' | 'authors' | 'at'>>;
+export type EndedApproval = Required<Pick<Held, 'about' | 'authors' | 'at'>>;
 
 /** Approvals as provenance tells them. */
 export type Approval = Pick<Decision, 'verdict' | 'reason' | 'at'> & { by: string };

@@ -45,7 +45,7 @@ export interface Event {
 }
 
 /** The type without the CloudEvents prefix. */
-export function typeOf({ type }: Pick<Event, 'type'>): EventType | 'test' | 'audit' {
+export function eventTypeOf({ type }: Pick<Event, 'type'>): EventType | 'test' | 'audit' {
   return type.slice('dev.stele.'.length) as EventType | 'test' | 'audit';
 }
 

@@ -107,7 +107,7 @@ function compareNumbers(a: bigint, b: bigint): number {
 }
 
 /** A label and its place in the order of publication: higher is newer. */
-export interface Candidate {
+export interface LabelCandidate {
   label: string;
   order: number;
 }
@@ -117,7 +117,7 @@ export interface Candidate {
  * newest publication. Among equal versions the newest publication wins. Null when there are no
  * candidates.
  */
-export function latestOf<C extends Candidate>(
+export function latestOf<C extends LabelCandidate>(
   candidates: readonly C[],
   read: ReadVersion = parseSemanticVersion,
 ): C | null {
@@ -131,10 +131,10 @@ export function latestOf<C extends Candidate>(
 }
 
 function isLater(
-  { order }: Candidate,
+  { order }: LabelCandidate,
   rank: number,
   version: SemanticVersion | null,
-  best: { candidate: Candidate; rank: number; version: SemanticVersion | null },
+  best: { candidate: LabelCandidate; rank: number; version: SemanticVersion | null },
 ): boolean {
   if (rank !== best.rank) return rank > best.rank;
   const difference = version === null ? 0 : compareSemanticVersions(version, best.version!);
@@ -150,7 +150,7 @@ export function isRange(text: string): boolean {
 }
 
 /** The highest candidate within the range. Pre-releases never match. Null when nothing does. */
-export function highestInRange<C extends Candidate>(
+export function highestInRange<C extends LabelCandidate>(
   range: string,
   candidates: readonly C[],
   read: ReadVersion = parseSemanticVersion,
@@ -188,7 +188,7 @@ function isSameSeries(
  * The label for content that states no version: the next patch after the highest version, the next
  * number after dotted ones such as `2025.02.04`, or `1.0.0`.
  */
-export function nextLabel(candidates: readonly Candidate[], read: ReadVersion = parseSemanticVersion): string {
+export function nextLabel(candidates: readonly LabelCandidate[], read: ReadVersion = parseSemanticVersion): string {
   const versions = candidates.flatMap(({ label }) => {
     const version = read(label);
     return version === null ? [] : [{ label, version }];

@@ -58,7 +58,7 @@ export interface Exempted extends Problem {
 }
 
 /** What a document had to pass. Stored in its report, so that the report can be made again. */
-export interface Gate {
+export interface ReportedGate {
   /** The ruleset at the version that checked the document. */
   ruleset: { name: string; digest: Digest };
   /** The manifests of the rulesets that it extends, by coordinate as written. Absent if none. */
@@ -84,7 +84,7 @@ export interface Report {
   /** Number of findings that block. Absent: those with the severity `error`. */
   blocking?: number;
   /** What the document had to pass. Absent if no ruleset checked it. */
-  gate?: Gate;
+  gate?: ReportedGate;
   /** Findings that an exemption accepts. They are neither counted nor in `problems`. */
   exempted?: Exempted[];
   /** Keys of all findings of the ruleset, where they were asked for. Never stored. */

@@ -4,7 +4,7 @@ import { consumerDays } from './dependency.ts';
  * Where the records of each kind are kept (design §5). A kind is the first segment of a record's
  * name, such as `resources` in `resources/acme/apis/payments`.
  */
-export type Place =
+export type RecordPlace =
   /** In the log of the organization that is the name's second segment. */
   | { kept: 'organization' }
   /** In the log of what belongs to no organization. */
@@ -12,11 +12,11 @@ export type Place =
   /** Outside the logs, and deleted this many days after its last change. */
   | { kept: 'days'; days: number };
 
-const organization: Place = { kept: 'organization' };
-const registry: Place = { kept: 'registry' };
-const daysFor = (days: number): Place => ({ kept: 'days', days });
+const organization: RecordPlace = { kept: 'organization' };
+const registry: RecordPlace = { kept: 'registry' };
+const daysFor = (days: number): RecordPlace => ({ kept: 'days', days });
 
-const places: Readonly<Record<string, Place>> = {
+const places: Readonly<Record<string, RecordPlace>> = {
   organizations: organization,
   resources: organization,
   sites: organization,
@@ -66,7 +66,7 @@ const places: Readonly<Record<string, Place>> = {
 };
 
 /** The place of a record. Kinds that the table does not name are in the log `registry`. */
-export function placeOf(name: string): Place {
+export function placeOf(name: string): RecordPlace {
   const kind = name.slice(0, name.indexOf('/'));
   return (Object.hasOwn(places, kind) && places[kind]) || registry;
 }

@@ -12,7 +12,7 @@ import {
   detectDocuments,
   type DetectedDocument,
   createSearched,
-  isWithin,
+  isInFolder,
   listDocuments,
   type Listed,
 } from './find-documents.ts';
@@ -116,7 +116,7 @@ export async function planDocuments(
   const file = await readSettingsOf(registry, repository, snapshot, signal);
   const { path, settings, addProblem } = file;
   if (file.isRefused) return refused(path, file.report());
-  const entries = (await snapshot.entries()).filter((entry) => isWithin(entry.path, folder));
+  const entries = (await snapshot.entries()).filter((entry) => isInFolder(entry.path, folder));
   const isDiscovering = settings?.discover ?? true;
   const isSearched = createSearched(folder, settings);
   const candidates = entries.filter((entry) => isSearched(entry.path));

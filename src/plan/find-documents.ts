@@ -36,7 +36,7 @@ export function createSearched(folder: string, settings: Settings | null): (path
 }
 
 /** Whether a path is in the followed folder. */
-export function isWithin(path: string, folder: string): boolean {
+export function isInFolder(path: string, folder: string): boolean {
   return folder === '' ? path !== '..' && !path.startsWith('../') : path.startsWith(`${folder}/`);
 }
 
@@ -123,7 +123,8 @@ async function listNamed(
   for (const entry of settings.resources.filter(({ path }) => !isPathGlob(path))) {
     const path = posix.join(folder, entry.path);
     const quoted = JSON.stringify(entry.path);
-    if (!isWithin(path, folder)) addProblem(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
+    if (!isInFolder(path, folder))
+      addProblem(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
     else if (listed.has(placeOf(entry, path, [])))
       addProblem(entry.at, 'path-listed-twice', `${quoted} is listed twice.`);
     else if (files.has(path)) listed.set(placeOf(entry, path, []), { entry, file: path, captures: null });

@@ -17,7 +17,7 @@ import { policyOf } from '../registry/gate/policy.ts';
 import { impactOf } from '../registry/graph/impact.ts';
 import { nextVersionOf, type PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
-import { annotationsOf, blockersText, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
+import { annotationsOf, blockersText, checkName, code, pageOf, plain, checkTitle } from '../sync/checks.ts';
 import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
 
@@ -44,7 +44,7 @@ export async function checkOf(
   if ('refusal' in result) {
     const refusal = refusalOf(document, result.refusal);
     const summary = `${where}\n\n${plain(refusal)}`;
-    return { ...about, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
+    return { ...about, state: 'failure', title: checkTitle(null, refusal), summary, annotations: [] };
   }
   const { report } = result;
   const changes = await changesOf(registry, view, document, result, snapshot);
@@ -62,7 +62,7 @@ export async function checkOf(
     const users = report.problems.filter(({ rule }) => rule === 'user-broken').map(({ message }) => plain(message));
     const broken = users.length > 0 ? `Breaks ${countText(users.length, 'user')}` : null;
     const title =
-      advice === null ? `${titleOf(report, null)}${breaks}` : (broken ?? (breaks.slice(2) || 'Breaking changes'));
+      advice === null ? `${checkTitle(report, null)}${breaks}` : (broken ?? (breaks.slice(2) || 'Breaking changes'));
     const summary = [rejected, plain(advice ?? ''), blockersText(report), changes.text, listed(users)];
     const state = outcomeIn(report) === 'waiting' ? 'waiting' : 'failure';
     return { ...about, ...findings, state, title, summary: joined(summary) };
@@ -72,7 +72,7 @@ export async function checkOf(
     const fitting = before && comparison && fittingVersion(before.resource, before.version.label, comparison.verdict);
     const advice = fitting === null || result.detail.includes(fitting) ? '' : `${fitting} would fit these changes.`;
     const summary = joined([where, plain(result.detail), plain(advice), changes.text]);
-    return { ...about, ...findings, state: 'failure', title: titleOf(null, result.detail), summary };
+    return { ...about, ...findings, state: 'failure', title: checkTitle(null, result.detail), summary };
   }
   const was = (await findResource(registry, document.coordinate))?.latest ?? null;
   const effect = document.tags === null ? effectOnLatest(result.resource, result.version, was) : null;

@@ -18,7 +18,7 @@ import { rulesetNow } from '../sync/inputs.ts';
 import { type SitePreview, storeSitePreview } from '../sites/registry/site-preview.ts';
 import { checkOf } from './check-document.ts';
 import { checkOfSite, touchedSites } from './check-sites.ts';
-import { changedPaths, followMoves, planTarget, type Target, createTrialRegistry } from './merged-tree.ts';
+import { changedPaths, followMoves, planTarget, type PlanTarget, createTrialRegistry } from './merged-tree.ts';
 import { anonymous } from '../model/access.ts';
 import { defaultsOf, policyOf } from '../registry/gate/policy.ts';
 import { mayRead } from '../registry/readable.ts';
@@ -35,7 +35,7 @@ export interface Proposal {
 }
 
 /** What a check found. */
-export interface Checked {
+export interface CheckedPull {
   checks: Check[];
   /** What would be published, by the name of its check. */
   previews: ReadonlyMap<string, Preview | SitePreview>;
@@ -62,11 +62,11 @@ export async function checkPull(
   { ref, head, base }: Proposal,
   run: Run,
   signal: AbortSignal,
-): Promise<Checked> {
+): Promise<CheckedPull> {
   const registry = await viewAsReader(inside, repository);
   const previews = new Map<string, Preview | SitePreview>();
   const held: { coordinate: Coordinate; held: ToHold }[] = [];
-  const stop = (check: Check): Checked => ({ checks: [check], previews, held, stopped: check });
+  const stop = (check: Check): CheckedPull => ({ checks: [check], previews, held, stopped: check });
   const remote = await remoteOf(registry, repository);
   const merge = await registry.source.merge(remote, base, { ref, commit: head }, signal);
   if (merge.outcome !== 'merged') return stop(notMergeable(merge, head));
@@ -148,7 +148,7 @@ async function planMerged(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
-  target: Target | null,
+  target: PlanTarget | null,
   signal: AbortSignal,
 ) {
   const from = target?.standing ?? repository;
@@ -243,7 +243,7 @@ interface Touching {
   /** Blob ids of the target branch by path. */
   targetFiles: ReadonlyMap<string, string>;
   /** The plan of the target branch, when the request may change the plan. */
-  target: Target | null;
+  target: PlanTarget | null;
 }
 
 /**

@@ -18,7 +18,7 @@ import { makeDeployment, type MadeDeployment } from '../sites/registry/make-depl
 import { partsOf, type SitePreview } from '../sites/registry/site-preview.ts';
 import { findSite } from '../registry/lives.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { annotationsOf, checkName, code, plain, titleOf } from '../sync/checks.ts';
+import { annotationsOf, checkName, code, plain, checkTitle } from '../sync/checks.ts';
 import { refusable } from '../sync/publish-document.ts';
 import { filesIn, findSites, settingsIn, type FoundSite } from '../sites/sync/connect-site.ts';
 
@@ -90,14 +90,14 @@ export async function checkOfSite(
   const deployment = await refusable(() => makeDeployment(view, { ...input, previous }));
   if ('refusal' in deployment) {
     const summary = `${where}\n\n${plain(deployment.refusal)}`;
-    const title = titleOf(null, deployment.refusal);
+    const title = checkTitle(null, deployment.refusal);
     return { check: { ...about, state: 'failure', title, summary, annotations: [] }, preview: null };
   }
   const report = inRepository(deployment.report, folder, settingsPath(repository));
   const { error, warning } = report.counts;
   const isBad = isBlocking(deployment.report);
   const isSame = current?.manifest === deployment.built.digest;
-  const title = isBad ? titleOf(report, null) : isSame ? 'Same as published' : 'Would be published';
+  const title = isBad ? checkTitle(report, null) : isSame ? 'Same as published' : 'Would be published';
   const counts = `${countText(Object.keys(deployment.contents.pages).length, 'page')}, ${countText(error, 'error')}, ${countText(warning, 'warning')}.`;
   const summary = [
     where,

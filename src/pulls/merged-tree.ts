@@ -7,7 +7,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import type { Decide, Generation } from '../store/records.ts';
 
 /** The documents of the target branch, planned as the next sync of it would. */
-export interface Target {
+export interface PlanTarget {
   snapshot: Snapshot;
   /** Blob ids by path. */
   files: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export async function planTarget(
   repository: Repository,
   snapshot: Snapshot,
   signal: AbortSignal,
-): Promise<Target> {
+): Promise<PlanTarget> {
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);
   const moved = withMoves(repository, moves);

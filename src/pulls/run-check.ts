@@ -5,10 +5,10 @@ import type { Repository } from '../model/connection.ts';
 import { endPull, hold } from '../registry/approval/hold.ts';
 import { hostOf } from '../registry/host-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf, code, signs } from '../sync/checks.ts';
+import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf, code, checkSigns } from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';
 import { saveChecks } from '../sync/report-checks.ts';
-import { checkPull, type Checked, type Proposal, linkPreviews } from './check-pull.ts';
+import { checkPull, type CheckedPull, type Proposal, linkPreviews } from './check-pull.ts';
 
 /** The most documents and findings that the comment shows, and findings that are shown at their lines. */
 const limits = { documents: 20, findings: 20, notes: 50 };
@@ -51,7 +51,7 @@ function describe({ name, state, title, summary, annotations, url }: Check): str
   // A heading, since Markdown would continue the list of changes.
   const list = [`**Findings: ${unsaid.length}**`, '', ...findings, ...(rest > 0 ? [`- … and ${rest} more`] : [])];
   const listed = unsaid.length === 0 ? [] : [list.join('\n')];
-  return [`#### ${signs[state]} ${linked}: ${plain(title)}`, summary, ...listed];
+  return [`#### ${checkSigns[state]} ${linked}: ${plain(title)}`, summary, ...listed];
 }
 
 /** When to stop a check. */
@@ -97,7 +97,7 @@ export async function runCheck(
   async function save(
     checks: readonly Check[],
     withdrawn: readonly Check[] = [],
-    previews: Checked['previews'] = new Map(),
+    previews: CheckedPull['previews'] = new Map(),
     about: Check | null = null,
   ): Promise<Partial<PullCheck>> {
     const reported = digestOf(JSON.stringify(checks));

@@ -7,7 +7,7 @@ import { decodeLeaf, isLogged, isVersion } from '../model/transparency/leaf.ts';
 import { isDraftRef, type Draft } from '../sites/model/documentation-site.ts';
 import { listAll, type Bucket } from '../store/bucket.ts';
 import { isBeingUpdated } from '../store/format.ts';
-import { checkLog, entriesAfter, itemsIn, listLogs } from '../store/log/check-log.ts';
+import { checkLog, entriesAfter, itemsOfLog, listLogs } from '../store/log/check-log.ts';
 import { entryKey, type SealedEntry } from '../store/log/entry.ts';
 import type { Head } from '../store/log/heads.ts';
 import { objectKey, packKey, decodePack, isWholePack, type Pieces } from '../store/objects.ts';
@@ -189,7 +189,7 @@ async function checkOneLog(check: Check, log: string, witnesses: Witnesses): Pro
     const against = witnesses.against(log, sealed);
     if (against !== null)
       damaged(entryKey(log, sealed.sequence), `${against} tells of another entry ${sealed.sequence}.`);
-    for (const { name, owner, value } of itemsIn(sealed)) {
+    for (const { name, owner, value } of itemsOfLog(sealed)) {
       const version = value as Version;
       const versions = owners.get(owner) ?? new Map<string, Version>();
       owners.set(owner, versions.set(name, version));
@@ -290,7 +290,7 @@ async function checkVersions(check: Check, owner: string, versions: ReadonlyMap<
 async function namePublishedMeanwhile({ registry: { bucket }, reached, named }: Check): Promise<void> {
   for await (const log of listLogs(bucket))
     for await (const entry of entriesAfter(bucket, log, reached.get(log) ?? 0))
-      for (const { value } of itemsIn(entry)) named.add((value as Version).manifest);
+      for (const { value } of itemsOfLog(entry)) named.add((value as Version).manifest);
 }
 
 /** Reads the records that expire. Returns what they tell of logs. */

@@ -6,7 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/access.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
-import type { Gate, Report } from '../model/problem.ts';
+import type { ReportedGate, Report } from '../model/problem.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact, contentOf, withoutSources } from './store-artifact.ts';
@@ -136,7 +136,7 @@ async function assertInputsThere(
   { objects }: Registry,
   label: string,
   inputs: readonly (Digest | null)[],
-  gate: Gate | undefined,
+  gate: ReportedGate | undefined,
 ): Promise<void> {
   for (const needed of [...inputs, ...Object.values(gate?.extended ?? {}), gate?.ratchet ?? null]) {
     if (needed === null || (await objects.get(needed, needed)) !== null) continue;
@@ -151,7 +151,7 @@ async function assertInputsThere(
 async function gateAgain(
   registry: Registry,
   resource: Resource,
-  { blockOn, exemptions = [], today = '', ratchet }: Gate,
+  { blockOn, exemptions = [], today = '', ratchet }: ReportedGate,
   ruleset: GivenRuleset,
 ): Promise<CompileGate> {
   const accepted =

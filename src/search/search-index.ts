@@ -178,7 +178,7 @@ export interface Match {
 }
 
 /** The answer of the index. */
-export interface Answer {
+export interface IndexAnswer {
   /** Best first, at most 200. */
   found: Match[];
   /** The query with the words that were taken instead of those that occur nowhere, or null. */
@@ -203,7 +203,7 @@ export interface SearchIndex {
    * The 200 best of the resources that fit the query, best first. Looks at nothing in resources that
    * are not readable.
    */
-  find(query: Query, isReadable: (indexed: Indexed) => boolean): Answer;
+  find(query: Query, isReadable: (indexed: Indexed) => boolean): IndexAnswer;
 }
 
 const maxResults = 200;

@@ -9,7 +9,7 @@ import { within } from '../scheduling/waiting.ts';
 import { parseQuery } from './ranking/words.js';
 import {
   createSearchIndex,
-  type Answer,
+  type IndexAnswer,
   type Match,
   type Indexed,
   isSite,
@@ -125,18 +125,18 @@ export function createSearch(registry: Registry, { patience = 250 }: { patience?
     return [...sets.reduce((all, each) => all.intersection(each))].sort();
   }
 
-  function answer(principal: Principal, request: Narrowed): Answer {
+  function answer(principal: Principal, request: Narrowed): IndexAnswer {
     if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
     // The index may be behind the logs, so its own revision counts.
     const key = JSON.stringify([request.text, request.org, request.type, request.among, index.revision()]);
-    const cached = answers.find<Answer>(key);
+    const cached = answers.find<IndexAnswer>(key);
     if (cached !== undefined) return cached;
     const result = makeAnswer(principal, request);
     answers.keep(key, result, atAnyTime, result.found.length * foundSize);
     return result;
   }
 
-  function makeAnswer(principal: Principal, request: Narrowed): Answer {
+  function makeAnswer(principal: Principal, request: Narrowed): IndexAnswer {
     const among = request.among && new Set(request.among);
     const query = parseQuery(request.text);
     const org = query.org ?? request.org;

@@ -2,7 +2,7 @@
 export type Fields = Readonly<Record<string, string>>;
 
 /** Fields as a list of names and values in turn, which Node writes fastest. */
-export function flatten(fields: Fields): string[] {
+export function flattenFields(fields: Fields): string[] {
   return Object.entries(fields).flat();
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { Visibility } from '../model/access.ts';
-import { flatten, preflightHeaders, securityHeaders } from './headers.ts';
+import { flattenFields, preflightHeaders, securityHeaders } from './headers.ts';
 import type { ReadRequest } from './read/read-request.ts';
 
 const allowed = 'GET, HEAD, OPTIONS';
@@ -25,7 +25,7 @@ export function answerMethod(
     ...securityHeaders,
     ...(visibility === 'public' && preflightHeaders),
   };
-  response.writeHead(204, flatten(fields)).end();
+  response.writeHead(204, flattenFields(fields)).end();
   return true;
 }
 

@@ -16,7 +16,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import type { Sent } from './fast-path.ts';
 import { evaluateConditions, keyFields, varyOf, type Audience } from './read/caching.ts';
-import { pageHeaders, flatten, type Fields, assetHeaders } from './headers.ts';
+import { pageHeaders, flattenFields, type Fields, assetHeaders } from './headers.ts';
 import { chooseCoding, splitTarget } from './read/read-request.ts';
 import { RegistryError } from '../model/errors.ts';
 import { Router } from 'express';
@@ -186,7 +186,7 @@ export async function sendPage(
   if (outcome === 'failed')
     throw new RegistryError('precondition_failed', 'If-Match does not match the current entity tag.');
   if (outcome === 'not_modified') {
-    response.writeHead(304, flatten(common)).end();
+    response.writeHead(304, flattenFields(common)).end();
     return;
   }
   const bytes = await codedPage(memory, page, coding, page.open);
@@ -195,9 +195,9 @@ export async function sendPage(
     ...(coding !== 'identity' && { 'Content-Encoding': coding }),
     'Content-Length': String(bytes.byteLength),
   };
-  const full = flatten({ ...common, ...content });
+  const full = flattenFields({ ...common, ...content });
   response.writeHead(status, full).end(request.method === 'HEAD' ? undefined : bytes);
-  if (status === 200) keep?.({ etag, size: bytes.byteLength, common: flatten(common), full }, bytes);
+  if (status === 200) keep?.({ etag, size: bytes.byteLength, common: flattenFields(common), full }, bytes);
 }
 
 /**

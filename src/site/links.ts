@@ -4,13 +4,13 @@ import {
   type Coordinate,
   type Format,
   type Selector,
-  type View,
+  type AddressView,
 } from '../model/address.ts';
 import { coordinateOf, findVersion, neighbours, type Resource, type Version } from '../model/resource.ts';
 
 interface LinkOptions {
   label?: string;
-  view?: View;
+  view?: AddressView;
   format?: Format | null;
   part?: string;
 }

@@ -1,9 +1,9 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { readHistory, readWriters } from './history.ts';
-import type { Mirror, Target } from './mirror-repository.ts';
+import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { CommitPerson } from './snapshot.ts';
 import type { HistoryCommit } from './source.ts';
-import type { Call } from './transport.ts';
+import type { RemoteCall } from './transport.ts';
 
 const maxAttempts = 5;
 
@@ -36,7 +36,7 @@ export interface Bringing {
   /** URL of the repository, for messages. */
   repository: string;
   mirror: Mirror;
-  call: Call;
+  call: RemoteCall;
 }
 
 // The most commits in one request, which is then 15 kB.
@@ -45,7 +45,7 @@ const maxWants = 300;
 /** Reads what needs the history of a commit. Contacts nobody when the mirror has it. `read`: null when something is missing. */
 async function readInHistory<T>(
   { repository, mirror, call }: Bringing,
-  target: Target,
+  target: FetchTarget,
   read: () => Promise<T | null>,
 ): Promise<T> {
   async function attempt(): Promise<T> {
@@ -69,7 +69,7 @@ const maxPaths = 1000;
 /** Implements `Snapshot.writers`. */
 export async function bringWriters(
   bringing: Bringing,
-  target: Target,
+  target: FetchTarget,
   { since, paths, searchPath }: { since: string | null; paths: readonly string[]; searchPath: string },
 ): Promise<CommitPerson[] | null> {
   const { mirror, call } = bringing;
@@ -89,7 +89,7 @@ export async function bringWriters(
 /** Implements `Source.history`. */
 export async function bringHistory(
   bringing: Bringing,
-  target: Target,
+  target: FetchTarget,
   { searchPath, max }: { searchPath: string; max: number },
 ): Promise<HistoryCommit[]> {
   const { repository, mirror, call } = bringing;
@@ -124,7 +124,11 @@ export async function bringCommits({ mirror, call }: Bringing, commits: readonly
 }
 
 /** Implements `Source.bringBlobs`. */
-export async function bringBlobs({ mirror, call }: Bringing, blobs: readonly string[], target: Target): Promise<void> {
+export async function bringBlobs(
+  { mirror, call }: Bringing,
+  blobs: readonly string[],
+  target: FetchTarget,
+): Promise<void> {
   const wanted = await absentOf(mirror, blobs, call.signal);
   if (wanted.length > 0) await mirror.fetchBlobs(await call.connect(), wanted, target);
 }

@@ -182,7 +182,7 @@ export async function readGitVersion(folder: string, searchPath: string, signal:
 }
 
 /** A failed run of git. */
-export interface Failure {
+export interface GitFailure {
   stderr: string;
   location: Location;
   hasCredential: boolean;
@@ -228,7 +228,7 @@ export function notGit(at: string): RegistryError {
   );
 }
 
-type Reason = (at: string, failure: Failure) => string;
+type Reason = (at: string, failure: GitFailure) => string;
 
 const noAccess: Reason = (at, { hasCredential }) =>
   hasCredential
@@ -295,7 +295,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
 /**
  * Explains why git failed and what to do. The message names the repository and contains no secret.
  */
-export function explainFailure(failure: Failure): RegistryError {
+export function explainFailure(failure: GitFailure): RegistryError {
   const { stderr, location } = failure;
   if (/No space left on device|Disk quota exceeded/.test(stderr)) {
     return new RegistryError('unavailable', 'The disk of the cache folder is full.');

@@ -2,10 +2,10 @@ import { RegistryError } from '../model/errors.ts';
 import { bringWriters, mending } from './bring.ts';
 import { parseCommit, type Commit, parseTree, type TreeEntry } from './git-format.ts';
 import { findPath, listEntries, type LookupResult, type ListTree, fileTooLarge, lfsPointer } from './lookup.ts';
-import type { Mirror, Target } from './mirror-repository.ts';
+import type { Mirror, FetchTarget } from './mirror-repository.ts';
 import type { ObjectInfo } from './git-objects.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
-import type { Call } from './transport.ts';
+import type { RemoteCall } from './transport.ts';
 
 /** The limits of a snapshot. */
 export interface SnapshotLimits {
@@ -18,11 +18,11 @@ export interface SnapshotLimits {
 export interface CommitSnapshotOptions {
   /** URL of the repository, for messages. */
   repository: string;
-  target: Target;
+  target: FetchTarget;
   mirror: Mirror;
   limits: SnapshotLimits;
   searchPath: string;
-  begin: () => Call;
+  begin: () => RemoteCall;
 }
 
 // The most bytes of a commit or tree object, and of blobs read at once.
@@ -46,7 +46,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
-  function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  function reading<T>(call: RemoteCall, work: () => Promise<T>): Promise<T> {
     async function attempt(count: number): Promise<T> {
       if (count > 1) objects.clear();
       if (!objects.has(target.commit)) await look([target.commit], call.signal, count > 1);
@@ -61,12 +61,12 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   /** Deletes a mirror that exists but cannot be read. The next reader fetches a missing one. */
-  async function mend(call: Call): Promise<void> {
+  async function mend(call: RemoteCall): Promise<void> {
     const here = await mirror.look([target.commit], call.signal, true).catch(() => null);
     if (here === null || here.has(target.commit)) await mirror.delete();
   }
 
-  async function readCommit({ signal }: Call): Promise<Commit> {
+  async function readCommit({ signal }: RemoteCall): Promise<Commit> {
     const refusal = `${target.commit} in ${repository} is not a commit.`;
     if (objects.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
     const bytes = (await mirror.readObjects([target.commit], signal, maxObjectBytes)).get(target.commit);
@@ -75,7 +75,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     return commit;
   }
 
-  function createLister({ signal }: Call): ListTree {
+  function createLister({ signal }: RemoteCall): ListTree {
     return async (tree) => {
       signal.throwIfAborted();
       const listed = trees.get(tree);
@@ -87,7 +87,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     };
   }
 
-  async function bringBlobs(call: Call, ids: readonly string[]): Promise<void> {
+  async function bringBlobs(call: RemoteCall, ids: readonly string[]): Promise<void> {
     const absent = (): string[] => ids.filter((id) => !objects.has(id));
     if (absent().length > 0) await look(absent(), call.signal);
     if (absent().length === 0) return;
@@ -97,7 +97,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     if (absent().length > 0) throw new Error('The mirror lost what was fetched.');
   }
 
-  async function readBlobs(call: Call, ids: readonly string[]): Promise<Map<string, Buffer>> {
+  async function readBlobs(call: RemoteCall, ids: readonly string[]): Promise<Map<string, Buffer>> {
     const contents = new Map<string, Buffer>();
     for (const batch of batches(ids, (id) => objects.get(id)?.size ?? 0)) {
       for (const [id, bytes] of await mirror.readObjects(batch, call.signal)) {
@@ -107,7 +107,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     return contents;
   }
 
-  async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
+  async function readPaths(call: RemoteCall, paths: readonly string[]): Promise<SnapshotFile[]> {
     const list = createLister(call);
     const files: LookupResult[] = [];
     for (const path of paths) files.push(await findPath(root, path, list));

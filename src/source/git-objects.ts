@@ -191,7 +191,7 @@ export interface ReadOptions {
 }
 
 /** Reads the objects of bare repositories that consist of packs. */
-export interface Objects {
+export interface GitObjects {
   /** Those of these objects that the repository has, by id. `isFresh`: asks a new process of git. */
   look(ids: readonly string[], options: ReadOptions, isFresh?: boolean): Promise<Map<string, ObjectInfo>>;
   /** The contents of these objects, by id. All must be in the repository, and none larger. */
@@ -211,7 +211,7 @@ const maxContent = 2 * 2 ** 20;
  * Remembers what it read: a sync reads a commit three times, each document to detect it and to
  * compile it, and most trees are those of the commit before.
  */
-export function createObjects(): Objects {
+export function createGitObjects(): GitObjects {
   const processes = new LRUCache<string, { process: ObjectProcess; packs: ReadonlySet<string> }>({
     max: maxProcesses,
     dispose: ({ process }) => process.end(),

@@ -6,7 +6,7 @@ import type { HistoryCommit, Ancestry } from './source.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, type FetchRequest } from './git-fetch.ts';
 import { hasCommit } from './git-objects.ts';
-import { cutOff, type Mirror, type MirrorOptions, type Target } from './mirror-repository.ts';
+import { cutOff, type Mirror, type MirrorOptions, type FetchTarget } from './mirror-repository.ts';
 import { isComplete, withScratch } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
@@ -156,7 +156,7 @@ export interface KnownCommit {
  */
 export async function traceAncestry(
   transport: Transport,
-  target: Target,
+  target: FetchTarget,
   ancestor: KnownCommit,
   options: MirrorOptions,
 ): Promise<Ancestry> {

@@ -5,7 +5,7 @@ import { runGit, type GitResult } from './command.ts';
 import type { SnapshotLimits } from './commit-snapshot.ts';
 import { parseCommit, type TreeEntry } from './git-format.ts';
 import { readObjects, hasCommit } from './git-objects.ts';
-import type { MirrorOptions, Target } from './mirror-repository.ts';
+import type { MirrorOptions, FetchTarget } from './mirror-repository.ts';
 import { withScratch } from './scratch.ts';
 import { filesOf, type Snapshot, type SnapshotEntry, type SnapshotFile } from './snapshot.ts';
 import type { Merge } from './source.ts';
@@ -19,12 +19,12 @@ export interface MergeOptions {
   mirrors: MirrorOptions;
   limits: SnapshotLimits;
   /** Opens the snapshot of a commit of this repository. */
-  open(target: Target): Promise<Snapshot>;
+  open(target: FetchTarget): Promise<Snapshot>;
 }
 
 /** One side of a merge, with the blob ids of its files by path. */
 interface Side {
-  target: Target;
+  target: FetchTarget;
   snapshot: Snapshot;
   files: ReadonlyMap<string, string>;
 }
@@ -37,8 +37,8 @@ const maxMergedBytes = 64 * 2 ** 20;
 /** Implements `Source.merge`, with `git merge-tree` in a scratch repository over the mirror. */
 export async function mergeCommits(
   bringing: Bringing,
-  ours: Target,
-  theirs: Target,
+  ours: FetchTarget,
+  theirs: FetchTarget,
   options: MergeOptions,
 ): Promise<Merge> {
   const { repository, mirror, call } = bringing;
@@ -48,7 +48,7 @@ export async function mergeCommits(
   if (base === ours.commit) return { outcome: 'merged', snapshot: await open(theirs) };
   if (base === theirs.commit) return { outcome: 'merged', snapshot: await open(ours) };
 
-  async function sideOf(target: Target): Promise<Side> {
+  async function sideOf(target: FetchTarget): Promise<Side> {
     const snapshot = await open(target);
     return { target, snapshot, files: filesOf(await snapshot.entries()) };
   }
@@ -233,8 +233,8 @@ const steps = [50, 1000, 2_147_483_647];
  */
 async function findMergeBase(
   transport: Transport,
-  ours: Target,
-  theirs: Target,
+  ours: FetchTarget,
+  theirs: FetchTarget,
   options: MirrorOptions,
 ): Promise<string | null> {
   const { searchPath, sizeLimit } = options;

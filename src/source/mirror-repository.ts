@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, type ObjectInfo, type Objects } from './git-objects.ts';
+import { hasCommit, type ObjectInfo, type GitObjects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 import type { PackRequest } from './wire.ts';
@@ -21,7 +21,7 @@ export interface Mirror {
   /** Those of these objects that are in the mirror, by id. `isFresh`: asks a new process of git. */
   look(ids: readonly string[], signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
   /** Fetches a commit and its trees. */
-  fetchCommit(transport: Transport, target: Target): Promise<void>;
+  fetchCommit(transport: Transport, target: FetchTarget): Promise<void>;
   /**
    * Fetches these commits and their trees in one request. False when the server does not provide
    * all of them.
@@ -33,19 +33,19 @@ export interface Mirror {
    * Fetches a commit, its history and their trees. Only what is new since the last time is
    * transferred.
    */
-  fetchHistory(transport: Transport, target: Target): Promise<void>;
+  fetchHistory(transport: Transport, target: FetchTarget): Promise<void>;
   /**
    * Fetches these blobs in one request, or the whole commit when the server does not provide single
    * objects.
    */
-  fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
+  fetchBlobs(transport: Transport, ids: readonly string[], target: FetchTarget): Promise<void>;
   /** The contents of these objects. All must be in the mirror, and none larger. */
   readObjects(ids: readonly string[], signal: AbortSignal, maxBytes?: number): Promise<Map<string, Buffer>>;
   delete(): Promise<void>;
 }
 
 /** A commit, and the ref to fetch when the server provides only tips. */
-export interface Target {
+export interface FetchTarget {
   commit: string;
   ref: string;
 }
@@ -54,7 +54,7 @@ export interface MirrorOptions extends ScratchOptions {
   searchPath: string;
   /** Bytes. */
   sizeLimit: number;
-  objects: Objects;
+  objects: GitObjects;
 }
 
 // A mirror with more packs is recreated at the next commit, because every pack slows down every
@@ -122,7 +122,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     }
   }
 
-  async function fetchFirst(transport: Transport, target: Target, attempts: readonly Attempt[]): Promise<void> {
+  async function fetchFirst(transport: Transport, target: FetchTarget, attempts: readonly Attempt[]): Promise<void> {
     for (const attempt of attempts) {
       if (await fetch(transport, attempt)) return;
     }

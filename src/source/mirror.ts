@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import { knownParents, traceAncestry } from './history.ts';
 import { isRefName } from './git-names.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
-import { createObjects } from './git-objects.ts';
+import { createGitObjects } from './git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup, parseLocation, type Location, type Reach } from './location.ts';
 import { readGitVersion, usualFolders, isNoRepository, noRepository, notGit } from './command.ts';
@@ -13,7 +13,7 @@ import { createMirror } from './mirror-repository.ts';
 import { noProxies, type Proxies } from '../model/proxy.ts';
 import type { Remote, Source, Tag, Tip } from './source.ts';
 import { createAdvertised } from './wire.ts';
-import { createTransport, type Call, type Transport } from './transport.ts';
+import { createTransport, type RemoteCall, type Transport } from './transport.ts';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 
@@ -45,7 +45,7 @@ export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
   const { proxies = noProxies, sharesCertificates = false } = options;
-  const mirrors = { folder, searchPath, timeLimit, sizeLimit, objects: createObjects() };
+  const mirrors = { folder, searchPath, timeLimit, sizeLimit, objects: createGitObjects() };
 
   const moved = new Map<string, string>();
   const advertised = createAdvertised();
@@ -81,7 +81,7 @@ export function openSource(options: SourceOptions): Source {
   }
 
   /** Starts a call. Checks the address first. */
-  function begin(remote: Remote, signal: AbortSignal | undefined): Call & { location: Location } {
+  function begin(remote: Remote, signal: AbortSignal | undefined): RemoteCall & { location: Location } {
     const location = parseLocation(remote.url, options);
     const late = new AbortController();
     setTimeout(() => late.abort(tooSlow(location.url, timeLimit)), 1000 * timeLimit).unref();

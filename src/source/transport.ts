@@ -37,7 +37,7 @@ export interface Transport {
 }
 
 /** A call: its time limit, and its connection, which is opened when needed. */
-export interface Call {
+export interface RemoteCall {
   signal: AbortSignal;
   connect(): Promise<Transport>;
 }

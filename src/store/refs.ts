@@ -2,7 +2,7 @@ import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation, Records, RecordsOptions } from './records.ts';
 import type { Head } from './log/heads.ts';
-import { type DamagedLog, type Log, type Logs, createLog } from './log/organization-logs.ts';
+import { type DamagedLog, type Log, type Logs, createLogs } from './log/organization-logs.ts';
 import type { Projection } from './log/state.ts';
 import type { LoggedChange, Noted, PastGeneration } from './log/history.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -113,7 +113,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
     for (const listener of listeners) listener(name);
   };
   const work = createWork(bucket, options, changed);
-  const log = createLog(bucket, options, changed);
+  const log = createLogs(bucket, options, changed);
 
   function recordsOf(name: string): Records {
     return placeOf(name).kept === 'days' ? work : log;

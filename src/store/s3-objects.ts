@@ -17,7 +17,7 @@ import {
  * (not done, and a retry will not help), `busy` (not done, a retry may help), or `doubt` (it may
  * have been done, or may still be).
  */
-export type Failure = 'absent' | 'taken' | 'refused' | 'busy' | 'doubt';
+export type RequestFailure = 'absent' | 'taken' | 'refused' | 'busy' | 'doubt';
 
 /** Codes of connections that were never made, so that nothing was sent. */
 const notConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -47,7 +47,7 @@ interface Thrown {
 }
 
 /** Reports what an error of the SDK means for the request that failed. */
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): RequestFailure {
   const { name = '', code = '', $metadata } = error as Thrown;
   const status = $metadata?.httpStatusCode ?? 0;
   if (name === 'NoSuchKey') return 'absent';
@@ -114,7 +114,7 @@ async function within<T>(timeout: number, work: (signal: AbortSignal, moved: () 
 }
 
 /** Returns a function that waits before the next attempt; false if there is none. */
-export function createTurns({ attempts, pause, total }: Patience): () => Promise<boolean> {
+export function createRequestTurns({ attempts, pause, total }: Patience): () => Promise<boolean> {
   const end = performance.now() + total;
   let attempt = 0;
   return async () => {
@@ -128,7 +128,7 @@ export function createTurns({ attempts, pause, total }: Patience): () => Promise
 
 /** Repeats idempotent work until it succeeds or a retry cannot help. */
 async function repeating<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
-  const next = createTurns(patience);
+  const next = createRequestTurns(patience);
   for (;;) {
     try {
       return await work();
@@ -220,7 +220,7 @@ export function createS3Objects(client: S3Client, bucket: string, folder: string
         Metadata: { [writer]: id },
       };
       const timeout = patience.timeout + bytes.byteLength / 1000;
-      const next = createTurns(patience);
+      const next = createRequestTurns(patience);
       let doubt: unknown;
       for (;;) {
         try {

@@ -35,7 +35,7 @@ export async function checksOfDocuments(
       const title =
         isAccepted && label !== null
           ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}${latest === null || latest === label ? '' : `; latest stays ${latest}`}`
-          : titleOf(isAccepted ? null : stored, detail);
+          : checkTitle(isAccepted ? null : stored, detail);
       const state = isAccepted ? 'success' : (checkStates[outcome] ?? 'failure');
       const isLatest = outcome === 'published' && label !== null && label === latest;
       const summary = [
@@ -125,11 +125,11 @@ function isBad({ state }: Check): boolean {
 
 /** A check in one line of a list. */
 function lineOf({ name, state, title }: Check): string {
-  return `- ${signs[state]} ${code(name.slice(wholeCheck.length + 1))}: ${plain(title)}`;
+  return `- ${checkSigns[state]} ${code(name.slice(wholeCheck.length + 1))}: ${plain(title)}`;
 }
 
 /** The sign of a state in Markdown. */
-export const signs: Readonly<Record<CheckState, string>> = {
+export const checkSigns: Readonly<Record<CheckState, string>> = {
   success: '✅',
   failure: '❌',
   neutral: '➖',
@@ -158,7 +158,7 @@ function rankOf({ state }: Check): number {
 }
 
 /** The title of a check that failed. */
-export function titleOf(report: Report | null, detail: string | null): string {
+export function checkTitle(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Rejected');
   const held = holdIn(report);
   if (held !== null) return outcomeIn(report) === 'waiting' ? asTitle(shownState('waiting').text) : 'Changes rejected';

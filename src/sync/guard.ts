@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 
 /** Whether a commit may be published. */
-export type Verdict =
+export type CommitVerdict =
   | { isAccepted: true; /** Says how history was rewritten, or null. One sentence. */ rewritten: string | null }
   | {
       isAccepted: false;
@@ -20,19 +20,19 @@ export type Verdict =
  * anybody can register the name of a deleted one. One that was missing and comes back must not even
  * have been rewritten.
  */
-export async function judge(
+export async function judgeCommit(
   registry: Registry,
   repository: Repository,
   commit: string,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<CommitVerdict> {
   const trusted = trustedCommit(repository);
   if (trusted === null || trusted === commit) return { isAccepted: true, rewritten: null };
   const remote = await remoteOf(registry, repository);
   // The commit names its parents, so the next question needs no network for most pushes.
   await registry.source.snapshot(remote, commit, signal);
   const isNoAncestor = `${trusted} is not an ancestor of ${commit}`;
-  const held = (detail: string, isKnown = true): Verdict => ({ isAccepted: false, detail, isKnown });
+  const held = (detail: string, isKnown = true): CommitVerdict => ({ isAccepted: false, detail, isKnown });
   try {
     const ancestry = await registry.source.ancestry(remote, commit, trusted, signal);
     if (ancestry === 'descendant') return { isAccepted: true, rewritten: null };
@@ -61,6 +61,6 @@ export async function judge(
 export async function assertAccepted(registry: Registry, repository: Repository, signal: AbortSignal): Promise<void> {
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
   if (!tip.found) throw new RegistryError('conflict', tip.detail);
-  const verdict = await judge(registry, repository, tip.commit, signal);
+  const verdict = await judgeCommit(registry, repository, tip.commit, signal);
   if (!verdict.isAccepted) throw new RegistryError('conflict', verdict.detail);
 }

@@ -23,7 +23,7 @@ import { outdatedDocuments } from './inputs.ts';
 import { moveConnections, syncDocument, type SyncedDocument } from './sync-document.ts';
 import type { Syncing, OnProgress } from './runs.ts';
 import type { Tip } from '../source/source.ts';
-import { judge, type Verdict } from './guard.ts';
+import { judgeCommit, type CommitVerdict } from './guard.ts';
 import { checksOfDocuments, mergeChecks } from './checks.ts';
 import { withLease } from './lease.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -226,7 +226,7 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
   const { registry, repository, run, signal } = syncing;
   if (!tip.found)
     return recordProgress(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
-  const verdict = await judge(registry, repository, tip.commit, signal);
+  const verdict = await judgeCommit(registry, repository, tip.commit, signal);
   if (!verdict.isAccepted) return hold(registry, repository, tip.commit, run, verdict);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(syncing, tip.commit);
@@ -259,7 +259,7 @@ async function hold(
   repository: Repository,
   commit: string,
   run: Run,
-  { detail, isKnown }: Extract<Verdict, { isAccepted: false }>,
+  { detail, isKnown }: Extract<CommitVerdict, { isAccepted: false }>,
 ): Promise<Synced> {
   if (isKnown || repository.state === 'detached') {
     const change = { state: 'detached' as const, detail, held: commit };

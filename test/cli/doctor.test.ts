@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Check } from '../../src/cli/setup/checks.ts';
+import type { DoctorCheck } from '../../src/cli/setup/checks.ts';
 import { serveStele, type Serving } from '../e2e/stele.ts';
 import { openIdentityProvider, type IdentityProvider } from '../servers/oidc.ts';
 import { runHere } from './in-process.ts';
@@ -80,18 +80,18 @@ describe('stele doctor', () => {
     proxy.close();
   });
 
-  async function examine(change: object): Promise<{ code: number | null; checks: Check[] }> {
+  async function examine(change: object): Promise<{ code: number | null; checks: DoctorCheck[] }> {
     writeFileSync(join(cwd, 'registry.config.json'), JSON.stringify({ ...config, ...change }));
     const { code, stdout } = await runHere(['doctor', '--json'], { cwd });
-    return { code, checks: (JSON.parse(stdout) as { checks: Check[] }).checks };
+    return { code, checks: (JSON.parse(stdout) as { checks: DoctorCheck[] }).checks };
   }
 
-  const stateOf = (checks: readonly Check[], name: string) =>
+  const stateOf = (checks: readonly DoctorCheck[], name: string) =>
     checks.filter((check) => check.name === name).map(({ state }) => state);
 
   test('says that it found no configuration', async () => {
     const { stdout } = await runHere(['doctor', '--json'], { cwd: makeFolder('elsewhere') });
-    const found = (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'config');
+    const found = (JSON.parse(stdout) as { checks: DoctorCheck[] }).checks.find(({ name }) => name === 'config');
     expect(found).toMatchObject({
       state: 'warning',
       detail: expect.stringMatching(/^no configuration found in /) as string,

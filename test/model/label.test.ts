@@ -11,13 +11,13 @@ import {
   nextLabel,
   placeOfLabel,
   parseSemanticVersion,
-  type Candidate,
+  type LabelCandidate,
   readerOf,
 } from '../../src/model/label.ts';
 import { hostileTexts, labels, ranges } from './arbitraries.ts';
 
 /** Candidates in order of publication. */
-function published(...texts: string[]): Candidate[] {
+function published(...texts: string[]): LabelCandidate[] {
   return texts.map((label, order) => ({ label, order }));
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TrustedPublisher } from '../../src/config/login-config.ts';
 import { keyRef, parseKey, type Key } from '../../src/model/key.ts';
 import { authenticateKey } from '../../src/registry/keys/keys.ts';
-import { originOf, type Job } from '../../src/model/access.ts';
+import { originOf, type CiJob } from '../../src/model/access.ts';
 import { readJob } from '../../src/server/login/token.ts';
 import { exchangeToken } from '../../src/registry/keys/trust.ts';
 import { findPublisher } from '../../src/registry/keys/trusted-publisher.ts';
@@ -51,7 +51,7 @@ const publisher: TrustedPublisher = {
   resources: ['apis/pay-*'],
 };
 
-function jobOf(claims: Record<string, unknown>): Job {
+function jobOf(claims: Record<string, unknown>): CiJob {
   return readJob(claims)!;
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createObjects } from '../../src/source/git-objects.ts';
+import { createGitObjects } from '../../src/source/git-objects.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
 
 test('an object that was read is not read again, and those of other repositories are', async () => {
@@ -16,7 +16,7 @@ test('an object that was read is not read again, and those of other repositories
     searchPath: process.env['PATH']!,
     signal: new AbortController().signal,
   });
-  const { read } = createObjects();
+  const { read } = createGitObjects();
   expect([...(await read([a], options(repository.folder)))]).toEqual([[a, Buffer.from('one')]]);
   expect((await read([b, a], options(repository.folder))).get(b)?.toString()).toBe('two');
 

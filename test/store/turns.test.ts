@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
-import { createTurns } from '../../src/store/s3-objects.ts';
+import { createRequestTurns } from '../../src/store/s3-objects.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';
 
 const waits: { milliseconds: number; end: () => void }[] = [];
@@ -55,7 +55,7 @@ test('who wins against another process leaves it a part of the time that a write
 
 test('requests to S3 are retried after a random part of a time that doubles', async () => {
   const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  const next = createTurns({ timeout: 1000, attempts: 4, pause: 100, total: 10_000 });
+  const next = createRequestTurns({ timeout: 1000, attempts: 4, pause: 100, total: 10_000 });
   for (const part of [0.5, 0.1, 1]) {
     random.mockReturnValue(part);
     const waited = next();

@@ -9,7 +9,7 @@ import {
   concludeChecks,
   mergeChecks,
   plain,
-  titleOf,
+  checkTitle,
 } from '../../src/sync/checks.ts';
 
 const github = markdownIt({ html: true, linkify: true });
@@ -99,7 +99,7 @@ test('of a ratchet say which findings reject, and that the others are known', ()
   const gate = { ruleset: { name: 'r', digest: 'sha256:' as const }, blockOn: 'warn' as const };
   const problems = [finding('old-error', 'error', true), finding('new-warning', 'warning', false), finding('old-warning', 'warning', true)];
   const report: Report = { ...createReport(problems), blocking: 1, gate };
-  expect(titleOf(report, null)).toBe('1 new problem');
+  expect(checkTitle(report, null)).toBe('1 new problem');
   expect(firstBlocker(report)?.rule).toBe('new-warning');
   expect(blockersText(report)).toBe('These reject it; 2 others are in the latest version, too, and do not:\n\n- `a.yaml:1` new-warning: About new-warning.');
   expect(annotationsOf(report).map(({ severity, rule, message }) => [severity, rule, message])).toEqual([
@@ -108,5 +108,5 @@ test('of a ratchet say which findings reject, and that the others are known', ()
     ['warning', 'old-warning', 'About old-warning. It is in the latest version, too, and does not reject this one.'],
   ]);
   const plainReport = createReport([problemAtFile('a', 'a.yaml', 'A.')]);
-  expect([titleOf(plainReport, null), blockersText(plainReport)]).toEqual(['1 problem', '']);
+  expect([checkTitle(plainReport, null), blockersText(plainReport)]).toEqual(['1 problem', '']);
 }); // prettier-ignore

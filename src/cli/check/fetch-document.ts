@@ -49,7 +49,7 @@ export async function fetchDocument(
       `There is no document at ${text}. If it is private, set STELE_KEY and --registry.`,
     );
   if (!response.ok) throw new RegistryError('unreachable', `${text} returned status ${response.status}.`);
-  const bytes = await readBody(response, limit, text);
+  const bytes = await readAnswerBody(response, limit, text);
   const address = response.headers.get('content-location') ?? response.url;
   return { ...alone(bytes), address };
 }
@@ -76,7 +76,7 @@ export async function openDocument(file: string, limits: FolderLimits): ReturnTy
 }
 
 /** Reads a body of at most `limit` bytes. Rejects with `too_large`, or `unreachable` if it is cut. */
-export async function readBody(response: Response, limit: number, name: string): Promise<Buffer> {
+export async function readAnswerBody(response: Response, limit: number, name: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {

@@ -61,14 +61,14 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
       'refused',
       `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
     );
-  const [{ bytesOf, openContractSource, sha256Of, trustedRegistry }, { assertReplaceable, checkContracts }] =
+  const [{ contractBytes, openContractSource, sha256Of, trustedRegistry }, { assertReplaceable, checkContracts }] =
     await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry(options.registry);
   const { version, digest } = await openContractSource(registry, trusted).find(coordinate, selector);
   const named = { path, contract, range: rangeFor(selector, version), version, registry, digest };
   const sha256 = await sha256Of(named, trusted);
   const entry = { ...named, sha256 };
-  const bytes = await bytesOf(entry, trusted);
+  const bytes = await contractBytes(entry, trusted);
   await checkContracts(lock.folder, [entry], { trusted, isFetched: () => true });
   await assertReplaceable(lock, path, current, sha256);
   await writeTreeFile(lock.folder, path, bytes);
@@ -108,9 +108,9 @@ export function removeCommand(): Command {
       const { json, keep = false } = self.optsWithGlobals<LockOptions & { keep?: boolean }>();
       const lock = await openLock(self);
       const named = await entriesNamed(lock, name);
-      const { describeState, stateOf } = await import('./check-contracts.ts');
+      const { describeState, fileStateOf } = await import('./check-contracts.ts');
       for (const entry of keep ? [] : named) {
-        const state = await stateOf(lock, entry);
+        const state = await fileStateOf(lock, entry);
         if (state === 'edited') throw new RegistryError('refused', describeState(state, entry));
       }
       await saveLock(

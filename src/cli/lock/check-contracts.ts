@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { type LockedContract, lockName } from '../../model/lock.ts';
-import { parseProof, parsePolicy, type Policy } from '../../model/transparency/checkpoint.ts';
-import { openCheckedLog, verifyProof, type CheckedLog, keysOf, readLogState } from '../log/check-log.ts';
+import { parseProof, parsePolicy, type WitnessPolicy } from '../../model/transparency/checkpoint.ts';
+import { openCheckedLog, verifyProof, type CheckedPublicLog, keysOfLog, readLogState } from '../log/check-log.ts';
 import {
   openCache,
   sha256Of,
@@ -45,7 +45,7 @@ export async function checkContracts(
   const cache = openCache();
   for (const [registry, some] of Map.groupBy(contracts, (each) => each.registry)) {
     const seen = readLogState(registry);
-    const keys = seen && keysOf(seen);
+    const keys = seen && keysOfLog(seen);
     const source = openContractSource(registry, trusted);
     let log: ReturnType<typeof openCheckedLog> | null = null;
     for (const contract of some) {
@@ -87,7 +87,7 @@ async function checkBytes(contract: LockedContract, trusted: string | undefined)
  * The proof that a contract is in a log, as text. A host that serves files has none: the leaves themselves are read then.
  * Null for a private contract.
  */
-async function prove(log: CheckedLog, source: ContractSource, contract: LockedContract): Promise<string | null> {
+async function prove(log: CheckedPublicLog, source: ContractSource, contract: LockedContract): Promise<string | null> {
   const { version, registry } = contract;
   const name = `${contract.contract}@${version}`;
   const sent = String((await source.file(`/${name}?proof`)) ?? '');
@@ -106,7 +106,7 @@ function refused(message: string): RegistryError {
   return new RegistryError('refused', message);
 }
 
-async function readPolicy(folder: string): Promise<Policy | null> {
+async function readPolicy(folder: string): Promise<WitnessPolicy | null> {
   const file = join(folder, policyName);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -150,7 +150,7 @@ export function extentOf({ changes }: Pick<Comparison, 'changes'>): { operations
 }
 
 /** A comparison in a few words, the worst first: `1 breaking, 2 safe, in 2 operations`. */
-export function summaryOf(
+export function summaryOfChanges(
   { counts, reason, verdict }: Pick<Comparison, 'verdict' | 'counts' | 'reason'>,
   { operations, fields }: ReturnType<typeof extentOf>,
 ): string {
@@ -165,7 +165,7 @@ export function summaryOf(
 export type FileState = 'ok' | 'missing' | 'edited' | 'endings';
 
 /** The file of an entry as it is now. */
-export async function stateOf({ folder }: OpenLock, { path, sha256 }: LockedContract): Promise<FileState> {
+export async function fileStateOf({ folder }: OpenLock, { path, sha256 }: LockedContract): Promise<FileState> {
   const bytes = await readTreeFile(folder, path, maxDocumentBytes);
   if (bytes === null) return 'missing';
   if (hexOf(digestOf(bytes)) === sha256) return 'ok';
@@ -196,7 +196,7 @@ export async function assertReplaceable(
   const sha256 = bytes && hexOf(digestOf(bytes));
   if (sha256 === null || sha256 === next || sha256 === entry?.sha256) return;
   const what = entry
-    ? describeState((await stateOf(lock, entry)) as 'edited', entry)
+    ? describeState((await fileStateOf(lock, entry)) as 'edited', entry)
     : `${path} exists and is not in ${lockName}. Move it away, or choose another file with --as.`;
   throw new RegistryError('refused', what);
 }

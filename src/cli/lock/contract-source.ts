@@ -14,7 +14,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { isLabel } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
-import { readBody } from '../check/fetch-document.ts';
+import { readAnswerBody } from '../check/fetch-document.ts';
 import { savedKeyOf, refuseUnreachable } from '../registry-client.ts';
 import { selectVersion, type Status, type Version } from '../../model/resource.ts';
 import { readFile } from 'node:fs/promises';
@@ -103,8 +103,8 @@ export function openContractSource(url: string, trusted: string | undefined): Co
   /** The body of a successful answer; null for 404. */
   async function read(path: string, accept: string, limit: number): Promise<Buffer | null> {
     const response = await ask(path, accept);
-    if (response.ok) return readBody(response, limit, url + path);
-    const body = parseJson(await readBody(response, maxRecordBytes, url + path)) as
+    if (response.ok) return readAnswerBody(response, limit, url + path);
+    const body = parseJson(await readAnswerBody(response, maxRecordBytes, url + path)) as
       { detail?: unknown } | null | undefined;
     const detail = typeof body?.detail === 'string' ? ` ${body.detail}` : '';
     const { status } = response;
@@ -314,7 +314,7 @@ export async function isCached({ sha256 }: LockedContract): Promise<boolean> {
  * Returns the bytes of an entry: from the cache of this user, by their SHA-256, else from the file itself in this
  * folder, else from its registry. `trusted`: the registry that gets the key. Rejects as `ContractSource.bytes` does.
  */
-export async function bytesOf(
+export async function contractBytes(
   entry: LockedContract,
   trusted: string | undefined,
   folder: string | null = null,

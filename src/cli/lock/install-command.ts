@@ -43,11 +43,14 @@ export function installCommand(): Command {
 
 /** Everything is fetched before the first file is written. With `frozen`, nothing is. */
 async function install(lock: OpenLock, frozen: boolean, say: (text: string) => void): Promise<Installed[]> {
-  const [{ bytesOf, isCached, trustedRegistry }, { checkContracts, describeState, stateOf }, { default: PQueue }] =
-    await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts'), import('p-queue')]);
+  const [
+    { contractBytes, isCached, trustedRegistry },
+    { checkContracts, describeState, fileStateOf },
+    { default: PQueue },
+  ] = await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts'), import('p-queue')]);
   const states: Installed[] = [];
   for (const entry of lock.contracts) {
-    const state = await stateOf(lock, entry);
+    const state = await fileStateOf(lock, entry);
     const isRestored = state === 'missing' && !frozen;
     const detail = state === 'ok' || isRestored ? null : describeState(state, entry);
     states.push({ ...entry, state: isRestored ? 'restored' : state, detail });
@@ -61,7 +64,7 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
   await queue.addAll(
     missing.map((entry) => async () => {
       if (await isCached(entry)) here.add(entry.path);
-      await bytesOf(entry, trusted);
+      await contractBytes(entry, trusted);
       say(`Fetching contracts: ${++done} of ${missing.length}`);
     }),
   );
@@ -71,7 +74,7 @@ async function install(lock: OpenLock, frozen: boolean, say: (text: string) => v
     isFetched: ({ path }) => missing.some((each) => each.path === path),
     isHere: ({ path }) => here.has(path),
   });
-  for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await bytesOf(entry, trusted));
+  for (const entry of missing) await writeTreeFile(lock.folder, entry.path, await contractBytes(entry, trusted));
   return states;
 }
 

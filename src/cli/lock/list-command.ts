@@ -18,9 +18,9 @@ export function listCommand(): Command {
     .description('List the contracts in contracts.lock.')
     .action(async (_options: unknown, self: Command) => {
       const lock = await openLock(self);
-      const { stateOf } = await import('./check-contracts.ts');
+      const { fileStateOf } = await import('./check-contracts.ts');
       const contracts = [];
-      for (const entry of lock.contracts) contracts.push({ ...entry, state: await stateOf(lock, entry) });
+      for (const entry of lock.contracts) contracts.push({ ...entry, state: await fileStateOf(lock, entry) });
       if (self.optsWithGlobals<CommonOptions>().json) return printJson({ contracts });
       const rows = contracts.map(({ path, contract, version, range, registry, state }) => [
         path,
@@ -98,10 +98,8 @@ export function noteProblem(error: unknown): string {
 }
 
 async function examine(folder: string, entry: LockedContract, compare: CompareContracts): Promise<Outdated> {
-  const [{ bytesOf, coordinateIn, openContractSource, sha256Of, trustedRegistry }, { extentOf }] = await Promise.all([
-    import('./contract-source.ts'),
-    import('./check-contracts.ts'),
-  ]);
+  const [{ contractBytes, coordinateIn, openContractSource, sha256Of, trustedRegistry }, { extentOf }] =
+    await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry();
   const source = openContractSource(entry.registry, trusted);
   const history = await source.history(coordinateIn(entry));
@@ -114,7 +112,7 @@ async function examine(folder: string, entry: LockedContract, compare: CompareCo
     const current = await source.find(coordinateIn(entry), { kind: 'version', version });
     const named = { ...entry, version, digest: current.digest };
     const next = { ...named, sha256: await sha256Of(named, trusted) };
-    const [before, after] = [await bytesOf(entry, trusted, folder), await bytesOf(next, trusted)];
+    const [before, after] = [await contractBytes(entry, trusted, folder), await contractBytes(next, trusted)];
     const comparison = await compare({ entry, bytes: before }, { entry: next, bytes: after });
     const { verdict, counts, reason } = comparison;
     return { version, verdict, counts, reason, ...extentOf(comparison) };
@@ -146,11 +144,19 @@ function newerThan(
 }
 
 async function rowsFor({ contract, version, range, inRange, beyond, status }: Outdated): Promise<string[][]> {
-  const { summaryOf } = await import('./check-contracts.ts');
+  const { summaryOfChanges } = await import('./check-contracts.ts');
   const row = (newer: Newer | null, where: string) =>
     newer === null
       ? []
-      : [[contract, version, newer.version, where, 'problem' in newer ? newer.problem : summaryOf(newer, newer)]];
+      : [
+          [
+            contract,
+            version,
+            newer.version,
+            where,
+            'problem' in newer ? newer.problem : summaryOfChanges(newer, newer),
+          ],
+        ];
   const said = {
     active: '',
     absent: 'no longer in the registry',

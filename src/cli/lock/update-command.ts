@@ -70,7 +70,7 @@ async function findMoves(
   entries: readonly LockedContract[],
 ): Promise<{ moved: Moved[]; problems: Problem[] }> {
   const [
-    { bytesOf, coordinateIn, openContractSource, sha256Of, trustedRegistry },
+    { contractBytes, coordinateIn, openContractSource, sha256Of, trustedRegistry },
     { assertReplaceable, checkContracts, withComparer },
   ] = await Promise.all([import('./contract-source.ts'), import('./check-contracts.ts')]);
   const trusted = trustedRegistry();
@@ -89,9 +89,9 @@ async function findMoves(
       if (version === before.version) return null;
       const after = { ...before, version, digest, sha256 };
       await assertReplaceable(lock, before.path, before, sha256);
-      const bytes = await bytesOf(after, trusted);
+      const bytes = await contractBytes(after, trusted);
       await checkContracts(lock.folder, [after], { trusted, isFetched: () => true });
-      const old = await bytesOf(before, trusted, lock.folder);
+      const old = await contractBytes(before, trusted, lock.folder);
       return {
         before,
         after,

@@ -6,7 +6,7 @@ import {
   type Checkpoint,
   type LogProof,
   policyFault,
-  type Policy,
+  type WitnessPolicy,
 } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion, type Leaf, type VersionLeaf } from '../../model/transparency/leaf.ts';
 import { formatNote, parseVerifierKey, signersOf, type VerifierKey } from '../../model/transparency/note.ts';
@@ -44,7 +44,7 @@ interface Known {
 }
 
 /** The public log of a registry, as a consumer checks it. Everything rejects with `refused` where it does not hold. */
-export interface CheckedLog {
+export interface CheckedPublicLog {
   /** Its head now, after a check that it goes on from what this user has seen. */
   head(): Promise<Checkpoint>;
   /** Checks that a version is in the log with this digest. `proof`: the file, which needs no network. */
@@ -62,8 +62,8 @@ export interface CheckedLog {
 export async function openCheckedLog(
   registry: string,
   read: ReadFile,
-  policy: Policy | null,
-): Promise<CheckedLog | null> {
+  policy: WitnessPolicy | null,
+): Promise<CheckedPublicLog | null> {
   const seen = readLogState(registry);
   const given = String((await read('/log/key')) ?? '').trim();
   // A host may answer everything with some page.
@@ -157,7 +157,7 @@ export async function openCheckedLog(
 
 /** Checks a proof by itself, without a network. Throws `refused`, as `CheckedLog.check` does. */
 export function verifyProof(
-  { registry, keys, policy }: { registry: string; keys: readonly VerifierKey[]; policy: Policy | null },
+  { registry, keys, policy }: { registry: string; keys: readonly VerifierKey[]; policy: WitnessPolicy | null },
   { contract, version, digest }: Known,
   file: string,
 ): LogProof {
@@ -229,7 +229,12 @@ async function readKeyProof(read: ReadFile): Promise<(LogProof & { key: string }
 }
 
 /** Rejects with `refused` unless a head is signed by a key of its log, and cosigned as the policy asks. */
-function assertSigned(head: Checkpoint, keys: readonly VerifierKey[], policy: Policy | null, registry: string): void {
+function assertSigned(
+  head: Checkpoint,
+  keys: readonly VerifierKey[],
+  policy: WitnessPolicy | null,
+  registry: string,
+): void {
   const isSigned = signersOf(head.note, keys)?.some(({ name }) => name === head.origin) === true;
   const fault = isSigned ? policy && policyFault(policy, head) : 'its key has not signed it';
   if (fault !== null) throw refused(`The checkpoint of the public log of ${registry} is not to be trusted: ${fault}.`);
@@ -301,6 +306,6 @@ function writeLogState(registry: string, state: LogState): void {
 }
 
 /** The keys that may have signed what was kept, the present one first. */
-export function keysOf({ key, earlier = [] }: LogState): VerifierKey[] {
+export function keysOfLog({ key, earlier = [] }: LogState): VerifierKey[] {
   return [key, ...earlier].flatMap((text) => parseVerifierKey(text) ?? []);
 }

@@ -5,7 +5,7 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { parseProof } from '../../model/transparency/checkpoint.ts';
 import { decodeLeaf, isVersion } from '../../model/transparency/leaf.ts';
 import { layerOf, openContractSource, trustedRegistry, type ContractSource } from '../lock/contract-source.ts';
-import { openCheckedLog, type CheckedLog } from './check-log.ts';
+import { openCheckedLog, type CheckedPublicLog } from './check-log.ts';
 
 /** What a walk over a registry's public log has shown. */
 export interface VerifiedLog {
@@ -103,7 +103,7 @@ async function listedIn(source: ContractSource, organizations: ReadonlySet<strin
 /** What is served of a contract and is not in the log, a sentence each. What was published meanwhile has a proof by now. */
 async function compareHistory(
   source: ContractSource,
-  log: CheckedLog,
+  log: CheckedPublicLog,
   contract: string,
   { versions, states, latest }: Facts,
 ): Promise<{ wrong: string[]; changed: string[] }> {

@@ -25,7 +25,7 @@ import { hasFormat } from '../../store/format.ts';
 import { holdsStore } from '../command-context.ts';
 
 /** One line of `stele doctor`. A problem stops some of the registry, a warning does not. */
-export interface Check {
+export interface DoctorCheck {
   name: string;
   state: 'ok' | 'warning' | 'problem';
   detail: string;
@@ -33,15 +33,15 @@ export interface Check {
   advice: string | null;
 }
 
-function ok(name: string, detail: string): Check {
+function ok(name: string, detail: string): DoctorCheck {
   return { name, state: 'ok', detail, advice: null };
 }
 
-function warning(name: string, detail: string, advice: string): Check {
+function warning(name: string, detail: string, advice: string): DoctorCheck {
   return { name, state: 'warning', detail, advice };
 }
 
-function problem(name: string, detail: string, advice: string): Check {
+function problem(name: string, detail: string, advice: string): DoctorCheck {
   return { name, state: 'problem', detail, advice };
 }
 
@@ -51,7 +51,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Whoever looks in another folder than the server's would be told about a registry of defaults. */
-export function checkFile(file: string | null): Check {
+export function checkFile(file: string | null): DoctorCheck {
   if (file !== null) return ok('config', file);
   const advice = 'Run this in the folder of the configuration, or name it with --config.';
   return warning('config', `no configuration found in ${process.cwd()}, so the defaults hold`, advice);
@@ -61,7 +61,7 @@ export function checkFile(file: string | null): Check {
 const [enough, tooFew] = [2 ** 30, 256 * 2 ** 20];
 
 /** What the machine has: programs, isolation, secrets in the environment, disk. */
-export async function checkMachine(config: Config): Promise<Check[]> {
+export async function checkMachine(config: Config): Promise<DoctorCheck[]> {
   const node = ok('node', process.versions.node);
   return [
     node,
@@ -73,7 +73,7 @@ export async function checkMachine(config: Config): Promise<Check[]> {
   ];
 }
 
-async function checkGit(): Promise<Check> {
+async function checkGit(): Promise<DoctorCheck> {
   try {
     return ok('git', await readGitVersion(process.cwd(), usualFolders, AbortSignal.timeout(10_000)));
   } catch (error) {
@@ -81,7 +81,7 @@ async function checkGit(): Promise<Check> {
   }
 }
 
-async function checkSandbox({ sandbox }: Config): Promise<Check> {
+async function checkSandbox({ sandbox }: Config): Promise<DoctorCheck> {
   try {
     const isolation = await findIsolation(sandbox);
     if (isolation.kind === 'bwrap') return ok('sandbox', `bwrap (${isolation.bwrap})`);
@@ -93,7 +93,7 @@ async function checkSandbox({ sandbox }: Config): Promise<Check> {
   }
 }
 
-function checkSecrets(config: Config): Check {
+function checkSecrets(config: Config): DoctorCheck {
   const unset = [...new Set(secretsIn(config))].filter((env) => !isSet({ env }));
   if (unset.length === 0) return ok('secrets', 'every variable that the configuration names is set');
   return problem('secrets', `not set: ${unset.join(', ')}`, 'Set the variables in the environment of the server.');
@@ -115,7 +115,7 @@ function isSet(secret: SecretName): boolean {
 }
 
 /** One line for each volume. */
-async function checkDisk({ store, cacheFolder }: Config): Promise<Check[]> {
+async function checkDisk({ store, cacheFolder }: Config): Promise<DoctorCheck[]> {
   const folders = [...(store.kind === 'fs' ? [store.path] : []), cacheFolder].map(nearest);
   const volumes = new Map(folders.toReversed().map((folder) => [statSync(folder).dev, folder]));
   const checks = [...volumes.values()].map(async (folder) => {
@@ -133,7 +133,7 @@ function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(dirname(folder));
 }
 
-async function checkFolders(config: Config): Promise<Check[]> {
+async function checkFolders(config: Config): Promise<DoctorCheck[]> {
   const folders = await openFolders(config);
   return folders.map((folder) =>
     warning('folders', `${folder} is open to other users of this machine`, `chmod -R go= ${folder}`),
@@ -148,7 +148,7 @@ const warnedAfter = 5;
 const maxDifference = 60;
 
 /** The public URL as readers see it, the issuers of tokens, and the clock beside theirs. */
-export async function checkNetwork({ url, proxies, login, trustedPublishing }: Config): Promise<Check[]> {
+export async function checkNetwork({ url, proxies, login, trustedPublishing }: Config): Promise<DoctorCheck[]> {
   const issuers = [...providersOf(login).map(({ issuer }) => issuer), ...trustedPublishing.map(({ issuer }) => issuer)];
   const checks = await Promise.all([
     checkUrl(url, proxies),
@@ -159,7 +159,7 @@ export async function checkNetwork({ url, proxies, login, trustedPublishing }: C
   return checks.flat();
 }
 
-async function checkUrl(url: string | null, proxies: number): Promise<Check[]> {
+async function checkUrl(url: string | null, proxies: number): Promise<DoctorCheck[]> {
   if (url === null)
     return [
       warning(
@@ -192,7 +192,7 @@ async function checkUrl(url: string | null, proxies: number): Promise<Check[]> {
 }
 
 /** Each proxy adds one address to `X-Forwarded-For`, and the request had none. */
-function checkProxies(forwarded: number, proxies: number): Check {
+function checkProxies(forwarded: number, proxies: number): DoctorCheck {
   const came = `a request came with ${forwarded} ${forwarded === 1 ? 'address' : 'addresses'} in X-Forwarded-For`;
   if (forwarded === proxies) return ok('proxies', `${came}, as proxies says`);
   const risk = forwarded < proxies ? 'anybody can pretend to be another address' : 'all readers count as one address';
@@ -203,7 +203,7 @@ function checkProxies(forwarded: number, proxies: number): Check {
   );
 }
 
-function checkCertificate({ socket }: IncomingMessage): Check[] {
+function checkCertificate({ socket }: IncomingMessage): DoctorCheck[] {
   if (!('getPeerCertificate' in socket)) return [];
   const { valid_to: end } = (socket as TLSSocket).getPeerCertificate();
   const days = Math.floor((Date.parse(end) - Date.now()) / day);
@@ -211,7 +211,7 @@ function checkCertificate({ socket }: IncomingMessage): Check[] {
   return [days > daysAhead ? ok('tls', detail) : warning('tls', detail, 'Renew the certificate.')];
 }
 
-function checkClock(url: string, { headers }: IncomingMessage): Check[] {
+function checkClock(url: string, { headers }: IncomingMessage): DoctorCheck[] {
   const there = Date.parse(headers.date ?? '');
   if (Number.isNaN(there)) return [];
   const seconds = Math.round(Math.abs(Date.now() - there) / 1000);
@@ -220,7 +220,7 @@ function checkClock(url: string, { headers }: IncomingMessage): Check[] {
   return [(seconds > maxDifference ? problem : warning)('clock', detail, 'Set the clock by NTP on both machines.')];
 }
 
-async function checkIssuer(issuer: string, clientId: string | null): Promise<Check[]> {
+async function checkIssuer(issuer: string, clientId: string | null): Promise<DoctorCheck[]> {
   const client = clientId === null ? null : { id: clientId, secret: 'not sent to find out' };
   try {
     const monotonic = () => performance.now();
@@ -243,7 +243,7 @@ async function ask(url: string): Promise<IncomingMessage> {
 }
 
 /** The store as `/readyz` checks it, the logs as the start does, and webhook endpoints. Writes nothing where there is no store yet. */
-export async function checkStore(config: Config): Promise<Check[]> {
+export async function examineStore(config: Config): Promise<DoctorCheck[]> {
   const { store } = config;
   const place = store.kind === 'fs' ? store.path : `bucket ${store.bucket}`;
   const none = ok('store', `${place}: none yet. The first start makes it.`);
@@ -263,14 +263,14 @@ export async function checkStore(config: Config): Promise<Check[]> {
   }
 }
 
-async function checkLogs({ refs }: Registry): Promise<Check[]> {
+async function checkLogs({ refs }: Registry): Promise<DoctorCheck[]> {
   await refs.examine();
   return refs
     .damages()
     .map(({ log }) => problem('log', `the log ${log} is damaged`, 'Run stele fsck, and repair it from a backup.'));
 }
 
-async function checkRulesets(registry: Registry): Promise<Check[]> {
+async function checkRulesets(registry: Registry): Promise<DoctorCheck[]> {
   const missing = await missingDefaults(registry);
   return missing.map(({ org, detail }) =>
     problem(
@@ -281,7 +281,7 @@ async function checkRulesets(registry: Registry): Promise<Check[]> {
   );
 }
 
-async function checkWebhooks(registry: Registry): Promise<Check[]> {
+async function checkWebhooks(registry: Registry): Promise<DoctorCheck[]> {
   const organizations = await listOrganizations(registry);
   const all = (await Promise.all(organizations.map((org) => listWebhooks(registry, org)))).flat();
   const active = all.map(({ value }) => value).filter(({ state }) => state === 'enabled');

@@ -8,7 +8,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { assertNoCredential } from '../../model/connection.ts';
 import { type CommonOptions, configFile, readConfig, withStore } from '../command-context.ts';
 import { complain, print, printJson, countOf } from '../output.ts';
-import type { Check } from './checks.ts';
+import type { DoctorCheck } from './checks.ts';
 
 const sample = new URL('../../../deploy/init/registry.config.ts', import.meta.url);
 const file = 'registry.config.ts';
@@ -46,10 +46,10 @@ export function doctorCommand(): Command {
     .description('Check this machine, the configuration, the store and the network, and say what to do.')
     .action(async (_options: unknown, command: Command) => {
       const config = await readConfig(command);
-      const { checkFile, checkMachine, checkNetwork, checkStore } = await import('./checks.ts');
+      const { checkFile, checkMachine, checkNetwork, examineStore } = await import('./checks.ts');
       const checks = [
         checkFile(configFile(command)),
-        ...(await Promise.all([checkMachine(config), checkStore(config), checkNetwork(config)])).flat(),
+        ...(await Promise.all([checkMachine(config), examineStore(config), checkNetwork(config)])).flat(),
       ];
       if (checks.some(({ state }) => state === 'problem')) process.exitCode = 1;
       if (command.optsWithGlobals<CommonOptions>().json) return printJson({ checks });
@@ -58,12 +58,12 @@ export function doctorCommand(): Command {
     });
 }
 
-function format({ state, name, detail, advice }: Check): string {
+function format({ state, name, detail, advice }: DoctorCheck): string {
   return `${state.padEnd(8)} ${name.padEnd(8)} ${detail}${advice === null ? '' : `. ${advice}`}`;
 }
 
-function summarize(checks: readonly Check[]): string {
-  const count = (state: Check['state']) => countOf(checks.filter((check) => check.state === state).length, state);
+function summarize(checks: readonly DoctorCheck[]): string {
+  const count = (state: DoctorCheck['state']) => countOf(checks.filter((check) => check.state === state).length, state);
   return `${countOf(checks.length, 'check')}: ${count('problem')}, ${count('warning')}`;
 }
 

@@ -1,6 +1,13 @@
 import { isDigest } from '../../model/digest.ts';
 import { maxKnownFindings } from '../../model/gate.ts';
-import { blockOns, type Exempted, type Exemption, type Gate, type Problem, type Report } from '../../model/problem.ts';
+import {
+  blockOns,
+  type Exempted,
+  type Exemption,
+  type ReportedGate,
+  type Problem,
+  type Report,
+} from '../../model/problem.ts';
 import { count, flag, list, map, oneOf, optional, record, text, where } from './shapes.ts';
 
 export const digest = where(text, isDigest);
@@ -44,8 +51,8 @@ const exempted = record<Exempted>({
   }),
 });
 
-const gate = record<Gate>({
-  ruleset: record<Gate['ruleset']>({ name: text, digest }),
+const gate = record<ReportedGate>({
+  ruleset: record<ReportedGate['ruleset']>({ name: text, digest }),
   extended: optional(map(digest)),
   blockOn: oneOf(blockOns),
   exemptions: optional(list(exemption)),

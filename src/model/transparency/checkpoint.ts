@@ -71,7 +71,7 @@ export function parseHashes(lines: readonly string[]): Buffer[] | null {
 }
 
 /** Which logs are trusted, and which witnesses must have seen a checkpoint (C2SP tlog-policy). */
-export interface Policy {
+export interface WitnessPolicy {
   /** Empty: any log. `url`: the prefix of its addresses; null: not stated. */
   logs: { key: VerifierKey; url: string | null }[];
   witnesses: PolicyWitness[];
@@ -91,17 +91,17 @@ export interface PolicyWitness {
 const maxLines = 1000;
 
 /** Parses a policy. Throws `malformed` with the line. `file`: what messages call it. */
-export function parsePolicy(text: string, file: string): Policy {
+export function parsePolicy(text: string, file: string): WitnessPolicy {
   const lines = text.split('\n');
   const fail = (at: number, what: string): never => {
     throw new RegistryError('malformed', `${file}:${at + 1}: ${what}`);
   };
   if (lines.length > maxLines) fail(maxLines, `A policy has at most ${maxLines} lines.`);
-  const [logs, witnesses]: [Policy['logs'], PolicyWitness[]] = [[], []];
+  const [logs, witnesses]: [WitnessPolicy['logs'], PolicyWitness[]] = [[], []];
   /** By name: whether these witnesses are enough for it. */
   const members = new Map<string, (names: ReadonlySet<string>) => boolean>();
   const grouped = new Set<string>();
-  let quorum: Pick<Policy, 'isQuorum' | 'quorum'> | null = null;
+  let quorum: Pick<WitnessPolicy, 'isQuorum' | 'quorum'> | null = null;
 
   const keyAt = (at: number, word: string | undefined, algorithm: VerifierKey['algorithm']): VerifierKey => {
     const key = word === undefined ? null : parseVerifierKey(word);
@@ -159,7 +159,7 @@ export function parsePolicy(text: string, file: string): Policy {
 }
 
 /** Why a checkpoint does not satisfy a policy; null: it does. */
-export function policyFault({ logs, witnesses, isQuorum, quorum }: Policy, { note }: Checkpoint): string | null {
+export function policyFault({ logs, witnesses, isQuorum, quorum }: WitnessPolicy, { note }: Checkpoint): string | null {
   const signers = signersOf(
     note,
     [...logs, ...witnesses].map(({ key }) => key),

@@ -2,7 +2,7 @@ import type { GivenRuleset } from '../../compile/compile.ts';
 import { resourceTypes } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import type { Gate, Problem, Report } from '../../model/problem.ts';
+import type { ReportedGate, Problem, Report } from '../../model/problem.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { exemptionsIn, relint, storedReport } from '../gate/relint.ts';
 import { findingsIn, type Findings } from '../gate/replay.ts';
@@ -135,7 +135,7 @@ export function rulesIn({ problems }: Pick<Report, 'problems'>): RuleCount[] {
   return counted.sort((a, b) => b.count - a.count || (a.rule < b.rule ? -1 : 1));
 }
 
-function digestsOf({ ruleset, extended = {} }: Gate): string {
+function digestsOf({ ruleset, extended = {} }: ReportedGate): string {
   return [ruleset.digest, ...Object.values(extended).sort()].join(' ');
 }
 

@@ -3,7 +3,7 @@ import { formatCoordinate, parseCoordinate } from '../../model/address.ts';
 import { rangeOf, type Dependency } from '../../model/dependency.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import type { Gate } from '../../model/problem.ts';
+import type { ReportedGate } from '../../model/problem.ts';
 import type { Registry } from '../registry.ts';
 import { readRuleset } from '../stored.ts';
 
@@ -78,7 +78,7 @@ function resourceOf(name: string): string | null {
 export async function readRecorded(
   registry: Pick<Registry, 'objects'>,
   digest: Digest,
-  gate: Gate | undefined,
+  gate: ReportedGate | undefined,
 ): Promise<GivenRuleset> {
   const ruleset = await readRuleset(registry, digest);
   const { ruleset: named, extended } = gate ?? {};

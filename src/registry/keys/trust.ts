@@ -1,17 +1,17 @@
 import type { TrustedPublisher } from '../../config/login-config.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { formatJob, originOf, type Job } from '../../model/access.ts';
+import { formatJob, originOf, type CiJob } from '../../model/access.ts';
 import type { Key } from '../../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** Value of the record that prevents exchanging a token twice. Not needed once the token has expired. */
-export interface UsedToken extends Pick<Job, 'issuer' | 'subject' | 'repository' | 'ref' | 'expiresAt'> {
+export interface UsedToken extends Pick<CiJob, 'issuer' | 'subject' | 'repository' | 'ref' | 'expiresAt'> {
   organization: string;
 }
 
 /** The ids of a repository and its owner when an organization first accepted one of its tokens. */
-export type KnownRepository = Pick<Job, 'issuer' | 'repository' | 'repositoryId' | 'ownerId'>;
+export type KnownRepository = Pick<CiJob, 'issuer' | 'repository' | 'repositoryId' | 'ownerId'>;
 
 /** Lifetime of the key, in minutes. */
 const keyMinutes = 15;
@@ -28,7 +28,7 @@ export type Exchanged = { key: Key; text: string } | { reason: 'token used befor
 export async function exchangeToken(
   registry: Registry,
   publisher: TrustedPublisher,
-  job: Job,
+  job: CiJob,
   origin: string | null,
 ): Promise<Exchanged> {
   const { issuer, subject, repository, ref } = job;
@@ -50,7 +50,7 @@ export async function exchangeToken(
 }
 
 /** Whether the job's ids are the recorded ones. Records them on first use. */
-async function isKnown(registry: Registry, publisher: TrustedPublisher, job: Job, author: Author): Promise<boolean> {
+async function isKnown(registry: Registry, publisher: TrustedPublisher, job: CiJob, author: Author): Promise<boolean> {
   const { issuer, repository } = job;
   const name = `publishers/${publisher.organization}/${hexOf(digestOf(JSON.stringify([issuer, repository])))}`;
   let isSame = true;
@@ -68,6 +68,6 @@ async function isKnown(registry: Registry, publisher: TrustedPublisher, job: Job
   return isSame;
 }
 
-function tokenRef({ issuer, tokenId }: Job): string {
+function tokenRef({ issuer, tokenId }: CiJob): string {
   return `tokens/${hexOf(digestOf(JSON.stringify([issuer, tokenId])))}`;
 }

@@ -1,5 +1,5 @@
 import type { TrustedPublisher } from '../../config/login-config.ts';
-import type { Job } from '../../model/access.ts';
+import type { CiJob } from '../../model/access.ts';
 
 /**
  * Default for `events`: events that only people who may write to the repository can cause. Pull
@@ -13,7 +13,7 @@ const ownEvents = ['push', 'workflow_dispatch', 'schedule', 'release', 'web', 'a
  */
 export function findPublisher(
   publishers: readonly TrustedPublisher[],
-  job: Job,
+  job: CiJob,
   url: string,
 ): { publisher: TrustedPublisher } | { reason: string } {
   const reasons: string[] = [];
@@ -27,7 +27,7 @@ export function findPublisher(
 }
 
 /** The first difference between the job and the entry; null if they match. */
-function differenceOf(publisher: TrustedPublisher, job: Job, url: string): string | null {
+function differenceOf(publisher: TrustedPublisher, job: CiJob, url: string): string | null {
   const { audience = url, repositoryId, ownerId, ref, refType, environment } = publisher;
   const { refProtected = ref === undefined, events = ownEvents, forks = false } = publisher;
   if (!job.audiences.includes(audience)) return 'audience';
@@ -44,7 +44,7 @@ function differenceOf(publisher: TrustedPublisher, job: Job, url: string): strin
 }
 
 /** Whether both the file that started the run and the file that defines the job match the entry. */
-function isWorkflow({ workflow, jobWorkflow }: TrustedPublisher, job: Job): boolean {
+function isWorkflow({ workflow, jobWorkflow }: TrustedPublisher, job: CiJob): boolean {
   if (workflow !== undefined && job.workflow === null && job.jobWorkflow === null) return false;
   if (jobWorkflow !== undefined && job.jobWorkflow === null) return false;
   const isNamed = (name: string | undefined, claim: string | null) =>
@@ -56,7 +56,7 @@ function isWorkflow({ workflow, jobWorkflow }: TrustedPublisher, job: Job): bool
  * The forms in which the host may write the name. A name with a ref is used as it is. Otherwise it
  * is a file of the repository at the job's ref or commit.
  */
-function fullNames(name: string, { kind, issuer, repository, ref, commit }: Job): string[] {
+function fullNames(name: string, { kind, issuer, repository, ref, commit }: CiJob): string[] {
   if (name.includes('@')) return [name];
   const file =
     kind === 'github' ? `${repository}/${name}` : `${issuer.replace(/^https?:\/\//, '')}/${repository}//${name}`;

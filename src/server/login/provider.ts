@@ -80,7 +80,7 @@ export function createDiscovery({
         if (attempt < attempts) continue;
         log('warn', 'issuer not reachable', { issuer, error: explain(error) });
         failure = {
-          error: new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 }),
+          error: new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 }),
           at: monotonic(),
         };
         if (discovered !== null) return discovered.configuration;
@@ -126,7 +126,7 @@ function authenticateClient(secret: string): ClientAuth {
 }
 
 /** Shown to people while the issuer cannot be reached. */
-export const notAnswering = 'The identity provider cannot be reached. Try again in a moment.';
+export const issuerNotAnswering = 'The identity provider cannot be reached. Try again in a moment.';
 
 /**
  * `fetch` that throws `unavailable` if there is no response, so that it is not taken for a bug.
@@ -137,7 +137,7 @@ export async function askIssuer(url: string, options: RequestInit): Promise<Resp
   try {
     return await fetch(url, options);
   } catch (error) {
-    throw new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 });
+    throw new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 });
   }
 }
 

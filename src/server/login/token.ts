@@ -13,8 +13,8 @@ import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { exchangeToken } from '../../registry/keys/trust.ts';
 import { findPublisher } from '../../registry/keys/trusted-publisher.ts';
-import { askIssuer, createDiscovery, notAnswering } from './provider.ts';
-import type { Job } from '../../model/access.ts';
+import { askIssuer, createDiscovery, issuerNotAnswering } from './provider.ts';
+import type { CiJob } from '../../model/access.ts';
 
 /**
  * `POST /v1/token`: exchanges a CI job's OpenID Connect token for a key with a lifetime of 15
@@ -87,7 +87,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
       if (reason !== null) throw refuse(reason, { issuer, origin });
       if (!(error instanceof errors.JOSEError)) throw error;
       registry.log('error', 'issuer without keys', { issuer, error: error.message });
-      throw new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 });
+      throw new RegistryError('unavailable', issuerNotAnswering, { cause: error, retryAfter: 5 });
     });
     const job = readJob(claims);
     if (job === null) throw refuse('token names no repository', { issuer, origin });
@@ -127,7 +127,7 @@ function createKeys(issuer: string, { monotonic, log }: Registry): () => Promise
 const askForKeys: FetchImplementation = async (location, options) => {
   const response = await askIssuer(location, options);
   if (response.status === 200) return response;
-  throw new RegistryError('unavailable', notAnswering, { retryAfter: 5 });
+  throw new RegistryError('unavailable', issuerNotAnswering, { retryAfter: 5 });
 };
 
 /** Why a token is invalid, for the log. Null if the token is not the cause. */
@@ -141,7 +141,7 @@ const issuerFaults = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'
 
 type Claims = Readonly<Record<string, unknown>>;
 type HostClaims = Omit<
-  Job,
+  CiJob,
   'issuer' | 'subject' | 'audiences' | 'tokenId' | 'expiresAt' | 'repository' | 'repositoryUrl' | 'kind'
 >;
 
@@ -150,7 +150,7 @@ type HostClaims = Omit<
  * (`repository`) or GitLab (`project_path`). Null unless they have one repository, a subject and an
  * id.
  */
-export function readJob(claims: Claims): Job | null {
+export function readJob(claims: Claims): CiJob | null {
   const { aud, exp } = claims;
   const [issuer, subject, tokenId] = [claimText(claims['iss']), claimText(claims['sub']), claimText(claims['jti'])];
   const kind = claims['repository'] === undefined ? 'gitlab' : 'github';

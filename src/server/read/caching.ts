@@ -52,13 +52,13 @@ export function keyFields(keys: readonly string[]): Fields {
 }
 
 /** Result of a request's conditions. */
-export type Outcome = 'proceed' | 'not_modified' | 'failed';
+export type ConditionOutcome = 'proceed' | 'not_modified' | 'failed';
 
 /**
  * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD in the order of RFC 9110 §13.2.2. Dates
  * are ignored, as §13.1.3 and §13.1.4 allow: `latest` may move to an older version.
  */
-export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): Outcome {
+export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): ConditionOutcome {
   const ifMatch = headers['if-match'];
   if (ifMatch !== undefined && !listsTag(ifMatch, etag, 'strong')) return 'failed';
   const ifNoneMatch = headers['if-none-match'];

@@ -16,7 +16,7 @@ import { nothingHere } from '../error-answers.ts';
 import { usesAround, usesWithin } from '../../registry/graph/uses.ts';
 import { listUses, type Use } from '../../registry/graph/users.ts';
 import { dependantsPage, organizationGraphPage } from '../../site/graph/uses-pages.ts';
-import { dependantRecord, placeOf } from '../v1/dependant-routes.ts';
+import { dependantRecord, placeOfUse } from '../v1/dependant-routes.ts';
 
 /**
  * Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing.
@@ -109,7 +109,7 @@ async function sendUses(read: ReadRequest, { name, page, uses, describe }: Answe
     const bytes = isPublic ? await site.answers.answer(`uses ${name}`, 'all', make, sizeOf) : await make();
     return sendPage(read, registry, bytes, { headers: pageSharing(registry.config, { isPublic, ...shared }) });
   }
-  const { items, next } = pageOf(uses, read.query, ({ used, user }) => `${nameOf(used)} ${placeOf(user)}`);
+  const { items, next } = pageOf(uses, read.query, ({ used, user }) => `${nameOf(used)} ${placeOfUse(user)}`);
   const headers = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', shared);
   await sendJson(read, { items: items.map(describe), next }, headers);
 }

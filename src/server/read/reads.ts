@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { resourceKey } from '../../model/cache-key.ts';
-import { parseAddress, type Address, parseSelector, type Selector, type View } from '../../model/address.ts';
+import { parseAddress, type Address, parseSelector, type Selector, type AddressView } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
 import {
@@ -17,7 +17,7 @@ import type { ServerContext } from '../server-context.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument, prepare, sendPrepared } from './send-document.ts';
 import type { Face } from '../door.ts';
 import { sendProblem, explainAbsence, nothingHere } from '../error-answers.ts';
-import { corsHeaders, flatten } from '../headers.ts';
+import { corsHeaders, flattenFields } from '../headers.ts';
 import { sharing, type Lifetime } from './caching.ts';
 import type { Site } from '../../site/site.ts';
 import { sendListing, type SendListing, sendDependants, sendGraph } from './listing-handler.ts';
@@ -185,7 +185,7 @@ function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, pa
   const shared = sharing(read.context.registry.config, resource.visibility, 'latest', {
     keys: [resourceKey(resource)],
   });
-  const fields = flatten({ Location: location, 'Content-Length': '0', ...shared });
+  const fields = flattenFields({ Location: location, 'Content-Length': '0', ...shared });
   read.response.writeHead(307, fields).end();
   const sent = { status: '307 Temporary Redirect', etag: null, size: 0, common: fields, full: fields } as const;
   read.keep?.(resource, sent, new Uint8Array());
@@ -253,7 +253,7 @@ function patternOf(address: Address | null): string {
 async function sendDiff(
   read: ReadRequest,
   granted: Granted,
-  view: Extract<View, 'diff' | 'diff-json' | 'diff-markdown'>,
+  view: Extract<AddressView, 'diff' | 'diff-json' | 'diff-markdown'>,
   pinned: GrantedVersion | null,
 ): Promise<void> {
   const { site, registry } = read.context;
@@ -287,7 +287,7 @@ const forms: Readonly<Record<string, 'json' | 'markdown' | 'html'>> = {
 };
 
 /** The form of the answer: a parameter wins over the suffix, and that over `Accept`. JSON first. */
-function formOf(view: View, format: string | null, accept: string | undefined): 'json' | 'markdown' | 'html' {
+function formOf(view: AddressView, format: string | null, accept: string | undefined): 'json' | 'markdown' | 'html' {
   if (format === 'json' || format === 'html' || format === 'markdown') return format;
   if (format === 'md') return 'markdown';
   if (format === null && view !== 'diff') return view === 'diff-json' ? 'json' : 'markdown';

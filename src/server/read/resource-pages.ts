@@ -2,7 +2,7 @@ import { resourceKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
-import type { View } from '../../model/address.ts';
+import type { AddressView } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { isShortVersion } from '../../registry/derived.ts';
 import { within } from '../../scheduling/waiting.ts';
@@ -57,7 +57,7 @@ interface KeptPage extends Page {
 export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
   const { registry, answers } = site;
 
-  async function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<Page> {
+  async function pageOf(granted: GrantedVersion, view: AddressView, { related, part }: About): Promise<Page> {
     const { resource, version, generation } = granted;
     const of = `${nameOf(resource)} ${generation} ${version.label}`;
     const name = `page ${of} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
@@ -144,7 +144,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
 }
 
 /** Says that the page is being made: in a page that reloads itself, or as an error to programs. */
-async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<void> {
+async function sendWaiting(read: ReadRequest, site: Site, view: AddressView): Promise<void> {
   if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', beingMade, { retryAfter });
   const html = messagePage(site, { title: 'One moment', text: beingMade, reload: retryAfter });
   const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };

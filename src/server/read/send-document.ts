@@ -1,4 +1,4 @@
-import { type Fields, flatten } from '../headers.ts';
+import { type Fields, flattenFields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
@@ -165,7 +165,7 @@ export function prepare(
   const tagged = { ETag: etag, ...common };
   // The length is last, because a range replaces it.
   const full = { ...tagged, ...content, 'Accept-Ranges': ranges ? 'bytes' : 'none', 'Content-Length': String(size) };
-  return { etag, size, ranges, common: flatten(tagged), full: flatten(full) };
+  return { etag, size, ranges, common: flattenFields(tagged), full: flattenFields(full) };
 }
 
 /**

@@ -18,7 +18,7 @@ import { chooseCoding, acceptsJson, prefersPage, type ReadRequest } from './read
 import { prepare, sendPrepared } from './send-document.ts';
 
 /** One page of a list. `next` is the cursor of the next page, null on the last. */
-export interface Page<T> {
+export interface PartOfList<T> {
   items: T[];
   next: string | null;
 }
@@ -31,7 +31,7 @@ const highestLimit = 100;
  * cursor contains the key of the last item sent, so that items added meanwhile do not shift pages.
  * A list has one `keyOf` and does not change. Throws `malformed` for an invalid limit or cursor.
  */
-export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): Page<T> {
+export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): PartOfList<T> {
   const parameters = new URLSearchParams(query);
   const limit = parseLimit(parameters.get('limit'));
   const cursor = parameters.get('cursor');

@@ -7,18 +7,18 @@ import type { Config } from '../../config.ts';
 import type { BodyLimits } from '../body/json-body.ts';
 
 /** A JSON Schema. */
-export type Schema = Record<string, unknown>;
+export type DescribedSchema = Record<string, unknown>;
 
 /** One parameter of an operation. */
-export interface Parameter {
+export interface DescribedParameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required?: boolean;
-  schema: Schema;
+  schema: DescribedSchema;
 }
 
 /** One operation of the description. */
-export interface Operation {
+export interface DescribedOperation {
   id: string;
   /** In lower case. */
   method: string;
@@ -26,7 +26,7 @@ export interface Operation {
   path: string;
   /** Scope that a key needs; null: no credential is needed. */
   scope: Scope | null;
-  parameters: Parameter[];
+  parameters: DescribedParameter[];
   /** Position of the request body's schema in the description; null: the operation has no body. */
   body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
@@ -36,8 +36,8 @@ export interface Operation {
  * serves it.
  */
 export interface Description {
-  document: Schema;
-  operations: Operation[];
+  document: DescribedSchema;
+  operations: DescribedOperation[];
 }
 
 interface PathItem {
@@ -57,7 +57,7 @@ export function readDescription(): Description {
     import.meta.url.endsWith('.js')
       ? JSON.parse(read('./management.json'))
       : parse(read('../../../content/apis/management.yaml'))
-  ) as Schema;
+  ) as DescribedSchema;
   const operations = Object.entries(document['paths'] as Record<string, PathItem>).flatMap(([path, item]) =>
     methods.flatMap((method) => (item[method] === undefined ? [] : [readOperation(document, path, item, method)])),
   );
@@ -71,8 +71,8 @@ export function ownDescription(): Description {
   return (description ??= readDescription());
 }
 
-function readOperation(document: Schema, path: string, item: PathItem, method: string): Operation {
-  const operation = item[method] as Schema;
+function readOperation(document: DescribedSchema, path: string, item: PathItem, method: string): DescribedOperation {
+  const operation = item[method] as DescribedSchema;
   const all = [...(item.parameters ?? []), ...((operation['parameters'] as unknown[] | undefined) ?? [])];
   const body = operation['requestBody'] as { required?: boolean; content: object } | undefined;
   const escaped = path.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -81,7 +81,7 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
     method,
     path,
     scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
-    parameters: all.map((parameter) => resolveReference(document, parameter) as Parameter),
+    parameters: all.map((parameter) => resolveInDescription(document, parameter) as DescribedParameter),
     body: body
       ? {
           pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,
@@ -93,29 +93,32 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
 }
 
 /** Resolves a local reference; returns any other value unchanged. */
-export function resolveReference(document: Schema, value: unknown): unknown {
+export function resolveInDescription(document: DescribedSchema, value: unknown): unknown {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;
   return reference
     .slice(2)
     .split('/')
-    .reduce<unknown>((node, key) => (node as Schema)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+    .reduce<unknown>(
+      (node, key) => (node as DescribedSchema)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+      document,
+    );
 }
 
 /** A path of the description with its operations. */
-export interface Route {
+export interface PathRoute {
   template: string;
   segments: string[];
   /** By method in lower case. */
-  operations: Map<string, Operation>;
+  operations: Map<string, DescribedOperation>;
 }
 
 /** Groups operations by path. */
-export function createRoutes(operations: readonly Operation[]): Route[] {
-  const routes = new Map<string, Route>();
+export function createRoutes(operations: readonly DescribedOperation[]): PathRoute[] {
+  const routes = new Map<string, PathRoute>();
   for (const operation of operations) {
     const { path: template } = operation;
-    const make = (): Route => ({ template, segments: template.split('/'), operations: new Map() });
+    const make = (): PathRoute => ({ template, segments: template.split('/'), operations: new Map() });
     routes.getOrInsertComputed(template, make).operations.set(operation.method, operation);
   }
   return [...routes.values()];
@@ -123,9 +126,9 @@ export function createRoutes(operations: readonly Operation[]): Route[] {
 
 /** The route of a raw path with its decoded parameters; null if there is none. */
 export function matchRoute(
-  routes: readonly Route[],
+  routes: readonly PathRoute[],
   path: string,
-): { route: Route; values: Record<string, string> } | null {
+): { route: PathRoute; values: Record<string, string> } | null {
   if (path.length > 2048) return null;
   const segments = path.split('/');
   for (const route of routes) {
@@ -169,7 +172,7 @@ function decodeRest(segments: readonly string[]): string | null {
 }
 
 /** The methods of a route for `Allow`. */
-export function allowedMethods({ operations }: Route): string {
+export function allowedMethods({ operations }: PathRoute): string {
   const allowed = [...operations.keys()].flatMap((method) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );
@@ -180,7 +183,7 @@ export function allowedMethods({ operations }: Route): string {
  * The message for an unknown path, with the nearest route if one is similar. Only for clients that
  * may know the routes.
  */
-export function noRoute(routes: readonly Route[], path: string): string {
+export function noRoute(routes: readonly PathRoute[], path: string): string {
   const shown = path.slice(0, 200);
   const segments = shown.split('/');
   const candidates = routes.map((route) =>
@@ -207,7 +210,7 @@ export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
 }
 
 /** Whether the operation's body contains a document. */
-export function takesDocument({ id }: Operation): boolean {
+export function takesDocument({ id }: DescribedOperation): boolean {
   return /^(?:publish|compare|replay|check)/.test(id);
 }
 
@@ -215,7 +218,7 @@ export function takesDocument({ id }: Operation): boolean {
  * Limits of the operation's body. A document may be as deep as the configuration allows, inside the
  * object around it.
  */
-export function bodyLimits(config: Config, operation: Operation): BodyLimits {
+export function bodyLimits(config: Config, operation: DescribedOperation): BodyLimits {
   const plain = { depth: 20, nodes: plainBodyNodes };
   if (!takesDocument(operation)) return { ...plain, bytes: plainBodyBytes };
   const { depth, nodes } = config.limits;

@@ -6,7 +6,7 @@ import type { SiteCoordinate } from '../../sites/model/documentation-site.ts';
 import type { Generation } from '../../store/records.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
-import type { Operation } from './api-description.ts';
+import type { DescribedOperation } from './api-description.ts';
 import { RegistryError } from '../../model/errors.ts';
 
 /** A key, or a person with a session. Everything under `/v1` needs one. */
@@ -35,7 +35,7 @@ export interface Call {
   context: Omit<ServerContext, 'v1'>;
   registry: Registry;
   asker: Asker;
-  operation: Operation;
+  operation: DescribedOperation;
   principal: Member;
   org: string;
   /** Recorded with what the call changes. */

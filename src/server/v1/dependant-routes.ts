@@ -15,8 +15,8 @@ import { listConsumers, reportConsumer } from '../../registry/graph/consumers.ts
 export const listAllDependants: ResourceHandler = async (call) => {
   const after = positionOf(call, isText);
   const all = await dependantsFor(call);
-  const start = after === null ? 0 : all.findIndex((each) => placeOf(each) === after) + 1;
-  return sendPage(call, all.slice(start), dependantRecord, placeOf);
+  const start = after === null ? 0 : all.findIndex((each) => placeOfUse(each) === after) + 1;
+  return sendPage(call, all.slice(start), dependantRecord, placeOfUse);
 };
 
 /** Who uses the resource of a call, as far as the asker may read them. */
@@ -39,7 +39,7 @@ export function dependantRecord(user: User): object {
 }
 
 /** What tells one from the others of a list. */
-export function placeOf(user: User): string {
+export function placeOfUse(user: User): string {
   const { range, how, digest } = user.uses;
   const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
   return `${pinned}${userName(user)} ${range} ${how}`;

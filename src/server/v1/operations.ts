@@ -5,7 +5,7 @@ import { createTurns } from '../../scheduling/turns.ts';
 import type { Body } from '../body/read-body.ts';
 import { nothingHere } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
-import { ownDescription, type Operation, takesDocument } from './api-description.ts';
+import { ownDescription, type DescribedOperation, takesDocument } from './api-description.ts';
 import type { Answer, Asker, Call } from './call.ts';
 import {
   findForCall,
@@ -33,14 +33,14 @@ export interface Asked {
 
 /** The operations of the management API that need a member, for `/v1` and for the console. */
 export interface Operations {
-  find(id: string): Operation;
+  find(id: string): DescribedOperation;
   /**
    * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
    * as a problem.
    */
-  perform(operation: Operation, asker: Asker, asked: Asked): Promise<Answer>;
+  perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer>;
   /** Validates a body against the description and fills in its defaults. Throws `malformed`. */
-  checkBody(operation: Operation, body: Body | null): Body | null;
+  checkBody(operation: DescribedOperation, body: Body | null): Body | null;
 }
 
 export function createOperations(context: Omit<ServerContext, 'v1'>): Operations {
@@ -50,14 +50,14 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
   const turns = createTurns();
   const byId = new Map(description.operations.map((operation) => [operation.id, operation]));
 
-  function checkBody(operation: Operation, body: Body | null): Body | null {
+  function checkBody(operation: DescribedOperation, body: Body | null): Body | null {
     if (operation.body === null || operation.body.isBytes) return operation.body && body;
     if (body !== null) validator.checkBody(operation, body.value, body.size);
     else if (operation.body.required) throw new RegistryError('malformed', 'The request needs a JSON body.');
     return body;
   }
 
-  async function perform(operation: Operation, asker: Asker, asked: Asked): Promise<Answer> {
+  async function perform(operation: DescribedOperation, asker: Asker, asked: Asked): Promise<Answer> {
     const { principal, org, address } = asker;
     // An invalid name cannot exist.
     if (!validator.isPath(operation, asked.path)) throw new RegistryError('not_found', nothingHere);

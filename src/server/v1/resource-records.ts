@@ -1,7 +1,7 @@
 import { toldChanges } from '../../model/compared-with.ts';
-import { formatAddress, type View } from '../../model/address.ts';
+import { formatAddress, type AddressView } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
-import { typeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/event.ts';
+import { eventTypeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
@@ -48,7 +48,7 @@ export function resourceRecord(
 }
 
 /** The URL of a version, or of a view of it. */
-export function versionUrl(url: string, resource: Resource, label: string, view: View = 'document'): string {
+export function versionUrl(url: string, resource: Resource, label: string, view: AddressView = 'document'): string {
   const selector = { kind: 'version', version: label } as const;
   return url + formatAddress({ kind: 'resource', coordinate: coordinateOf(resource), selector, view, format: null });
 }
@@ -104,5 +104,5 @@ export function webhookRecord({ value, at }: Generation<Webhook>, health: Webhoo
 /** A delivery as described in the API. */
 export function deliveryRecord({ event, state, attempts, nextAt }: Delivery): object {
   const { id, subject, time } = event;
-  return { id, type: typeOf(event), subject, time, state, attempts, nextAt, event };
+  return { id, type: eventTypeOf(event), subject, time, state, attempts, nextAt, event };
 }

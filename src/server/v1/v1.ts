@@ -12,7 +12,7 @@ import { readBody, readBytes } from '../body/read-body.ts';
 import { type Answer, type Call, type Asker, isKnown } from './call.ts';
 import {
   ownDescription,
-  type Operation,
+  type DescribedOperation,
   type Description,
   bodyLimits,
   allowedMethods,
@@ -75,7 +75,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
   }
 
   async function answerAnyone(
-    operation: Operation,
+    operation: DescribedOperation,
     values: Call['path'],
     request: Request,
     response: Response,
@@ -133,7 +133,7 @@ function createDescriptionRoute({ document }: Description): { read: Answer; pref
 }
 
 /** The request's headers that the description names. */
-function headersOf({ parameters }: Operation, request: Request): Map<string, string> {
+function headersOf({ parameters }: DescribedOperation, request: Request): Map<string, string> {
   const named = parameters.filter((parameter) => parameter.in === 'header');
   return new Map(
     named.flatMap(({ name }) => {
@@ -190,7 +190,7 @@ const tokenHeader = 'stele-session-token';
  * Who asks. Throws `unauthenticated` for anybody without a key or session. A session's changes need
  * proof that one of the registry's own pages asked for them, else `forbidden`.
  */
-function askerOf(request: Request, response: Response, url: string, { path }: Operation): Asker {
+function askerOf(request: Request, response: Response, url: string, { path }: DescribedOperation): Asker {
   const principal = principalOf(request);
   if (principal.kind === 'anonymous') {
     throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');

@@ -3,7 +3,13 @@ import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closest, RegistryError } from '../../model/errors.ts';
-import { resolveReference, type Schema, type Description, type Operation, type Parameter } from './api-description.ts';
+import {
+  resolveInDescription,
+  type DescribedSchema,
+  type Description,
+  type DescribedOperation,
+  type DescribedParameter,
+} from './api-description.ts';
 import addFormats from 'ajv-formats';
 
 /** A string format with its error message. */
@@ -63,12 +69,12 @@ interface Fault {
 
 /** Access to the branches of `oneOf` and `anyOf`. */
 interface Alternatives {
-  document: Schema;
+  document: DescribedSchema;
   /**
    * Validates the value against one branch: the one at `index` in the `oneOf` or `anyOf` of this
    * schema.
    */
-  validate(parent: Schema, keyword: string, index: number, value: unknown): readonly ErrorObject[];
+  validate(parent: DescribedSchema, keyword: string, index: number, value: unknown): readonly ErrorObject[];
 }
 
 /**
@@ -94,10 +100,12 @@ function explainErrors(errors: readonly ErrorObject[], alternatives: Alternative
 
 function explainAlternatives(error: ErrorObject, alternatives: Alternatives, pointer: string): Fault[] {
   const { document } = alternatives;
-  const branches = (error.schema as Schema[]).map((branch) => resolveReference(document, branch) as Schema);
+  const branches = (error.schema as DescribedSchema[]).map(
+    (branch) => resolveInDescription(document, branch) as DescribedSchema,
+  );
   const meant = branches.flatMap((branch, index) => (isOfBranch(branch, error.data) ? [index] : []));
   const explained = meant.map((index) => {
-    const fault = alternatives.validate(error.parentSchema as Schema, error.keyword, index, error.data);
+    const fault = alternatives.validate(error.parentSchema as DescribedSchema, error.keyword, index, error.data);
     return explainErrors(fault, alternatives, pointer);
   });
   const [fewest] = explained.toSorted((a, b) => a.length - b.length);
@@ -108,25 +116,27 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
 }
 
 /** Whether the value has the branch's type and fixed members. */
-function isOfBranch(branch: Schema, value: unknown): boolean {
+function isOfBranch(branch: DescribedSchema, value: unknown): boolean {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);
-  return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as Schema)[name]));
+  return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as DescribedSchema)[name]));
 }
 
 /** The members of an object with a fixed set of values. */
-function tagsOf({ properties = {} }: Schema): [string, unknown[]][] {
-  return Object.entries(properties as Record<string, Schema>).flatMap(([name, schema]): [string, unknown[]][] => {
-    const allowed = 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
-    return allowed === undefined ? [] : [[name, allowed]];
-  });
+function tagsOf({ properties = {} }: DescribedSchema): [string, unknown[]][] {
+  return Object.entries(properties as Record<string, DescribedSchema>).flatMap(
+    ([name, schema]): [string, unknown[]][] => {
+      const allowed = 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
+      return allowed === undefined ? [] : [[name, allowed]];
+    },
+  );
 }
 
 /**
  * Explains the member that distinguishes the branches; null if there is none, or no value of it
  * would be valid.
  */
-function explainTag(branches: readonly Schema[], value: unknown, pointer: string): Fault | null {
+function explainTag(branches: readonly DescribedSchema[], value: unknown, pointer: string): Fault | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const [first, ...others] = branches.map(tagsOf);
   const tag = first?.find(([name]) => others.every((tags) => tags.some(([other]) => other === name)))?.[0];
@@ -146,7 +156,7 @@ const types: Record<string, string> = {
   string: 'a string',
 };
 
-function typesOf({ type }: Schema): string[] {
+function typesOf({ type }: DescribedSchema): string[] {
   return [type].flat().map((name) => types[name as string]!);
 }
 
@@ -155,7 +165,7 @@ function explainError({ keyword, params, message, parentSchema, data }: ErrorObj
   const names =
     typeof data === 'string' && format !== undefined && Object.hasOwn(formats, format) ? formats[format]! : null;
   if (names !== null) return { pointer, detail: names.explain(data as string) };
-  if (keyword === 'type') return { pointer, detail: `must be ${anyOf(typesOf(parentSchema as Schema))}` };
+  if (keyword === 'type') return { pointer, detail: `must be ${anyOf(typesOf(parentSchema as DescribedSchema))}` };
   if (keyword === 'required') return at(pointer, params['missingProperty'] as string, 'is missing');
   if (keyword === 'additionalProperties') {
     const name = params['additionalProperty'] as string;
@@ -183,10 +193,10 @@ function at(path: string, name: string, detail: string): Fault {
 /** Validates requests against the description. */
 export interface Validator {
   /** Whether these path parameters have the right form. */
-  isPath(operation: Operation, values: Readonly<Record<string, string>>): boolean;
+  isPath(operation: DescribedOperation, values: Readonly<Record<string, string>>): boolean;
   /** The parameters in this place, with defaults. Throws `malformed` and names each invalid one. */
   readParameters(
-    operation: Operation,
+    operation: DescribedOperation,
     place: 'query' | 'header',
     given: ReadonlyMap<string, string>,
   ): Record<string, unknown>;
@@ -194,7 +204,7 @@ export interface Validator {
    * Validates the body and fills in defaults. Throws `malformed` with a pointer to each fault; for
    * a body of more than `small` bytes, only to the first.
    */
-  checkBody(operation: Operation, value: unknown, size: number): void;
+  checkBody(operation: DescribedOperation, value: unknown, size: number): void;
 }
 
 const small = 65_536;
@@ -241,7 +251,11 @@ function createValidator(description: Description): Validator {
     };
   }
 
-  function readParameter(operation: string, parameter: Parameter, text: string): { value: unknown; faults: Fault[] } {
+  function readParameter(
+    operation: string,
+    parameter: DescribedParameter,
+    text: string,
+  ): { value: unknown; faults: Fault[] } {
     const value = readText(parameter.schema['type'], text);
     const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
     const cached = compiled.get(key);
@@ -296,19 +310,19 @@ function createValidator(description: Description): Validator {
 }
 
 /** A copy of the description in which named schemas also check their form. */
-function withForms(document: Schema): Schema {
+function withForms(document: DescribedSchema): DescribedSchema {
   const copy = structuredClone(document);
-  const { schemas } = copy['components'] as { schemas: Record<string, Schema> };
+  const { schemas } = copy['components'] as { schemas: Record<string, DescribedSchema> };
   for (const name of Object.keys(formats)) schemas[name]!['format'] = name;
   return copy;
 }
 
 /** The JSON Pointer of each object in a document. */
-function pointersIn(document: Schema): Map<Schema, string> {
-  const pointers = new Map<Schema, string>();
+function pointersIn(document: DescribedSchema): Map<DescribedSchema, string> {
+  const pointers = new Map<DescribedSchema, string>();
   const walk = (node: unknown, pointer: string): void => {
     if (typeof node !== 'object' || node === null) return;
-    pointers.set(node as Schema, pointer);
+    pointers.set(node as DescribedSchema, pointer);
     for (const [key, value] of Object.entries(node)) {
       walk(value, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
     }

@@ -1,6 +1,6 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import type { Gate, Report } from '../../model/problem.ts';
+import type { ReportedGate, Report } from '../../model/problem.ts';
 import { readConfig, type GrantedVersion } from '../../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
 import { crumbsWithin } from './crumbs.ts';
@@ -32,14 +32,14 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
   });
 }
 
-const blockTexts: Readonly<Record<Gate['blockOn'], string>> = {
+const blockTexts: Readonly<Record<ReportedGate['blockOn'], string>> = {
   error: 'Its errors reject a document.',
   warn: 'Its errors and warnings reject a document.',
   none: 'Nothing that it finds rejects a document.',
 };
 
 /** What the document had to pass. */
-function describeGate({ links }: Site, { ruleset, extended = {}, blockOn, ratchet }: Gate): object {
+function describeGate({ links }: Site, { ruleset, extended = {}, blockOn, ratchet }: ReportedGate): object {
   const link = (name: string) => {
     const named = parseCoordinate(name);
     const label = named?.selector.kind === 'version' ? { label: named.selector.version } : {};

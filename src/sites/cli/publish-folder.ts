@@ -6,7 +6,7 @@ import { settingsOf, siteAddress, type Deployment, type SiteName } from '../mode
 import type { Registry } from '../../registry/registry.ts';
 import type { NewFile } from '../registry/replace-drafts.ts';
 import { operator } from '../../cli/command-context.ts';
-import { refusalOf, type RegistryClient } from '../../cli/registry-client.ts';
+import { refusalIn, type RegistryClient } from '../../cli/registry-client.ts';
 
 /** The result of `stele sites publish`, as `--json` prints it. */
 export interface PublishedFolder {
@@ -109,7 +109,7 @@ export async function sendFolder(
   const path = `/v1/sites/${slug}`;
   const remote = await registry.ask('GET', path);
   const isNew = remote.status === 404;
-  if (!isNew && remote.status >= 400) throw refusalOf(remote);
+  if (!isNew && remote.status >= 400) throw refusalIn(remote);
   const given = { slug, title: title ?? slug, ...(isPublic && { visibility: 'public' }) };
   const { url } = isNew
     ? await registry.demand('POST', '/v1/sites', given)
@@ -147,7 +147,7 @@ export async function publishThere(
     const report = createReport(answer.body['problems'] as Problem[]);
     return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report: withProblems(report, problems) };
   }
-  if (answer.status >= 400) throw refusalOf(answer);
+  if (answer.status >= 400) throw refusalIn(answer);
   const { outcome, deployment, rendered, report } = answer.body as unknown as {
     outcome: 'published' | 'unchanged';
     deployment: Pick<Deployment, 'label'> & { id: string };

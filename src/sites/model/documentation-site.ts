@@ -168,7 +168,7 @@ export interface Draft {
   file: DraftFile | null;
 }
 
-export interface DraftFile extends Place {
+export interface DraftFile extends BundlePlace {
   digest: Digest;
   mediaType: string;
   /** Of a page that was sent as its parts; null: the file is as it was sent. */
@@ -176,7 +176,7 @@ export interface DraftFile extends Place {
 }
 
 /** Where bytes are stored: a part of an object. */
-export interface Place {
+export interface BundlePlace {
   bundle: Digest;
   at: number;
   size: number;
@@ -193,7 +193,7 @@ export function isDraftRef(name: string): boolean {
 }
 
 /** A page of a deployment. The place is that of its content. */
-export interface DeployedPage extends Place {
+export interface DeployedPage extends BundlePlace {
   /** Identifies the bytes of its file: a digest, or the id of a blob. */
   source: string;
   facts: PageFacts;
@@ -207,7 +207,7 @@ export interface DeployedPage extends Place {
 }
 
 /** Another file of a deployment. */
-export interface DeployedFile extends Place {
+export interface DeployedFile extends BundlePlace {
   source: string;
   digest: Digest;
   mediaType: string;

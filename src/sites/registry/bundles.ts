@@ -1,5 +1,5 @@
 import { digestOf } from '../../model/digest.ts';
-import type { Place } from '../model/documentation-site.ts';
+import type { BundlePlace } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
 
@@ -12,7 +12,7 @@ const maxBytes = 256 * 1024;
 /** Pieces of bytes in objects that can be stored. */
 export interface Bundled {
   /** In the order of the pieces. */
-  places: Place[];
+  places: BundlePlace[];
   /** The objects, with their digests in the places. */
   objects: Uint8Array[];
 }
@@ -35,7 +35,7 @@ export function bundle(pieces: readonly Uint8Array[]): Bundled {
   const places = groups.flatMap((group, index) => {
     const digest = digestOf(objects[index]!);
     let at = head.byteLength;
-    return group.map(({ byteLength: size }): Place => {
+    return group.map(({ byteLength: size }): BundlePlace => {
       const place = { bundle: digest, at, size };
       at += size;
       return place;
@@ -47,7 +47,7 @@ export function bundle(pieces: readonly Uint8Array[]): Bundled {
 /** The bytes at a place. */
 export async function readPlace(
   registry: Pick<Registry, 'objects'>,
-  { bundle: digest, at, size }: Place,
+  { bundle: digest, at, size }: BundlePlace,
 ): Promise<Uint8Array> {
   return (await readObject(registry, digest)).subarray(at, at + size);
 }

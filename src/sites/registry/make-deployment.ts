@@ -7,7 +7,7 @@ import type {
   DeployedPage,
   DeploymentContents,
   EmbeddedVersion,
-  Place,
+  BundlePlace,
   SiteSettings,
 } from '../model/documentation-site.ts';
 import { isPagePath } from '../model/page-path.ts';
@@ -24,7 +24,7 @@ export interface SiteFile {
   /** Identifies its bytes: a digest, or the id of a blob. */
   source: string;
   /** Where its bytes are stored, if they are. */
-  place?: Place;
+  place?: BundlePlace;
 }
 
 /** The files of a site as they are published: sent, or in a folder of a commit. */
@@ -77,7 +77,7 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
     else fresh.push(file);
   }
 
-  const pieces: { bytes: Uint8Array; keep(place: Place): void }[] = [];
+  const pieces: { bytes: Uint8Array; keep(place: BundlePlace): void }[] = [];
   let rendered = 0;
   for (let start = 0; start < fresh.length; start += batch) {
     const some = fresh.slice(start, start + batch);

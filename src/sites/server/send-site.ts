@@ -10,7 +10,7 @@ import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '
 import { siteIndex } from '../../search/site-index.ts';
 import { themeCss } from '../pages/site-theme.ts';
 import { digestOf } from '../../model/digest.ts';
-import { flatten, securityHeaders, type Fields } from '../../server/headers.ts';
+import { flattenFields, securityHeaders, type Fields } from '../../server/headers.ts';
 import { answerMethod } from '../../server/methods.ts';
 import { nothingHere } from '../../server/error-answers.ts';
 import { bytesOf, pageSharing, sendPage } from '../../server/send-page.ts';
@@ -122,7 +122,7 @@ function redirect(read: ReadRequest, { site }: GrantedSite, placed: Placed, loca
     ...sharing(read.context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
     ...previewHeaders(placed),
   };
-  read.response.writeHead(301, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
+  read.response.writeHead(301, flattenFields({ Location: location, 'Content-Length': '0', ...shared })).end();
 }
 
 async function sendText(

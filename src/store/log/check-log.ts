@@ -132,7 +132,7 @@ function isSame(replayed: State, summary: State): boolean {
 }
 
 /** The changes of list items in an entry. */
-export function itemsIn(entry: SealedEntry): ItemChange[] {
+export function itemsOfLog(entry: SealedEntry): ItemChange[] {
   return entry.changes.filter(isItem);
 }
 

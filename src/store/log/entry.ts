@@ -48,7 +48,7 @@ export interface ItemChange {
   value: unknown;
 }
 
-export type Change = RecordChange | ItemChange;
+export type LogChange = RecordChange | ItemChange;
 
 /** One atomic commit to a log (design §5). */
 export interface Entry {
@@ -62,7 +62,7 @@ export interface Entry {
   writer: string;
   /** Digest of the object that lists the newest checkpoint and the segments after it. */
   index: Digest | null;
-  changes: Change[];
+  changes: LogChange[];
 }
 
 /** An entry with its digest. */
@@ -131,6 +131,6 @@ export function entryIn(bytes: Uint8Array, sequence: number, where: string): Sea
   }
 }
 
-export function isItem(change: Change): change is ItemChange {
+export function isItem(change: LogChange): change is ItemChange {
   return 'owner' in change;
 }

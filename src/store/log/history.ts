@@ -2,7 +2,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Objects } from '../objects.ts';
 import { isItem, type SealedEntry, decodeEntry, entryKey, type ItemChange, type RecordChange } from './entry.ts';
-import { type State, generationIn, generationOf, positionOf, type HeldRecord, type HeldItem } from './state.ts';
+import { type State, generationIn, generationOf, positionOfItem, type HeldRecord, type HeldItem } from './state.ts';
 import { createPacer, readEntries, readIndex, readSegment, type Index } from './summary.ts';
 import { type Generation, corrupt } from '../records.ts';
 import { LRUCache } from 'lru-cache';
@@ -212,6 +212,6 @@ async function itemAt(read: Read, { name, owner, generation }: ItemChange, seque
 }
 
 function withItem(items: readonly HeldItem[], order: string, item: HeldItem | null): HeldItem[] {
-  const index = positionOf(items, order);
+  const index = positionOfItem(items, order);
   return item === null ? items.toSpliced(index, 1) : items.with(index, item);
 }

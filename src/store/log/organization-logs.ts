@@ -28,7 +28,7 @@ function idOf(organization: string | null): string {
  * changed through this object.
  * Long: its methods, none of which has 30 lines, share the open logs.
  */
-export function createLog(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void): Log {
+export function createLogs(bucket: Bucket, options: RecordsOptions, changed: (name: string) => void): Log {
   const { maxAge = 500, memory = 512 * 1024 * 1024, failed = () => undefined } = options;
   const objects = createObjects(bucket, { cacheBytes: 0 });
   const publicChange = (name: string): void => {

@@ -4,12 +4,12 @@ import { RegistryError } from '../../model/errors.ts';
 import { type Bucket, outcomeUnknown, putOwn } from '../bucket.ts';
 import { corrupt, type Decide, type Generation, type UpdateOptions } from '../records.ts';
 import type { Objects } from '../objects.ts';
-import { decodeEntry, encodeEntry, entryKey, type Change, type Entry, isItem } from './entry.ts';
+import { decodeEntry, encodeEntry, entryKey, type LogChange, type Entry, isItem } from './entry.ts';
 import {
   changesTo,
   generationOf,
   type HeldRecord,
-  positionOf,
+  positionOfItem,
   createProjections,
   type Projections,
   recordsAfter,
@@ -89,7 +89,7 @@ interface Draft {
   /** Number of the entry that it was decided on. */
   base: number;
   at: string;
-  changes: Change[];
+  changes: LogChange[];
   /** Each change as JSON. */
   texts: string[];
   /** The records that the changes lead to. */
@@ -225,7 +225,7 @@ export async function openPartition(
       const texts = changes.map((change) => JSON.stringify(change));
       const position = { sequence: draft.base + 1, at: draft.at };
       // Of decoded copies: the caller still holds the objects.
-      const copies = texts.map((text) => JSON.parse(text) as Change);
+      const copies = texts.map((text) => JSON.parse(text) as LogChange);
       const next = recordsAfter(copies, position, () => held).get(name)!;
       records.set(name, next);
       draft.changes.push(...copies);
@@ -347,7 +347,7 @@ function createPrefixLists(state: State): PrefixLists {
   function take(list: List): void {
     const records = [...list.records];
     for (const name of list.changed) {
-      const at = positionOf(list.names, name);
+      const at = positionOfItem(list.names, name);
       const isKnown = list.names[at]?.order === name;
       if (!isKnown) list.names.splice(at, 0, { order: name });
       records.splice(at, Number(isKnown), generationOf(state.get(name)!));

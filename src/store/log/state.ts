@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { generateKeyBetween } from 'fractional-indexing';
 import { itemName, listIn } from '../../model/record-places.ts';
-import { type Change, type ItemChange, type RecordChange, isItem, type SealedEntry } from './entry.ts';
+import { type LogChange, type ItemChange, type RecordChange, isItem, type SealedEntry } from './entry.ts';
 import type { Generation } from '../records.ts';
 import type { Digest } from '../../model/digest.ts';
 
@@ -72,7 +72,7 @@ function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], s
   if (changes.length === 0) return items;
   const [first, ...others] = changes.map(({ name, order, value }) => ({ name, order, sequence, value }));
   const place = (all: readonly HeldItem[], { order }: HeldItem) => {
-    const index = positionOf(all, order);
+    const index = positionOfItem(all, order);
     return [index, all[index]?.order === order ? 1 : 0] as const;
   };
   // Copies the list once: it may be long, and usually one item is added.
@@ -89,7 +89,7 @@ function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], s
 }
 
 /** Index of the first item that does not stand before this place. */
-export function positionOf(items: readonly { order: string }[], order: string): number {
+export function positionOfItem(items: readonly { order: string }[], order: string): number {
   let [low, high] = [0, items.length];
   if (high > 0 && items[high - 1]!.order < order) return high;
   while (low < high) {
@@ -106,13 +106,13 @@ export function changesTo(
   name: string,
   value: unknown,
   details: Omit<RecordChange, 'name' | 'generation' | 'last' | 'value' | 'list'>,
-): Change[] {
+): LogChange[] {
   const generation = (held?.bare.generation ?? 0) + 1;
   const change = { name, generation, last: held?.sequence ?? null, ...details };
   const list = listIn(name);
   if (list === null) return [{ ...change, value }];
   const { [list.field]: items, ...rest } = value as Record<string, unknown>;
-  const changes: Change[] = [];
+  const changes: LogChange[] = [];
   const old = held?.items ?? [];
   const oldValues = valuesOf(old);
   const all = items as Record<string, unknown>[];
@@ -177,7 +177,7 @@ export function createState(start: StateStart): State {
   }
 
   function insert(name: string): void {
-    sorted?.splice(positionOf(sorted, name), 0, { order: name });
+    sorted?.splice(positionOfItem(sorted, name), 0, { order: name });
   }
 
   function inOrder(): { order: string }[] {
@@ -222,7 +222,8 @@ export function createState(start: StateStart): State {
     names(prefix, after) {
       const all = inOrder();
       const names: string[] = [];
-      const from = after !== undefined && after >= prefix ? positionOf(all, `${after}\0`) : positionOf(all, prefix);
+      const from =
+        after !== undefined && after >= prefix ? positionOfItem(all, `${after}\0`) : positionOfItem(all, prefix);
       for (let at = from; all[at]?.order.startsWith(prefix); at++) names.push(all[at]!.order);
       return names;
     },
@@ -238,7 +239,7 @@ export function createState(start: StateStart): State {
 
 /** The records that an entry's changes lead to. */
 export function recordsAfter(
-  changes: readonly Change[],
+  changes: readonly LogChange[],
   at: { sequence: number; at: string },
   current: (name: string) => HeldRecord | null,
 ): Map<string, HeldRecord> {
@@ -303,6 +304,6 @@ export function createProjections(state: State): Projections {
 }
 
 function itemAt(held: HeldRecord | null | undefined, order: string): HeldItem | undefined {
-  const item = held?.items[positionOf(held.items, order)];
+  const item = held?.items[positionOfItem(held.items, order)];
   return item?.order === order ? item : undefined;
 }

@@ -44,15 +44,15 @@ interface Batch {
 }
 
 /** The place of a batch: its bundle, and its number there. */
-export interface Place {
+export interface TreePlace {
   bundle: number;
   batch: number;
 }
 
 /** Where the next batch is written, and what was read so far. */
-export interface Position extends Place {
+export interface TreePosition extends TreePlace {
   /** The batch before; null: it was not read. */
-  last: Place | null;
+  last: TreePlace | null;
   previous: Digest | null;
   leaves: readonly Buffer[];
   /** The hashes of the last, partial tile of each level from 1. */
@@ -76,7 +76,7 @@ export function batchFolder(bundle: number): string {
   return `${batchesFolder}${number(bundle)}/`;
 }
 
-export function batchKey({ bundle, batch }: Place): string {
+export function batchKey({ bundle, batch }: TreePlace): string {
   return batchFolder(bundle) + number(batch);
 }
 
@@ -85,7 +85,7 @@ export function tileKey(level: number | 'entries', index: number): string {
 }
 
 /** The position before the first batch. */
-export const start: Position = {
+export const start: TreePosition = {
   bundle: 0,
   batch: 0,
   last: null,
@@ -97,14 +97,14 @@ export const start: Position = {
 };
 
 /** The number of leaves before a position. */
-export function sizeOf({ bundle, leaves }: Pick<Position, 'bundle' | 'leaves'>): number {
+export function treeSizeOf({ bundle, leaves }: Pick<TreePosition, 'bundle' | 'leaves'>): number {
   return bundle * tileWidth + leaves.length;
 }
 
 /** The root of the tree of all leaves before a position. */
-export async function rootAt(position: Position): Promise<Buffer> {
+export async function rootAt(position: TreePosition): Promise<Buffer> {
   const { leaves, edges } = position;
-  const size = sizeOf(position);
+  const size = treeSizeOf(position);
   const read = nodesIn(
     async (level) => Buffer.concat(level === 0 ? leaves.map(leafHash) : (edges[level - 1] ?? [])),
     size,
@@ -119,14 +119,14 @@ export function digestOfRoot(root: Uint8Array): Digest {
 
 /** Encodes the batch that stands at a position. */
 export function encodeBatch(
-  { bundle, batch, previous, leaves, edges, cursors, key }: Position,
+  { bundle, batch, previous, leaves, edges, cursors, key }: TreePosition,
   given: { leaves: readonly Uint8Array[]; cursors: Cursors; at: string; key: string | null },
 ): Uint8Array {
   const isFirst = batch === 0;
   const moved = [...(isFirst ? new Map([...cursors, ...given.cursors]) : given.cursors)];
   const announced = given.key ?? (isFirst ? key : null);
   const made: Batch = {
-    first: sizeOf({ bundle, leaves }),
+    first: treeSizeOf({ bundle, leaves }),
     previous,
     at: given.at,
     leaves: given.leaves.map((leaf) => Buffer.from(leaf).toString()),
@@ -151,7 +151,7 @@ function batchIn(bytes: Uint8Array): Batch | null {
 }
 
 /** The position before the first batch of a bundle, by that batch. Throws `corrupt` for other bytes. */
-export function beginOf(bundle: number, bytes: Uint8Array): Position {
+export function beginOf(bundle: number, bytes: Uint8Array): TreePosition {
   const batch = batchIn(bytes);
   if (batch?.first !== bundle * tileWidth) throw corrupt(`${batchKey({ bundle, batch: 0 })} is damaged.`);
   return { ...start, bundle, previous: batch.previous, edges: edgesOf(batch) };
@@ -162,8 +162,8 @@ function edgesOf({ edges = [] }: Batch): Buffer[][] {
 }
 
 /** What a batch leads to. */
-export interface Step {
-  position: Position;
+export interface BatchStep {
+  position: TreePosition;
   /** Tiles and bundles that are full now, which must be durable before the next batch is. */
   full: { key: string; bytes: Uint8Array }[];
   /** Its leaves. */
@@ -173,13 +173,13 @@ export interface Step {
 export const doesNotFollow = 'It does not follow the batch before it.';
 
 /** What is wrong with the bytes at a position; else what they lead to. */
-export function stepOver(before: Position, bytes: Uint8Array): Step | string {
+export function stepOver(before: TreePosition, bytes: Uint8Array): BatchStep | string {
   const batch = batchIn(bytes);
   if (batch === null) return 'It was changed or is damaged.';
   const hasEdges = before.batch > 0 || JSON.stringify(edgesOf(batch)) === JSON.stringify(before.edges);
   const own = batch.leaves.map((leaf) => Buffer.from(leaf));
   const leaves = [...before.leaves, ...own];
-  if (batch.first !== sizeOf(before)) return 'It is a batch of another place.';
+  if (batch.first !== treeSizeOf(before)) return 'It is a batch of another place.';
   const follows = batch.previous === before.previous && hasEdges;
   if (!follows || leaves.length > tileWidth) return doesNotFollow;
   const digests = new Map(Object.entries(batch.entries));
@@ -187,7 +187,7 @@ export function stepOver(before: Position, bytes: Uint8Array): Step | string {
     org,
     { entry, digest: digests.get(org) ?? null },
   ]);
-  const position: Position = {
+  const position: TreePosition = {
     ...before,
     batch: before.batch + 1,
     last: { bundle: before.bundle, batch: before.batch },

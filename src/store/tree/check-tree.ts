@@ -6,7 +6,7 @@ import { listAll, type Bucket } from '../bucket.ts';
 import type { CopyListener } from '../copy-keys.ts';
 import { corrupt } from '../records.ts';
 import type { Head } from '../log/heads.ts';
-import { batchesFolder, batchKey, digestOfRoot, doesNotFollow, rootAt, sizeOf, start, stepOver, tilesFolder, treeFolder, treeName, type Position, type Step } from './batch.ts'; // prettier-ignore
+import { batchesFolder, batchKey, digestOfRoot, doesNotFollow, rootAt, treeSizeOf, start, stepOver, tilesFolder, treeFolder, treeName, type TreePosition, type BatchStep } from './batch.ts'; // prettier-ignore
 import { cosignedFolder, cosignedSize, findEnd, openTreeLog } from './tree-log.ts';
 
 const otherBatch = 'The copy has another batch.';
@@ -30,7 +30,7 @@ interface TreeChecked {
   /** The newest head of what is sound; null: there is no leaf. */
   head: Head | null;
   /** Where what is sound ends. */
-  position: Position;
+  position: TreePosition;
   /** Whether that is the end. */
   isWhole: boolean;
 }
@@ -51,7 +51,7 @@ export async function checkTree(
   }
   const sizes = new Map(heads.map(({ sequence }) => [sequence, '']));
   let position = start;
-  let due: Step['full'] = [];
+  let due: BatchStep['full'] = [];
   let isWhole = true;
   for await (const key of listAll(bucket, batchesFolder)) {
     const expected = batchKey(position);
@@ -70,9 +70,9 @@ export async function checkTree(
     due = next.full;
     ({ position } = next);
     next.leaves.forEach(leaf);
-    if (sizes.has(sizeOf(position))) sizes.set(sizeOf(position), digestOfRoot(await rootAt(position)));
+    if (sizes.has(treeSizeOf(position))) sizes.set(treeSizeOf(position), digestOfRoot(await rootAt(position)));
   }
-  const end = sizeOf(position);
+  const end = treeSizeOf(position);
   for (const { sequence: size, digest, where } of heads) {
     if (size <= end) {
       if (digest !== null && size > 0 && sizes.get(size) !== digest)
@@ -86,12 +86,12 @@ export async function checkTree(
   return { head: await headAt(position), position, isWhole };
 }
 
-async function headAt(position: Position): Promise<Head | null> {
-  const sequence = sizeOf(position);
+async function headAt(position: TreePosition): Promise<Head | null> {
+  const sequence = treeSizeOf(position);
   return sequence === 0 ? null : { log: treeName, sequence, digest: digestOfRoot(await rootAt(position)) };
 }
 
-async function faultOfTile(bucket: Bucket, { key, bytes }: Step['full'][number]): Promise<string | null> {
+async function faultOfTile(bucket: Bucket, { key, bytes }: BatchStep['full'][number]): Promise<string | null> {
   const stored = await bucket.get(key);
   if (stored === null) return 'It is missing.';
   return Buffer.compare(stored, bytes) === 0 ? null : 'It is not what the batches make.';
@@ -102,11 +102,11 @@ type Report = (key: string, isRepaired: boolean, detail: string) => void;
 /** A batch as it is in a bucket, and what it leads to. */
 interface Stored {
   bytes: Uint8Array;
-  next: Step;
+  next: BatchStep;
 }
 
 /** The batch at a position; what is wrong with it; null: there is none. */
-async function batchAt(bucket: Bucket, position: Position): Promise<Stored | string | null> {
+async function batchAt(bucket: Bucket, position: TreePosition): Promise<Stored | string | null> {
   const bytes = await bucket.get(batchKey(position));
   const next = bytes && stepOver(position, bytes);
   return next === null || typeof next === 'string' ? next : { bytes: bytes!, next };
@@ -150,8 +150,8 @@ export async function repairTree(bucket: Bucket, from: Bucket | null, report: Re
   }
 }
 
-function noCopy(position: Position): string {
-  const end = `${treeName}:${sizeOf(position)}`;
+function noCopy(position: TreePosition): string {
+  const end = `${treeName}:${treeSizeOf(position)}`;
   return `No copy has it. To go on without it and what came after it, stop all servers and use --accept-loss ${end}.`;
 }
 
@@ -169,7 +169,7 @@ export async function cutTree(
   size: number,
 ): Promise<{ sequence: number; digest: Digest; until: number }> {
   const { position } = await checkTree(bucket, [], { damaged: () => undefined });
-  const sequence = sizeOf(position);
+  const sequence = treeSizeOf(position);
   const digest = digestOfRoot(await rootAt(position));
   if (sequence !== size) return { sequence, digest, until: 0 };
   let until = 0;
@@ -192,7 +192,7 @@ export async function cutTree(
 }
 
 /** The position after the newest batch. Rejects with `corrupt` if something of the last bundle is damaged. */
-async function endOf(bucket: Bucket): Promise<Position> {
+async function endOf(bucket: Bucket): Promise<TreePosition> {
   for (let position = await findEnd(bucket); ;) {
     const own = await batchAt(bucket, position);
     if (own === null) return position;
@@ -237,7 +237,7 @@ export async function copyTree(from: Bucket, into: Bucket, { copied, damaged }: 
   }
   // Cosignatures of a head that the copy lacks would tell of lost leaves.
   for await (const key of listAll(from, cosignedFolder)) {
-    const bytes = cosignedSize(key) <= sizeOf(position) ? await from.get(key) : null;
+    const bytes = cosignedSize(key) <= treeSizeOf(position) ? await from.get(key) : null;
     if (bytes !== null && (await into.putIfAbsent(key, bytes)) === 'created') copied(key, bytes.byteLength);
   }
   return headAt(position);

@@ -23,15 +23,15 @@ import {
   digestOfRoot,
   encodeBatch,
   rootAt,
-  sizeOf,
+  treeSizeOf,
   start,
   stepOver,
   tileKey,
   treeFolder,
   treeName,
   type Cursors,
-  type Place,
-  type Position,
+  type TreePlace,
+  type TreePosition,
 } from './batch.ts';
 
 /**
@@ -99,7 +99,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
   /** The newest head that is known to be noted and of this log. */
   let noted = 0;
 
-  const size = (): number => sizeOf(position);
+  const size = (): number => treeSizeOf(position);
 
   /** One at a time: each goes on from where the one before stopped. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -261,12 +261,12 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
 }
 
 /** Where a list begins that a batch is the first of. */
-function keyBefore({ bundle, batch }: Place): { after?: string } {
+function keyBefore({ bundle, batch }: TreePlace): { after?: string } {
   return batch === 0 ? {} : { after: batchKey({ bundle, batch: batch - 1 }) };
 }
 
 /** The position before the first batch of the last bundle that was begun. Rejects with `corrupt` where one before it is missing. */
-export async function findEnd(bucket: Bucket): Promise<Position> {
+export async function findEnd(bucket: Bucket): Promise<TreePosition> {
   const begins = async (bundle: number) => (await bucket.getPart(batchKey({ bundle, batch: 0 }), 0, 1)) !== null;
   let [low, high] = [0, 1];
   while (await begins(high)) [low, high] = [high, high * 2];

@@ -9,7 +9,7 @@ import { siteCoordinate, siteRef, type DocumentationSite } from '../../sites/mod
 import { updateRecord } from '../../registry/lives.ts';
 import { listReadable } from '../../registry/readable.ts';
 import { remoteOf } from '../../registry/remote.ts';
-import { judge } from '../guard.ts';
+import { judgeCommit } from '../guard.ts';
 import { withLease } from '../lease.ts';
 
 /** The most renames that are followed from one record to the next. */
@@ -188,7 +188,7 @@ async function assertSameHistory(
   const renamed: Repository = { ...former, url, credential, state: 'detached' };
   const tip = await registry.source.tip(await remoteOf(registry, renamed), signal);
   if (!tip.found) throw new RegistryError('conflict', tip.detail);
-  const verdict = await judge(registry, renamed, tip.commit, signal);
+  const verdict = await judgeCommit(registry, renamed, tip.commit, signal);
   if (verdict.isAccepted) return;
   const trusted = trustedCommit(former);
   throw new RegistryError(

@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import {
   readDescription,
-  type Operation,
-  type Schema,
+  type DescribedOperation,
+  type DescribedSchema,
   createRoutes,
   matchRoute,
 } from '../../../src/server/v1/api-description.ts';
@@ -26,7 +26,7 @@ ajv.addSchema(closeRecords(description.document), 'answers');
 const compiled = new Map<string, ValidateFunction>();
 
 /** The operation that a request is for, or null. */
-function operationOf(method: string, target: string): Operation | null {
+function operationOf(method: string, target: string): DescribedOperation | null {
   const matched = matchRoute(routes, target.split('?')[0]!);
   return matched?.route.operations.get(method === 'HEAD' ? 'get' : method.toLowerCase()) ?? null;
 }
@@ -52,11 +52,11 @@ export function breaches({ method, target, status, headers, text }: Seen): strin
   const response = lookUp(place);
   if (response === undefined)
     return [...found, `is a ${status}, which ${operation.id} does not describe: ${text.slice(0, 300)}`];
-  for (const name of Object.keys((response.node['headers'] as Schema | undefined) ?? {})) {
+  for (const name of Object.keys((response.node['headers'] as DescribedSchema | undefined) ?? {})) {
     const isAlways = ['Location', 'WWW-Authenticate'].includes(name) || always[name] === status;
     if (isAlways && !headers.has(name)) found.push(`has no ${name}`);
   }
-  const content = response.node['content'] as Record<string, Schema> | undefined;
+  const content = response.node['content'] as Record<string, DescribedSchema> | undefined;
   const type = headers.get('content-type')?.split(';')[0] ?? null;
   if (content === undefined) {
     if (text !== '') found.push('has a body');
@@ -78,28 +78,28 @@ function checkBody(pointer: string, text: string, method: string): string[] {
 }
 
 /** What a pointer leads to, through references, and the pointer of that. */
-function lookUp(pointer: string): { node: Schema; pointer: string } | undefined {
+function lookUp(pointer: string): { node: DescribedSchema; pointer: string } | undefined {
   let node: unknown = description.document;
   for (const key of pointer.slice(1).split('/')) {
-    node = (node as Schema)[key.replaceAll('~1', '/').replaceAll('~0', '~')];
+    node = (node as DescribedSchema)[key.replaceAll('~1', '/').replaceAll('~0', '~')];
     if (node === undefined) return undefined;
   }
   const { $ref } = node as { $ref?: string };
-  return $ref === undefined ? { node: node as Schema, pointer } : lookUp($ref.slice(1));
+  return $ref === undefined ? { node: node as DescribedSchema, pointer } : lookUp($ref.slice(1));
 }
 
 /** A copy in which records take no member that is not described, except where `allOf` joins two of them. */
-function closeRecords(document: Schema): Schema {
+function closeRecords(document: DescribedSchema): DescribedSchema {
   const copy = structuredClone(document);
   const joined = new Set<unknown>();
-  const walk = (node: unknown, visit: (node: Schema) => void): void => {
+  const walk = (node: unknown, visit: (node: DescribedSchema) => void): void => {
     if (typeof node !== 'object' || node === null) return;
-    if (!Array.isArray(node)) visit(node as Schema);
+    if (!Array.isArray(node)) visit(node as DescribedSchema);
     for (const value of Object.values(node)) walk(value, visit);
   };
-  const schemas = (copy['components'] as { schemas: Record<string, Schema> }).schemas;
+  const schemas = (copy['components'] as { schemas: Record<string, DescribedSchema> }).schemas;
   walk(schemas, ({ allOf }) => {
-    for (const part of (allOf as Schema[] | undefined) ?? []) {
+    for (const part of (allOf as DescribedSchema[] | undefined) ?? []) {
       joined.add(typeof part['$ref'] === 'string' ? schemas[part['$ref'].split('/').at(-1)!] : part);
     }
   });

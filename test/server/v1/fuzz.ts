@@ -4,7 +4,7 @@ import { resourceTypes } from '../../../src/model/address.ts';
 import { connectRecord } from '../../../src/sync/connect.ts';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
-import type { Operation, Schema } from '../../../src/server/v1/api-description.ts';
+import type { DescribedOperation, DescribedSchema } from '../../../src/server/v1/api-description.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 import { description } from './described.ts';
@@ -19,7 +19,7 @@ export interface Fuzzed {
 }
 
 interface Drawn {
-  operation: Operation;
+  operation: DescribedOperation;
   method: string;
   target: string;
   credential: string;
@@ -121,24 +121,26 @@ function valueFor(name: string): fc.Arbitrary<unknown> {
     : garbage;
 }
 
-function resolve(schema: Schema): Schema {
+function resolve(schema: DescribedSchema): DescribedSchema {
   const { $ref } = schema as { $ref?: string };
   if ($ref === undefined) return schema;
   const keys = $ref
     .slice(2)
     .split('/')
     .map((key) => decodeURIComponent(key).replaceAll('~1', '/'));
-  return resolve(keys.reduce<unknown>((node, key) => (node as Schema)[key], description.document) as Schema);
+  return resolve(
+    keys.reduce<unknown>((node, key) => (node as DescribedSchema)[key], description.document) as DescribedSchema,
+  );
 }
 
 /** Objects like the schema's: most members that it knows, now and then one that it does not. */
-function objectFor(schema: Schema): fc.Arbitrary<unknown> {
+function objectFor(schema: DescribedSchema): fc.Arbitrary<unknown> {
   const { properties = {}, required = [] } = resolve(schema) as {
-    properties?: Record<string, Schema>;
+    properties?: Record<string, DescribedSchema>;
     required?: string[];
   };
   const members = Object.entries(properties).map(([name, member]) => {
-    const { oneOf } = resolve(member) as { oneOf?: Schema[] };
+    const { oneOf } = resolve(member) as { oneOf?: DescribedSchema[] };
     const isObject = name === 'status' && oneOf;
     const fits = resolve(member)['type'] === 'boolean' ? fc.boolean() : valueFor(name);
     const value = isObject ? fc.constantFrom(...oneOf).chain(objectFor) : fits;
@@ -155,7 +157,7 @@ function objectFor(schema: Schema): fc.Arbitrary<unknown> {
     });
 }
 
-function bodyOf(operation: Operation): fc.Arbitrary<string | null> {
+function bodyOf(operation: DescribedOperation): fc.Arbitrary<string | null> {
   if (operation.body === null) return rarely(5, fc.constant('{}'));
   if (operation.body.isBytes) return rarely(5, fc.string({ maxLength: 30 }));
   const like = objectFor({ $ref: `#${operation.body.pointer}` }).map((value) => JSON.stringify(value));
@@ -172,7 +174,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function targetOf({ path, parameters }: Operation): fc.Arbitrary<string> {
+function targetOf({ path, parameters }: DescribedOperation): fc.Arbitrary<string> {
   const inPath = path.split('/').map((segment) => {
     if (!segment.startsWith('{')) return fc.constant(segment);
     return valueFor(segment.slice(1, -1)).map(
@@ -212,7 +214,7 @@ const headers = fc.record({
 const request: fc.Arbitrary<Drawn> = fc
   .constantFrom(
     ...description.operations.flatMap((operation) =>
-      Array<Operation>(/^(?:delete|unfollow)/.test(operation.id) ? 1 : 20).fill(operation),
+      Array<DescribedOperation>(/^(?:delete|unfollow)/.test(operation.id) ? 1 : 20).fill(operation),
     ),
   )
   .chain((operation) =>

@@ -1,4 +1,4 @@
-import type { Coordinate, View } from '../../../model/address.ts';
+import type { Coordinate, AddressView } from '../../../model/address.ts';
 import { createAnchors, operationName, type Outline } from '../../../model/outline.ts';
 import { comparedWith, whyCompared } from '../../../model/compared-with.ts';
 import {
@@ -117,7 +117,7 @@ function describeComparison(comparison: Comparison, places: Places): object {
 }
 
 /** The path of a comparison. One with the version before needs no parameters, so a static build has it too. */
-function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, view: View): string {
+function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, view: AddressView): string {
   const before = comparedWith(to.resource, to.version);
   if (from === null || from.version.label === before?.label)
     return changesHref(site, to.resource, to.version.label, view);
@@ -126,7 +126,7 @@ function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, vie
 }
 
 /** The path of what changed in a version since its predecessor. */
-export function changesHref(site: Site, resource: Coordinate, label: string, view: View = 'diff'): string {
+export function changesHref(site: Site, resource: Coordinate, label: string, view: AddressView = 'diff'): string {
   return site.links.to(coordinateOf(resource), { label, view });
 }
 
