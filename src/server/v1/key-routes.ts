@@ -1,4 +1,4 @@
-import { mayHandOn, type Grant } from '../../model/access.ts';
+import { isAllowed, mayHandOn, type Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { holderOf, keyRef, type Key } from '../../model/key.ts';
 import { createKey, readKeyUse, revokeKey, type NewKey } from '../../registry/keys/keys.ts';
@@ -42,6 +42,7 @@ export const createOne: Handler = async (call) => {
   const { registry, org, author, context } = call;
   const given = bodyOf<Omit<NewKey, 'org'>>(call);
   requireToHandOn(call, given);
+  await requireToOutlive(call, given.expiresAt ?? null);
   if (given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime()) {
     const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
     throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
@@ -91,6 +92,14 @@ export const revokeOne: Handler = async (call) => {
   await revokeKey(registry, here?.holder ?? org, path['key']!, author, { last: query['last'] === true });
   return { status: 204 };
 };
+
+/** Throws `forbidden` if a key that expires would make one that lives longer. Those of administrators may. */
+async function requireToOutlive({ registry, principal, org }: Call, expiresAt: string | null): Promise<void> {
+  if (principal.kind !== 'key' || isAllowed(principal, 'admin', { org })) return;
+  const own = (await registry.refs.read<Key>(keyRef(principal.id)))?.value.expiresAt ?? null;
+  if (own === null || (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(own))) return;
+  throw new RegistryError('forbidden', `This key expires at ${own} and makes none that lives longer. Set expiresAt.`);
+}
 
 /** Throws `forbidden` for what the asker must not let a key do, or take from one: more than they may themselves. */
 function requireToHandOn(

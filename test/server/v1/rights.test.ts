@@ -118,3 +118,16 @@ test('the last administrator vanishes only when that is said', async () => {
   expect((await other.call('DELETE', `/v1/rights/${given.id}?last=true`)).status).toBe(204);
   expect((await other.call('DELETE', `${path}?last=true`)).status).toBe(204);
 });
+
+test('a key that expires makes none that lives longer, unless it administers', async () => {
+  const expiresAt = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const make = async (scope: string, body: object) => {
+    const made = await api.call('POST', '/v1/keys', { body: { name: 'short', scopes: [scope], expiresAt } });
+    return (await api.call('POST', '/v1/keys', { key: String(made.json['secret']), body })).status;
+  };
+  const keys = { name: 'made', scopes: ['keys'] };
+  expect(await make('keys', keys)).toBe(403);
+  expect(await make('keys', { ...keys, expiresAt: '2090-01-01T00:00:00Z' })).toBe(403);
+  expect(await make('keys', { ...keys, expiresAt })).toBe(201);
+  expect(await make('admin', keys)).toBe(201);
+});
