@@ -44,7 +44,7 @@ test('events of a webhook are said in a sentence, and a chat has no signing secr
   const { text } = await admin.send(form, chat);
   expect(text).toContain('so there is no secret');
   expect(text).not.toContain('class="secret"');
-  const [test] = /\/console\/acme\/webhooks\/[\w-]+\/test/.exec(text)!;
-  const page = await admin.get(test.replace('/test', ''));
+  const [trial] = /\/console\/acme\/webhooks\/[\w-]+\/test/.exec(text)!;
+  const page = await admin.get(trial.replace('/test', ''));
   expect(page.text).not.toContain('New secret');
 });
