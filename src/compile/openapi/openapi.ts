@@ -19,7 +19,7 @@ const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3
 /** Compiles an OpenAPI 2.0, 3.0, 3.1 or 3.2 document (design §6). */
 export const compileOpenapi: CompileKind = async (given) => {
   const { entry, input } = given;
-  const described = describe(entry.value);
+  const described = describe(entry);
   const version = versionOf(entry, input.validation);
   if (version.family === null)
     return {
@@ -67,8 +67,8 @@ function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, orig
 
 type Described = Pick<KindResult, 'kind' | 'specification' | 'title' | 'summary' | 'description' | 'version'>;
 
-function describe(document: unknown): Described {
-  const root = isObject(document) ? document : {};
+function describe(entry: ParsedFile): Described {
+  const root = isObject(entry.value) ? entry.value : {};
   const info = isObject(root['info']) ? root['info'] : {};
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
@@ -77,7 +77,7 @@ function describe(document: unknown): Described {
     title: text(info['title']) ?? '',
     summary: text(info['summary']) ?? '',
     description: text(info['description']) ?? '',
-    version: text(info['version']),
+    version: text(info['version']) ?? numberAt(entry, '/info/version'),
   };
 }
 

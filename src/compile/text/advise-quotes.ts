@@ -20,6 +20,7 @@ export function numberAt(file: ParsedFile, pointer: string): string | null {
   const node = followPointer(file.value, pointer);
   if (!node.found || typeof node.value !== 'number') return null;
   const { line, column } = file.locate(pointer);
-  const [written] = /^[-+.\w]+/.exec(file.text.split(/\r\n|\r|\n/)[line - 1]?.slice(column - 1) ?? '') ?? [];
+  const [, written] =
+    /^(?:[&!]\S+ +)*([-+.\w]+)/.exec(file.text.split(/\r\n|\r|\n/)[line - 1]?.slice(column - 1) ?? '') ?? [];
   return written !== undefined && Number(written) === node.value ? written : null;
 }

@@ -169,6 +169,24 @@ describe('validity', () => {
     expect(report.counts).toEqual({ error: 0, warning: 3, info: 0 });
   });
 
+  it.for([
+    ['2.5', '2.5'],
+    ['1.0', '1.0'],
+    ['3.10 # ten', '3.10'],
+    ['20240101', '20240101'],
+    ['"2.50"', '2.50'],
+    ['&v 2.5', '2.5'],
+  ])(
+    'lenient: a version that is the number %s is read as it is written, in YAML and in JSON',
+    async ([written, version]) => {
+      const yaml = { 'a.yaml': `openapi: 3.1.0\ninfo:\n  title: Pets\n  version: ${written}\npaths: {}\n` };
+      expect((await run(yaml, { validation: 'lenient' })).artifact?.version).toBe(version);
+      if (!/^["\d.]+$/.test(written!)) return;
+      const json = { 'a.json': `{"openapi": "3.1.0", "info": {"title": "Pets", "version": ${written}}, "paths": {}}` };
+      expect((await run(json, { validation: 'lenient' })).artifact?.version).toBe(version);
+    },
+  );
+
   it('lenient: what is not a document stays rejected', async () => {
     expect((await run({ 'a.yaml': `${head}paths: {}\ninfo: {}\n` }, { validation: 'lenient' })).lines).toContain(
       'a.yaml:7:1 error duplicate-key: Duplicate key "info". Remove one of the two.',
