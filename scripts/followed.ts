@@ -20,7 +20,7 @@ import { repositoryId, repositoryRef, type Repository } from '../src/model/conne
 import { resourceRef, type Resource } from '../src/model/resource.ts';
 import { openRegistry } from '../src/open.ts';
 import { createPulls } from '../src/pulls/pulls.ts';
-import { newResource } from '../src/registry/create-resource.ts';
+import { newResource } from '../src/registry/change-resource.ts';
 import { createSyncQueue } from '../src/sync/queue.ts';
 import { openReconciler } from '../src/sync/reconcile.ts';
 

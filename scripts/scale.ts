@@ -18,7 +18,7 @@ import { checkConfig } from '../src/config/load-config.ts';
 import { digestOf } from '../src/model/digest.ts';
 import { resourceRef, type Resource, type Version } from '../src/model/resource.ts';
 import { openLocalCompiler } from '../src/compile/sandbox/local-compiler.ts';
-import { newResource } from '../src/registry/create-resource.ts';
+import { newResource } from '../src/registry/change-resource.ts';
 import { publish } from '../src/registry/publish.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import { createUpload } from '../src/source/upload.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { readableResources } from '../../src/registry/readable.ts';
 import { createUpload } from '../../src/source/upload.ts';

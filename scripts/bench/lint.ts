@@ -24,7 +24,7 @@ import { $, argv } from 'zx';
 import { openLocalCompiler } from '../../src/compile/sandbox/local-compiler.ts';
 import type { GivenRuleset } from '../../src/compile/compile.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { publishedAs } from '../../src/registry/changes/compare-versions.ts';
+import { publishedAs } from '../../src/registry/compare-versions.ts';
 import { usualRules } from '../../src/model/comparison.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { createUpload } from '../../src/source/upload.ts';

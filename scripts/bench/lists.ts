@@ -11,7 +11,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv, retry } from 'zx';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createUpload } from '../../src/source/upload.ts';

@@ -12,7 +12,7 @@ import { checkConfig } from '../../src/config/load-config.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { openRegistry } from '../../src/open.ts';
 import { readAudit } from '../../src/registry/audit.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { readableResources, readReadable } from '../../src/registry/readable.ts';
 import type { Registry } from '../../src/registry/registry.ts';

@@ -13,7 +13,7 @@ import { encodeLeaf } from '../../src/model/transparency/leaf.ts';
 import { isIncluded, leafHash, proveInclusion, rootOf } from '../../src/model/transparency/tree.ts';
 import { openRegistry } from '../../src/open.ts';
 import { publish } from '../../src/registry/publish.ts';
-import { keepLog } from '../../src/registry/transparency/keep-log.ts';
+import { keepLog } from '../../src/registry/transparency/public-log.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { openTreeLog } from '../../src/store/tree/tree-log.ts';

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { argv, retry } from 'zx';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { untilIdle } from '../load/processor-time.ts';
 import { quantile } from '../load/quantile.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { $, argv } from 'zx';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { quantile } from '../load/quantile.ts';
 import { fillOrganization } from './fill.ts';
 import type { Measured } from './history.ts';

@@ -31,8 +31,7 @@ import {
 import { decodeLeaf } from '../../src/model/transparency/leaf.ts';
 import { openRegistry } from '../../src/open.ts';
 import type { Registry } from '../../src/registry/registry.ts';
-import { keepLog } from '../../src/registry/transparency/keep-log.ts';
-import { publicLogOf, type PublicLog } from '../../src/registry/transparency/public-log.ts';
+import { keepLog, publicLogOf, type PublicLog } from '../../src/registry/transparency/public-log.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createLoggedWorld, put } from '../../test/registry/transparency/logged.ts';

@@ -3,8 +3,7 @@ import { Command } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import { parseJson } from '../model/json.ts';
 import type { Checked } from '../registry/fsck.ts';
-import type { LogEndPoint } from '../registry/maintenance/accept-loss.ts';
-import type { Repaired } from '../registry/maintenance/give-up.ts';
+import type { LogEndPoint, Repaired } from '../registry/maintenance/repair.ts';
 import { isHead } from '../registry/maintenance/witnesses.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Head } from '../store/log/heads.ts';
@@ -93,7 +92,7 @@ async function checkAndRepair(
 ): Promise<{ checked: Checked; repairs: Repaired[] }> {
   const [{ repairStore }, { acceptLoss: accept }, { openBucket }] = await Promise.all([
     import('../registry/maintenance/repair.ts'),
-    import('../registry/maintenance/accept-loss.ts'),
+    import('../registry/maintenance/repair.ts'),
     import('../open.ts'),
   ]);
   const repairs: Repaired[] = [];

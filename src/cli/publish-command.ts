@@ -38,7 +38,7 @@ export function publishCommand(): Command {
       const { published, root } = await withRegistry(command, async (registry) => {
         const [{ publish }, { datedUpload }] = await Promise.all([
           import('../registry/publish.ts'),
-          import('../registry/dated-upload.ts'),
+          import('../registry/publish.ts'),
         ]);
         const { findResource } = await import('../registry/lives.ts');
         const { assertOrganizationExists } = await import('../registry/maintenance/organizations.ts');

@@ -1,5 +1,4 @@
-import type { EstateHealth } from '../registry/estate/health.ts';
-import type { ScorePart } from '../registry/estate/score.ts';
+import type { EstateHealth, ScorePart } from '../registry/estate/health.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
 import type { Form } from './forms.ts';
 import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';

@@ -1,7 +1,7 @@
 import { chooseLatest, findVersion, nameOf, type Resource, type Status } from '../model/resource.ts';
 import { whyLatest } from '../model/latest.ts';
 import { withStatus } from '../registry/change-version.ts';
-import { listUsers, userName } from '../registry/graph/users.ts';
+import { listUsers, userName } from '../registry/graph/dependants.ts';
 import type { View } from './pages.ts';
 import { resourceOf, type ConsoleRequest } from './console-request.ts';
 

@@ -2,7 +2,7 @@ import type { Principal } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import { type Event, deliveryRef, type Attempt, type Delivery, dueFor } from '../model/event.ts';
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
-import { readerOf } from '../registry/keys/key-owner.ts';
+import { readerOf } from '../registry/keys/keys.ts';
 import { addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
 import { findReadable } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';

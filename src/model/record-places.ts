@@ -53,7 +53,7 @@ const places: Readonly<Record<string, RecordPlace>> = {
   members: daysFor(180),
   // The last sign-in, which people's keys depend on.
   people: daysFor(400),
-  // Programs that ask a person for a key (`registry/keys/devices.ts`).
+  // Programs that ask a person for a key (`registry/keys/personal-keys.ts`).
   devices: daysFor(2),
   consumers: daysFor(consumerDays),
   // Made again each day (`registry/estate/replay-estate.ts`).

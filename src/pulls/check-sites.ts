@@ -13,7 +13,7 @@ import {
 import type { SettingsSite } from '../compile/repository-reader.ts';
 import { settingsPath } from '../plan/settings-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import { readContents } from '../sites/registry/deployment-contents.ts';
+import { readContents } from '../sites/registry/bundles.ts';
 import { makeDeployment, type MadeDeployment } from '../sites/registry/make-deployment.ts';
 import { partsOf, type SitePreview } from '../sites/registry/site-preview.ts';
 import { findSite } from '../registry/lives.ts';

@@ -4,17 +4,16 @@ import { repositoryId, repositoryRef, type Repository } from '../model/connectio
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';
-import { hostOf } from '../registry/host-of.ts';
+import { hostOf, remoteOf } from '../registry/remote.ts';
 import { createAlarms, dueAt } from '../scheduling/waiting.ts';
 import { createPlaces } from '../scheduling/places.ts';
 import { sweepPreviews } from '../store/previews.ts';
 import { type Registry, newId } from '../registry/registry.ts';
-import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/queue.ts';
 import type { Proposal } from './check-pull.ts';
 import { firstPause, longestPause, mayPass, passOver, runCheck } from './run-check.ts';
 import { endPull } from '../registry/approval/hold.ts';
-import { readAmong } from '../registry/read-among.ts';
+import { readAmong } from '../registry/stored.ts';
 
 interface Running {
   head: string;

@@ -3,7 +3,7 @@ import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Check, CheckState, PullCheck, PullComment } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
 import { endPull, hold } from '../registry/approval/hold.ts';
-import { hostOf } from '../registry/host-of.ts';
+import { hostOf } from '../registry/remote.ts';
 import type { Registry } from '../registry/registry.ts';
 import { concludeChecks, canReportChecks, plain, wholeCheck, wholeOf, code, checkSigns } from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';

@@ -1,15 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { GateSettings } from '../model/gate.ts';
+import { type GateSettings, gateSettingsOf, parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
-import type { Visibility } from '../model/access.ts';
-import type { Ownership } from '../model/ownership.ts';
-import { chooseLatest, findVersion, type Resource } from '../model/resource.ts';
+import type { Visibility, Principal } from '../model/access.ts';
+import { type Ownership, ownershipOf } from '../model/ownership.ts';
+import { chooseLatest, findVersion, type Resource, resourceRef, type Version, nameOf } from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
-import { findResource, updateRecord, type GuardOf } from './lives.ts';
+import { findResource, updateRecord, type GuardOf, isRestorable } from './lives.ts';
 import { resolveRuleset } from './gate/ruleset-gate.ts';
 import type { Author, Registry } from './registry.ts';
+import { defaultVisibility, configuredDefaults } from './gate/policy.ts';
+import { withRoom } from './maintenance/quotas.ts';
+import type { Connection } from '../model/connection.ts';
+import { mayRead, mayReadOrganization } from './readable.ts';
 
 /** Changes of a resource's settings. Absent members stay as they are. */
 export interface ResourceChange extends GateSettings, Ownership {
@@ -108,4 +112,153 @@ export function withPin(current: Resource, change: ResourceChange): Resource {
 function describe(key: string, next: Resource): string {
   if (key === 'visibility') return `make ${next.visibility}`;
   return `change ${key}`;
+}
+
+/** Settings of a new resource. */
+export interface NewResource extends GateSettings, Ownership {
+  name: string;
+  description?: string;
+  /** Default: the organization's where it is published or created, else private. */
+  visibility?: Visibility;
+  ruleset?: string | null;
+  validation?: Validation | null;
+}
+
+/** A resource without versions. Writes nothing. */
+export function newResource(registry: Pick<Registry, 'now'>, coordinate: Coordinate, given: NewResource): Resource {
+  const { org, type, slug } = coordinate;
+  return {
+    org,
+    type,
+    slug,
+    name: given.name,
+    description: given.description ?? '',
+    ...ownershipOf(given),
+    visibility: given.visibility ?? 'private',
+    ruleset: given.ruleset ?? null,
+    connection: null,
+    latest: null,
+    latestPinned: false,
+    validation: given.validation ?? null,
+    ...gateSettingsOf(given),
+    versions: [],
+    createdAt: registry.now().toISOString(),
+    deletedAt: null,
+  };
+}
+
+/**
+ * Creates a resource. Throws `conflict` if the slug is taken, also by a deleted resource. Repeating
+ * the same operation (`Author.operation`) returns what the first call created.
+ */
+export async function createResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  given: NewResource,
+  author: Author,
+): Promise<{ resource: Resource; generation: number }> {
+  const visibility = given.visibility ?? (await defaultVisibility(registry, coordinate.org));
+  const created = await withRoom(registry, coordinate.org, (take) =>
+    registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+      if (current !== null) {
+        const isOurs = current.operation !== undefined && current.operation === author.operation;
+        if (isOurs && current.value.deletedAt === null) return null;
+        const why =
+          current.value.deletedAt === null
+            ? 'already exists'
+            : isRestorable(current.value, registry.now())
+              ? 'was deleted; its name is never used again, but undelete brings it back'
+              : 'was deleted; its name is never used again';
+        throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
+      }
+      take({ resources: 1 });
+      const value = newResource(registry, coordinate, { ...given, visibility });
+      return { value, change: { ...author, action: 'create' } };
+    }),
+  );
+  return { resource: created!.value, generation: created!.generation };
+}
+
+/** The resource with what its new version says of itself, if that is the latest. */
+export function withSummary(resource: Resource, { label }: Pick<Version, 'label'>, summary: string): Resource {
+  if (resource.latest !== label || summary === (resource.summary ?? '')) return resource;
+  return { ...resource, summary };
+}
+
+/** The resource, named by the title of its first document if it was created with its slug as name. */
+export function withTitle(resource: Resource, title: string | null): Resource {
+  const name = title?.trim().slice(0, 200) ?? '';
+  const isUnnamed = resource.versions.length === 0 && resource.name === resource.slug;
+  return isUnnamed && name !== '' ? { ...resource, name } : resource;
+}
+
+/**
+ * Throws `conflict` if the resource is not connected to this repository. Otherwise anyone who may
+ * push to one repository could replace what another one publishes.
+ */
+export function assertConnectable(resource: Resource, { repository }: Pick<Connection, 'repository'>): void {
+  if (resource.connection?.repository === repository) return;
+  const state =
+    resource.connection === null ? 'is not connected to a repository' : 'is connected to another repository';
+  throw new RegistryError(
+    'conflict',
+    `${nameOf(resource)} exists and ${state}. Connect it to this one, or choose another slug.`,
+  );
+}
+
+/** Longest list of names in the message. The rest are counted. */
+const maxNames = 20;
+
+/**
+ * Throws `conflict` if the coordinate is a ruleset in use: by a resource of any organization, at
+ * any version, or as an organization's default. The message names what the principal may read and
+ * counts the rest.
+ */
+export async function assertUnattached(
+  registry: Registry,
+  principal: Principal,
+  coordinate: Coordinate,
+): Promise<void> {
+  if (coordinate.type !== 'rulesets') return;
+  const name = formatCoordinate(coordinate);
+  const isIt = (ruleset: string | null | undefined) => nameOfRuleset(ruleset ?? '') === name;
+  const readable: string[] = [];
+  let others = 0;
+  for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
+    if (!isIt(defaults.ruleset)) continue;
+    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
+    else others++;
+  }
+  for await (const ref of registry.refs.list('organizations/')) {
+    const org = parseOrganizationRef(ref)!;
+    const set = (await registry.refs.read<OrganizationSettings>(ref))?.value;
+    if (configuredDefaults(registry, org).ruleset !== undefined || !isIt(set?.ruleset)) continue;
+    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
+    else others++;
+  }
+  for await (const ref of registry.refs.list('resources/')) {
+    const resource = (await registry.refs.read<Resource>(ref))?.value;
+    if (!resource || resource.deletedAt !== null || !isIt(resource.ruleset)) continue;
+    if (mayRead(principal, resource)) readable.push(nameOf(resource));
+    else others++;
+  }
+  if (readable.length + others === 0) return;
+  const attached = readable.slice(0, maxNames);
+  others += readable.length - attached.length;
+  const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
+  throw new RegistryError(
+    'conflict',
+    `${name} is attached to ${joinAnd([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
+    { extra: { attached, others } },
+  );
+}
+
+/** The coordinate of a ruleset without its version; null if the text is not a coordinate. */
+function nameOfRuleset(text: string): string | null {
+  const parsed = parseCoordinate(text);
+  return parsed && formatCoordinate(parsed.coordinate);
+}
+
+function joinAnd(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
-import { decrypt, deriveKey, encrypt } from './cipher.ts';
+import { decrypt, deriveKey, encrypt } from './seal.ts';
 import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
 import type { Generation } from '../store/records.ts';
 import type { Head } from '../store/log/heads.ts';

@@ -20,6 +20,7 @@ import {
   type Appended,
   type Draft,
   type PublishRequest,
+  malformedLabel,
 } from './append-version.ts';
 import {
   buildArtifact,
@@ -41,19 +42,18 @@ import {
   type Judged,
   type ToHold,
 } from './approval/hold.ts';
-import { rulesetState } from './gate/extended.ts';
-import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
-import { whyNotMoveLatest } from './gate/latest-gate.ts';
+import { rulesetState, resolveRuleset } from './gate/ruleset-gate.ts';
+import { compareForeseen, type Compared } from './compare-versions.ts';
+import { whyNotMoveLatest } from './gate/compatibility.ts';
 import { defaultVisibility, policyOf, type Policy } from './gate/policy.ts';
-import { resolveRuleset } from './gate/ruleset-gate.ts';
 import { compileBare, judge, nextOf } from './gate/judge.ts';
 import type { NextVersion } from './graph/impact.ts';
 import { compileGated } from './gate/compile-document.ts';
-import { malformedLabel } from './place-version.ts';
 import { withRoom } from './maintenance/quotas.ts';
 import { watchPurges } from './purge.ts';
 import { inSpan, type Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
+import type { Snapshot } from '../source/snapshot.ts';
 
 /** A version that would be published, and its resource with it. */
 type Next = NonNullable<ReturnType<typeof nextOf>>;
@@ -324,4 +324,24 @@ async function store(
   };
   await write();
   return () => mendPurged(write);
+}
+
+/**
+ * An upload as it is published: now, or, for moving in, in its place by the date that another registry had for it
+ * (decision 170). `latest`: whether it may become the latest. Throws `malformed` for a time that is none, or that is yet
+ * to come.
+ */
+export function datedUpload(
+  { now }: Pick<Registry, 'now'>,
+  snapshot: Snapshot,
+  createdAt: string | null,
+  latest: boolean,
+): Pick<PublishRequest, 'snapshot' | 'isPast' | 'latest'> {
+  if (createdAt === null) return { snapshot, latest };
+  const time = Date.parse(createdAt);
+  if (Number.isNaN(time)) throw new RegistryError('malformed', `${createdAt} is not a time.`);
+  if (time > now().getTime())
+    throw new RegistryError('malformed', `${createdAt} is in the future. Say when it was published.`);
+  const committedAt = new Date(time).toISOString();
+  return { snapshot: { ...snapshot, committedAt }, isPast: true, latest: latest && 'newer' };
 }

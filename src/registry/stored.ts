@@ -1,10 +1,11 @@
 import { findLayer, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError, isRegistryError } from '../model/errors.ts';
 import type { Version } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
-import type { Registry } from './registry.ts';
+import type { Registry, Log } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
+import type { Generation } from '../store/records.ts';
 
 /**
  * The bytes of an object that something in the store refers to. `manifest`: of the version that the
@@ -45,4 +46,25 @@ export async function readRuleset(
 ): Promise<GivenRuleset> {
   const layer = findLayer(await readManifestOf(registry, { manifest: digest }), 'json', 'identity')!;
   return { digest, name, json: Buffer.from(await readObject(registry, layer.digest, digest)).toString() };
+}
+
+const logged = new WeakMap<Log, Set<string>>();
+
+/**
+ * Reads an expiring record as one of many. A damaged one counts as absent and is logged once, so that
+ * it does not take the others along.
+ */
+export async function readAmong<T>(
+  { refs, log }: Pick<Registry, 'refs' | 'log'>,
+  name: string,
+): Promise<Generation<T> | null> {
+  try {
+    return await refs.read<T>(name);
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    const names = logged.getOrInsertComputed(log, () => new Set());
+    if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error: error.message });
+    names.add(name);
+    return null;
+  }
 }

@@ -12,15 +12,12 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact, contentOf, withoutSources } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { withApproved } from './gate/compatibility.ts';
-import { withLockDependencies } from './gate/lock-dependencies.ts';
-import { knownFindings } from './gate/relint.ts';
+import { withLockDependencies, knownFindings } from './gate/compile-document.ts';
 import { findResource } from './lives.ts';
 import { pinnedReferences } from './graph/references.ts';
-import { codeFor } from './gate/ruleset-code.ts';
-import { readRecorded } from './gate/extended.ts';
-import { urlNow } from './host-of.ts';
+import { codeFor, readRecorded } from './gate/ruleset-gate.ts';
+import { urlNow, remoteOf } from './remote.ts';
 import { readJson, readManifestOf } from './stored.ts';
-import { remoteOf } from './remote.ts';
 
 /** Result of rebuilding a version. */
 export interface Verified {

@@ -4,7 +4,7 @@ import { teamsOf } from '../config/organization-config.ts';
 import { linksOf, teamOf, type Team } from '../model/ownership.ts';
 import { slugFrom, type Coordinate } from '../model/address.ts';
 import { aboutOf, coordinateOf, nameOf, selectVersion, type Resource } from '../model/resource.ts';
-import type { PinningConsumer } from '../registry/graph/consumers.ts';
+import type { PinningConsumer } from '../registry/graph/dependants.ts';
 import type { Site } from './site.ts';
 
 /** An entity of Backstage's catalog (backstage.io/docs/features/software-catalog/descriptor-format). */

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { isResourceType, isSlug, formatAddress } from '../model/address.ts';
 import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
-import type { PinningConsumer } from '../registry/graph/consumers.ts';
+import type { PinningConsumer } from '../registry/graph/dependants.ts';
 import { backstageEntities } from './backstage.ts';
 import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';

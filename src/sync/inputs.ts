@@ -9,9 +9,8 @@ import type { Registry } from '../registry/registry.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { decisionsText } from '../registry/approval/hold.ts';
 import { findResource } from '../registry/lives.ts';
-import { rulesetState } from '../registry/gate/extended.ts';
+import { rulesetState, resolveRuleset } from '../registry/gate/ruleset-gate.ts';
 import { policyOf } from '../registry/gate/policy.ts';
-import { resolveRuleset } from '../registry/gate/ruleset-gate.ts';
 
 /** The files that a document was made from, and what its URLs meant: blob ids and digests. Null: absent. */
 export type Inputs = Record<string, string | null>;

@@ -4,8 +4,8 @@ import { dueAt } from '../scheduling/waiting.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
 import { checksOfDocuments, canReportChecks, mergeChecks } from './checks.ts';
-import { hostOf, urlNow } from '../registry/host-of.ts';
-import { readAmong } from '../registry/read-among.ts';
+import { hostOf, urlNow } from '../registry/remote.ts';
+import { readAmong } from '../registry/stored.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { isAlive, processName } from '../store/process.ts';
-import { readAmong } from '../registry/read-among.ts';
+import { readAmong } from '../registry/stored.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
 /** Creates a run that has not started. Writes nothing. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { Device } from '../../src/registry/keys/devices.ts';
+import type { Device } from '../../src/registry/keys/personal-keys.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { runHere } from '../cli/in-process.ts';
 import { createBrowser, type Browser } from '../server/login/browser.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
 import { tilePath, tilesOf } from '../../src/model/transparency/tree.ts';
 import { createApp } from '../../src/server/app.ts';

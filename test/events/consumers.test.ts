@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findResource } from '../../src/registry/lives.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
-import { reportConsumer } from '../../src/registry/graph/consumers.ts';
+import { reportConsumer } from '../../src/registry/graph/dependants.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createWebhook } from '../../src/events/endpoints.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';

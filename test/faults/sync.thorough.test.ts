@@ -3,7 +3,7 @@ import { createWebhook } from '../../src/events/endpoints.ts';
 import { openDeliveries } from '../../src/events/deliveries.ts';
 import type { Hint } from '../../src/hosts/host.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { openFollower } from '../../src/sites/registry/open-follower.ts';
+import { openFollower } from '../../src/sites/registry/publish-site.ts';
 import { openRenderAhead } from '../../src/site/render-ahead.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';

@@ -6,7 +6,7 @@ import { readIgnores } from '../../src/plan/ignore-file.ts';
 import { findRelease, releasePattern } from '../../src/plan/release-tags.ts';
 import { slugCandidates } from '../../src/plan/assign-slugs.ts';
 import { policyOf } from '../../src/registry/gate/policy.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
 
 test('an organization may be called as a member of every object is', async () => {

@@ -7,7 +7,7 @@ import { noteSignIn } from '../../src/registry/keys/people.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { decide, listHeld } from '../../src/registry/approval/decide.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { createKey } from '../../src/registry/keys/keys.ts';
 import { openPreview } from '../../src/registry/preview.ts';

@@ -7,7 +7,7 @@ import { resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const hint: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { draftRef, type Draft } from '../../src/sites/model/documentation-site.ts';
-import { openCollector } from '../../src/registry/maintenance/collect-by-timer.ts';
-import { deleteDraft } from '../../src/sites/registry/drafts.ts';
-import { replaceDrafts } from '../../src/sites/registry/replace-drafts.ts';
+import { openCollector } from '../../src/registry/maintenance/gc.ts';
+import { deleteDraft, replaceDrafts } from '../../src/sites/registry/drafts.ts';
 import { objectKey, quarantineKey } from '../../src/store/objects.ts';
 import { createTestRegistry } from '../server/registry.ts';
 import { author, handbook, writeSite } from '../sites/server/site-world.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { notCompared, type ChangeRules } from '../../src/model/comparison.ts';
 import { anonymous } from '../../src/model/access.ts';
-import { comparisonOf } from '../../src/registry/changes/compare-versions.ts';
+import { comparisonOf } from '../../src/registry/compare-versions.ts';
 import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
 import { grantRead, grantVersion } from '../../src/registry/read.ts';
 import type { Registry } from '../../src/registry/registry.ts';

@@ -4,7 +4,7 @@ import { listReadable, readableResources } from '../../src/registry/readable.ts'
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createSearch } from '../../src/search/search.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKey } from '../../src/registry/keys/keys.ts';
-import { expireRecords } from '../../src/registry/maintenance/expire.ts';
+import { expireRecords } from '../../src/registry/maintenance/gc.ts';
 import { createWorld } from './world.ts';
 
 const day = 24 * 60 * 60_000;

@@ -9,7 +9,7 @@ import { formatLock } from '../../src/model/lock.ts';
 import { findResource } from '../../src/registry/lives.ts';
 import { repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { follow } from '../../src/sync/follow.ts';
-import { reportConsumer } from '../../src/registry/graph/consumers.ts';
+import { reportConsumer } from '../../src/registry/graph/dependants.ts';
 import { impactOf } from '../../src/registry/graph/impact.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { shareCompiler } from '../compile/shared-compiler.ts';

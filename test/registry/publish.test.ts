@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
-import { changeResource } from '../../src/registry/change-resource.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { changeResource, createResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import type { PublishRequest } from '../../src/registry/append-version.ts';

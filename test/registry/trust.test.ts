@@ -4,8 +4,7 @@ import { keyRef, parseKey, type Key } from '../../src/model/key.ts';
 import { authenticateKey } from '../../src/registry/keys/keys.ts';
 import { originOf, type CiJob } from '../../src/model/access.ts';
 import { readJob } from '../../src/server/login/token.ts';
-import { exchangeToken } from '../../src/registry/keys/trust.ts';
-import { findPublisher } from '../../src/registry/keys/trusted-publisher.ts';
+import { exchangeToken, findPublisher } from '../../src/registry/keys/trust.ts';
 import { createWorld } from './world.ts';
 
 const url = 'https://registry.test';

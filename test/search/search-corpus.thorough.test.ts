@@ -6,7 +6,7 @@ import { parseDocument } from 'yaml';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { operationName, type Outline } from '../../src/model/outline.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { createSearchIndex } from '../../src/search/search-index.ts';
 import { fold, parseQuery } from '../../src/search/ranking/words.js';
 import { outlineDocument } from '../../src/render/outline-document.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
 import type { Outline } from '../../src/model/outline.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { newResource } from '../../src/registry/create-resource.ts';
+import { newResource } from '../../src/registry/change-resource.ts';
 import { createSearchIndex } from '../../src/search/search-index.ts';
 import { parseQuery } from '../../src/search/ranking/words.js';
 

@@ -1,7 +1,7 @@
 import type { UserConfig } from '../../src/config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { createKey, revokeKey } from '../../src/registry/keys/keys.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';
 import type { FaultyPorts } from '../faults/faulty-ports.ts';

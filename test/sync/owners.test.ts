@@ -3,7 +3,7 @@ import type { UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
 import { createHosts } from '../../src/hosts/hosts.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { describeOwners, describeRepositories } from '../../src/sync/owners/describe-followed.ts';
 import { connectRecord } from '../../src/sync/connect.ts';

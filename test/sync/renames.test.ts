@@ -5,7 +5,7 @@ import type { Hint } from '../../src/hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { createResource } from '../../src/registry/create-resource.ts';
+import { createResource } from '../../src/registry/change-resource.ts';
 import { connectRecord } from '../../src/sync/connect.ts';
 import { describeRepositories } from '../../src/sync/owners/describe-followed.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

@@ -5,7 +5,7 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { findResource } from '../../src/registry/lives.ts';
-import { addVersion } from '../../src/registry/place-version.ts';
+import { addVersion } from '../../src/registry/append-version.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

@@ -5,8 +5,8 @@ import { imageLayers, sourceLayers, type ArtifactConfig } from '../../src/model/
 import { parseCoordinate } from '../../src/model/address.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { findResource } from '../../src/registry/lives.ts';
-import { keptComparison } from '../../src/registry/changes/compare-versions.ts';
-import { relint } from '../../src/registry/gate/relint.ts';
+import { keptComparison } from '../../src/registry/compare-versions.ts';
+import { relint } from '../../src/registry/gate/compile-document.ts';
 import { readPublished } from '../../src/registry/derived.ts';
 import { readJson, readManifestOf } from '../../src/registry/stored.ts';
 import { verify } from '../../src/registry/verify.ts';

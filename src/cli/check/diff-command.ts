@@ -121,7 +121,7 @@ export async function compileOpened(
   adviseRepository(name, report, isRepository);
   if (artifact === null)
     throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
-  const { publishedAs } = await import('../../registry/changes/compare-versions.ts');
+  const { publishedAs } = await import('../../registry/compare-versions.ts');
   const bytes = files[0]?.bytes;
   return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
 }

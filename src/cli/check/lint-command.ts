@@ -146,7 +146,7 @@ async function rulesetNamed(
   const isCoordinate = name.startsWith('@') && !existsSync(name);
   if (isCoordinate) requireCoordinate(name);
   const ruleset = isCoordinate ? await find(name) : await read(compiler, config, name, name, registry);
-  const { resolveExtended } = await import('../../registry/gate/extended.ts');
+  const { resolveExtended } = await import('../../registry/gate/ruleset-gate.ts');
   const extended = await resolveExtended(ruleset.name, ruleset.json, find);
   return { ...ruleset, ...(extended !== null && { extended }) };
 }

@@ -74,7 +74,7 @@ function labelIn(candidate: string, ruleset: Coordinate): string {
 
 async function replayHere(command: Command, candidate: string, coordinate: Coordinate): Promise<Result> {
   const { replay } = await import('../../registry/gate/replay.ts');
-  const { readCandidate } = await import('../../registry/gate/candidate.ts');
+  const { readCandidate } = await import('../../registry/gate/replay.ts');
   const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
   const { findResource } = await import('../../registry/lives.ts');
   const same = <T>(config: T) => config;

@@ -9,11 +9,13 @@ import {
   type Report,
 } from '../../model/problem.ts';
 import { releaseBefore, fittingVersion } from '../../model/compared-with.ts';
-import { parseSemanticVersion } from '../../model/label.ts';
-import { findVersion, timeOfVersion, type Resource, type Version } from '../../model/resource.ts';
+import { parseSemanticVersion, readerOf } from '../../model/label.ts';
+import { findVersion, timeOfVersion, type Resource, type Version, nameOf, chooseLatest } from '../../model/resource.ts';
 import type { Compiled, Turn } from '../../compile/compile.ts';
-import { compareWith, publishedAs, type NextDocument } from '../changes/compare-versions.ts';
+import { compareWith, publishedAs, type NextDocument } from '../compare-versions.ts';
 import type { Registry } from '../registry.ts';
+import { readPublished } from '../derived.ts';
+import { policyOf } from './policy.ts';
 
 /** A version that would be published. */
 interface Next {
@@ -79,7 +81,7 @@ async function checkAgainst(
   // Finding the lines means reading the file again, and most documents need none.
   if (bytes && findingsOf(comparison, entry).length > 0)
     comparison = await compare({ ...after, source: { path: entry, bytes } });
-  const message = `${remedy(resource, compatibility, before.label, label)} It breaks clients of version ${before.label}.`;
+  const message = `${remedyForBreak(resource, compatibility, before.label, label)} It breaks clients of version ${before.label}.`;
   const advice = problemAtFile('compatibility', entry, message, 'info');
   const today = registry.now().toISOString().slice(0, 10);
   const breaks = { problems: findingsOf(comparison, entry), truncated: comparison.truncated };
@@ -126,7 +128,7 @@ function isUnusedAt(problem: Problem, places: ReadonlySet<string>): boolean {
 }
 
 /** What to do about a break. */
-function remedy(resource: Resource, compatibility: Compatibility, before: string, label: string): string {
+function remedyForBreak(resource: Resource, compatibility: Compatibility, before: string, label: string): string {
   const exempting = 'exempt each change in stele.yaml';
   const old = parseSemanticVersion(before);
   if (compatibility === 'strict') return `Undo the change, or ${exempting}.`;
@@ -145,7 +147,7 @@ function followed(resource: Resource, label: string, compatibility: Compatibilit
 }
 
 /** Whether semantic versioning allows a break between two labels. */
-export function mayBreak(before: string, after: string): boolean {
+function mayBreak(before: string, after: string): boolean {
   const old = parseSemanticVersion(before);
   const next = parseSemanticVersion(after);
   if (old === null || next === null) return false;
@@ -167,4 +169,53 @@ function findingsOf({ changes, reason }: Comparison, file: string): Problem[] {
 
 function findingOf({ code, message, pointers, place }: Change, file: string): Problem {
   return { ...problemAtFile(code, file, message), ...place, pointer: pointers.after ?? pointers.before ?? '' };
+}
+
+/**
+ * Why a resource may not come to this state by less than the scope `admin`: readers of `latest` get another version, whose
+ * publication its gate would not let pass. Null: it may.
+ */
+export async function whyNotMoveLatest(registry: Registry, before: Resource, after: Resource): Promise<string | null> {
+  if (before.latest === after.latest) return null;
+  const { compatibility, impact, approval } = await policyOf(registry, before);
+  if (compatibility === 'none' && impact !== 'block' && approval === 'none') return null;
+  const from = versionAt(before, before.latest ?? chooseLatest(unyanked(before)));
+  const to = versionAt(after, after.latest);
+  if (from === null || from.label === to?.label) return null;
+  const move = `The latest version of ${nameOf(before)} would be ${to?.label ?? 'none'} instead of ${from.label}`;
+  const remedy = 'Publish a version that passes, or use the scope admin.';
+  if (to === null) return `${move}. ${remedy}`;
+  if (compatibility === 'semver' && impact !== 'block' && approval === 'none' && mayBreak(from.label, to.label))
+    return null;
+  const at = registry.now().toISOString();
+  const next = { ...(await readPublished(registry, to)), at };
+  const { counts, reason, changes } = await compareWith(registry, before, from, next, { isAwaited: true });
+  if (reason === null && counts.breaking + counts.unknown === 0) return null;
+  return `${move}, which the gate does not let pass: ${reason ?? changes[0]!.message} ${remedy}`;
+}
+
+/**
+ * The version whose readers get a new one in its place, though the new one is compared with another: labels of several
+ * kinds have no common order. Null: there is none. Pre-releases promise nothing.
+ */
+export function replacedLatest(
+  existing: Resource | null,
+  next: { resource: Resource; version: Version },
+  before: Version | null,
+): Version | null {
+  const was = existing && versionAt(existing, existing.latest);
+  if (!was || next.resource.latest !== next.version.label || was.label === before?.label) return null;
+  return (readerOf(existing!.versions)(was.label)?.prerelease.length ?? 0) > 0 ? null : was;
+}
+
+function versionAt(resource: Resource, label: string | null): Version | null {
+  return label === null ? null : findVersion(resource, label);
+}
+
+/** As if nothing was yanked: whoever may publish may yank. */
+export function unyanked(resource: Resource): Resource {
+  const versions = resource.versions.map((version): Version =>
+    version.status.state === 'yanked' ? { ...version, status: { state: 'active' } } : version,
+  );
+  return { ...resource, versions };
 }

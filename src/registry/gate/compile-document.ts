@@ -1,21 +1,23 @@
 import type { Principal } from '../../model/access.ts';
-import type { Coordinate } from '../../model/address.ts';
-import type { Exemption, Report } from '../../model/problem.ts';
+import { type Coordinate, isUrlPath } from '../../model/address.ts';
+import { type Exemption, type Report, createReport, problemAtFile, type Problem } from '../../model/problem.ts';
 import { releaseBefore } from '../../model/compared-with.ts';
 import { selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
-import type { View } from '../../model/artifact.ts';
+import type { CompileGate, Compiled, GivenRuleset, CollectedFile, Load, Turn } from '../../compile/compile.ts';
+import { type View, sourceLayers, type ArtifactConfig, storedEntry } from '../../model/artifact.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
-import { checkCompatibility } from './compatibility.ts';
-import { replacedLatest } from './latest-gate.ts';
-import { codeFor } from './ruleset-code.ts';
-import { withLockDependencies } from './lock-dependencies.ts';
+import { checkCompatibility, replacedLatest } from './compatibility.ts';
+import { codeFor, withExtendsChecked } from './ruleset-gate.ts';
 import type { Policy } from './policy.ts';
 import { withoutSources } from '../store-artifact.ts';
-import { withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { openReferences } from '../graph/references.ts';
-import { knownFindings } from './relint.ts';
+import { posix } from 'node:path';
+import { digestOf, hexOf } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import type { Dependency } from '../../model/dependency.ts';
+import { lockName, parseLock, type LockedContract } from '../../model/lock.ts';
+import { readJson, readManifestOf, readObject } from '../stored.ts';
 
 /** A document to compile for a resource. */
 export interface CompileRequest {
@@ -102,4 +104,142 @@ export async function checkNext(
   const next = { label, entry, compiled, exemptions, committedAt: snapshot.committedAt, replaced };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   return checkCompatibility(registry, existing, compatibility, next, turn);
+}
+
+/**
+ * Notes which of a commit's files that a document refers to are contracts of a `contracts.lock`: as
+ * dependencies, with the lock as one more file of the version. A file that differs from its lock is
+ * no dependency and causes a warning.
+ */
+export async function withLockDependencies(snapshot: Snapshot, compiled: Compiled): Promise<Compiled> {
+  const [entry, ...others] = compiled.files;
+  const present = others.filter(({ bytes, path }) => bytes !== null && !isUrlPath(path));
+  if (snapshot.origin.commit === null || present.length === 0) return compiled;
+  const locks = [...new Set(present.flatMap(({ path }) => locksAbove(path)))].sort();
+  const dependencies = new Map<string, Dependency>();
+  const problems: Problem[] = [];
+  const named: CollectedFile[] = [];
+  for (const lock of await snapshot.read(locks)) {
+    if (!lock.found) continue;
+    const folder = lock.path.slice(0, -lockName.length);
+    const below = new Map(present.flatMap((file) => (file.path.startsWith(folder) ? [[file.path, file]] : [])));
+    const { contracts, problem } = readLock(lock.path, lock.bytes);
+    if (problem !== null) problems.push(problem);
+    const met = contracts.flatMap((contract) => {
+      const file = below.get(folder + contract.path);
+      return file === undefined ? [] : [{ contract, file }];
+    });
+    for (const { contract, file } of met) {
+      const { contract: coordinate, range, version, digest } = contract;
+      const isLocked = hexOf(digestOf(file.bytes!)) === contract.sha256;
+      if (isLocked)
+        dependencies.set(`${coordinate} ${range} ${digest}`, { coordinate, range, version, digest, how: 'lock' });
+      else problems.push(problemAtFile('lock-edited', file.path, editedText(contract, lock.path), 'warning'));
+    }
+    if (met.length > 0) named.push(lock);
+  }
+  if (named.length === 0 && problems.length === 0) return compiled;
+  const files = [...others, ...named].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const all = [...(compiled.dependencies ?? []), ...dependencies.values()];
+  return {
+    ...compiled,
+    files: [entry!, ...files],
+    report: withWarnings(compiled.report, problems),
+    ...(all.length > 0 && { dependencies: all }),
+  };
+}
+
+/** The locks that could name a file: in its folder and all above. */
+function locksAbove(path: string): string[] {
+  const names = path.split('/');
+  return names.map((_, count) => posix.join(...names.slice(0, count), lockName));
+}
+
+function readLock(path: string, bytes: Uint8Array): { contracts: LockedContract[]; problem: Problem | null } {
+  try {
+    return { contracts: parseLock(Buffer.from(bytes).toString(), path), problem: null };
+  } catch (error) {
+    if (!isRegistryError(error, 'malformed')) throw error;
+    return { contracts: [], problem: problemAtFile('lock-invalid', path, error.message, 'warning') };
+  }
+}
+
+function editedText({ contract, version, path }: LockedContract, lock: string): string {
+  return `This file is not ${contract}@${version}, as ${lock} says: it was edited by hand. Delete it and run stele install, or run stele remove ${path} --keep.`;
+}
+
+function withWarnings(report: Compiled['report'], added: readonly Problem[]): Compiled['report'] {
+  if (added.length === 0) return report;
+  const { problems, truncated } = createReport([...report.problems, ...added]);
+  const counts = { ...report.counts, warning: report.counts.warning + added.length };
+  return { ...report, problems, counts, truncated: truncated || report.truncated };
+}
+
+/**
+ * Checks a published version again, from the files that are stored with it, against a ruleset.
+ * Writes nothing.
+ */
+export async function relint(
+  registry: Registry,
+  { org, type }: Pick<Resource, 'org' | 'type'>,
+  { manifest: digest }: Pick<Version, 'manifest'>,
+  ruleset: GivenRuleset,
+  gate: CompileGate,
+  turn: Turn = {},
+): Promise<Report> {
+  const manifest = await readManifestOf(registry, { manifest: digest });
+  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, digest);
+  const { validation } = config;
+  const sources = sourceLayers(manifest);
+  const load: Load = (paths) =>
+    Promise.all(
+      paths.map(async (path) => {
+        const layer = sources.get(path);
+        if (layer === undefined)
+          return {
+            path,
+            found: false,
+            problem: problemAtFile('file-missing', path, 'There is no such file.'),
+          } as const;
+        return { path, found: true, bytes: await readObject(registry, layer.digest, digest), blob: null } as const;
+      }),
+    );
+  const { limits } = registry.config;
+  // Of the commit nothing is known but its files: the day of the gate counts.
+  const code = codeFor(registry, { org, type }, ruleset, null);
+  const input = { type, entry: storedEntry(config), validation, ruleset, gate, limits, reportOnly: true, ...code };
+  return (await registry.compiler.compile(input, load, { org, ...turn })).report;
+}
+
+/**
+ * Keys of the findings that a ruleset has for a published version: those that a ratchet lets pass.
+ * Exempted findings are not among them: they count again when the exemption ends.
+ */
+export async function knownFindings(
+  registry: Registry,
+  resource: Pick<Resource, 'org' | 'type'>,
+  version: Pick<Version, 'manifest'>,
+  ruleset: GivenRuleset,
+  turn: Turn = {},
+): Promise<string[]> {
+  const exemptions = await exemptionsOf(registry, version);
+  const gate: CompileGate = { blockOn: 'none', exemptions, today: '', known: null, listsKnown: true };
+  const { known = [] } = await relint(registry, resource, version, ruleset, gate, turn);
+  return known;
+}
+
+/** The exemptions that a version was published with. */
+export async function exemptionsOf(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Exemption[]> {
+  return exemptionsIn(await storedReport(registry, version));
+}
+
+export function exemptionsIn({ gate }: Pick<Report, 'gate'>): Exemption[] {
+  return gate?.exemptions ?? [];
+}
+
+/** The report of a version, as it was published. */
+export async function storedReport(registry: Registry, version: Pick<Version, 'manifest'>): Promise<Report> {
+  const { config } = await readManifestOf(registry, version);
+  const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
+  return readJson<Report>(registry, report, version.manifest);
 }

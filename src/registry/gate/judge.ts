@@ -2,11 +2,10 @@ import { isBlocking } from '../../model/problem.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import type { Compiled } from '../../compile/compile.ts';
 import { hasDied } from '../../compile/sandbox-lost.ts';
-import { appendDraft, isHistory, type Draft, type PublishRequest } from '../append-version.ts';
-import type { Placed } from '../place-version.ts';
+import { appendDraft, isHistory, type Draft, type PublishRequest, type Placed } from '../append-version.ts';
 import type { Registry } from '../registry.ts';
 import { checkNext, compileDocument } from './compile-document.ts';
-import { checkImpact } from './impact-gate.ts';
+import { checkImpact } from '../graph/impact.ts';
 import type { Policy } from './policy.ts';
 
 /** The version that a draft would become. Null: none. */

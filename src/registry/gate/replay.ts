@@ -2,14 +2,16 @@ import type { GivenRuleset, Turn } from '../../compile/compile.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatCoordinate, parseCoordinate, resourceTypes, type Coordinate } from '../../model/address.ts';
 import { findingKey } from '../../model/gate.ts';
-import { blockingIn, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
+import { blockingIn, type BlockOn, type Problem, type Report, describeBlocking } from '../../model/problem.ts';
 import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
 import { mayRead } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { policyOf } from './policy.ts';
 import { findRuleset, resolveRuleset } from './ruleset-gate.ts';
-import { exemptionsOf, relint } from './relint.ts';
+import { exemptionsOf, relint, compileDocument, type CompileRequest } from './compile-document.ts';
 import { showReport } from './show-report.ts';
+import { digestOf } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
 
 /** A ruleset that might be published, and the coordinate that it would get. */
 export interface Candidate {
@@ -198,4 +200,33 @@ export function findingsIn(report: Report, ratchet: boolean): Findings {
     ({ severity, ofRuleset }) => severity === 'error' && ofRuleset !== true,
   );
   return { ...report.counts, blocking: ratchet ? documentErrors.length : blockingIn(report) };
+}
+
+/**
+ * Compiles a document into a candidate for a ruleset. Throws `refused` with the report if it could
+ * not be published.
+ */
+export async function readCandidate(
+  registry: Registry,
+  resource: Resource,
+  coordinate: Coordinate,
+  upload: Pick<CompileRequest, 'snapshot' | 'entry' | 'reader'>,
+  signal?: AbortSignal,
+): Promise<Candidate> {
+  const request = { coordinate, ...upload, isAwaited: true, ...(signal && { signal }) };
+  const { artifact, report } = await compileDocument(
+    registry,
+    request,
+    resource,
+    await policyOf(registry, resource),
+    null,
+  );
+  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
+  if (json === undefined) {
+    const { problems, ...rest } = report;
+    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
+  }
+  const name = formatCoordinate(coordinate);
+  const ruleset = { digest: digestOf(json.bytes), name, json: Buffer.from(json.bytes).toString() };
+  return { coordinate, ruleset };
 }

@@ -4,7 +4,7 @@ import { findVersion, resourceRef, selectVersion, type Resource, type Version } 
 import { changesOf } from '../../model/compared-with.ts';
 import { findReadable } from '../readable.ts';
 import type { Registry } from '../registry.ts';
-import { allConsumers } from './consumers.ts';
+import { allConsumers } from './dependants.ts';
 import { organizationReader } from './references.ts';
 
 /** A contract that a consumer of an organization pinned. */

@@ -2,7 +2,7 @@ import { storedEntry, sourceAnnotation, type ArtifactConfig, type Manifest } fro
 import type { Artifact, Load, Turn } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
-import type { Principal } from '../../model/access.ts';
+import { type Principal, anonymous } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
 import { notCompared, verdicts } from '../../model/comparison.ts';
 import { digestOf } from '../../model/digest.ts';
@@ -14,14 +14,18 @@ import {
   maxUsersChecked,
   type Impact,
   type ImpactOnUser,
+  getsText,
+  impactText,
 } from '../../model/dependency.ts';
 import { lockName, parseLock } from '../../model/lock.ts';
 import { nameOf, selectVersion, type Resource, type Version } from '../../model/resource.ts';
-import { publishedAs, compareWith } from '../changes/compare-versions.ts';
+import { publishedAs, compareWith } from '../compare-versions.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf, readObject } from '../stored.ts';
-import { listDependants, openUsers } from './dependants.ts';
-import { listUsers } from './users.ts';
+import { listDependants, openUsers, listUsers } from './dependants.ts';
+import { countText, problemAtFile, type Exemption, type Report } from '../../model/problem.ts';
+import { organizationReader } from './references.ts';
+import { withBreaks } from '../gate/compatibility.ts';
 
 /** A new version of a resource, as it would be published. */
 export interface NextVersion {
@@ -228,4 +232,36 @@ async function storedFiles(
 
 function bytesIn({ representations }: Artifact, wanted: 'json' | 'yaml'): Uint8Array {
   return representations.find(({ format, coding }) => format === wanted && coding === 'identity')!.bytes;
+}
+
+/**
+ * Who counts as a user of a resource. The report of a public document, and the pull request that changes it, are read
+ * by anybody, so they name public users only.
+ */
+export function usersReader({ org, visibility }: Pick<Resource, 'org' | 'visibility'>): Principal {
+  return visibility === 'public' ? anonymous : organizationReader(org);
+}
+
+/** The report of a new version, with an error for each user that it breaks and that gets it. */
+export async function checkImpact(
+  registry: Registry,
+  next: NextVersion,
+  { entry, report, exemptions }: { entry: string; report: Report; exemptions: readonly Exemption[] },
+  turn: Turn,
+): Promise<Report> {
+  const { resource } = next;
+  const impact = await impactOf(registry, usersReader(resource), next, { org: resource.org, ...turn, decides: true });
+  const problems = brokenUsers(impact).map((user) => {
+    const name = `${user.coordinate}@${user.version}`;
+    return problemAtFile('user-broken', entry, `It breaks ${name} (${getsText[user.gets]}): ${impactText(user)}`);
+  });
+  const message = `Undo the change, publish it as a version that their ranges leave out, or exempt user-broken in stele.yaml. It breaks ${countText(problems.length, 'user')} of ${resource.slug}.`;
+  const advice = problemAtFile('impact', entry, message, 'info');
+  const today = registry.now().toISOString().slice(0, 10);
+  return withBreaks(report, { problems, truncated: false }, advice, exemptions, today);
+}
+
+/** Those that a new version breaks although nobody changes what they refer to. */
+function brokenUsers({ users }: Impact): Impact['users'] {
+  return users.filter(({ verdict, gets }) => verdict === 'breaking' && gets !== 'pinned');
 }

@@ -4,8 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import { isUsable, keyRef, type Key } from '../../model/key.ts';
 import type { Generation } from '../../store/records.ts';
 import type { Guard } from '../lives.ts';
-import { assertAdministered } from './administrators.ts';
-import { createKey } from './keys.ts';
+import { assertAdministered, createKey } from './keys.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** How a change of keys or rights is judged. */

@@ -10,7 +10,7 @@ import {
 } from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { assertAdministered } from './administrators.ts';
+import { assertAdministered } from './keys.ts';
 import { listOrganizations } from '../maintenance/organizations.ts';
 import { newId, type Author, type Registry } from '../registry.ts';
 

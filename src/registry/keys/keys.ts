@@ -1,16 +1,76 @@
+import {
+  anonymous,
+  cap,
+  type Principal,
+  isResourceGlob,
+  scopes,
+  type Scope,
+  type JobOrigin,
+  type Grant,
+} from '../../model/access.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { type Key, personRef, type Person, formatKey, holderOf, isUsable, keyRef, parseKey } from '../../model/key.ts';
+import type { Registry, Author } from '../registry.ts';
+import { mayCreateOrganizations, providerOf, rightsOf, rightsIn } from './people.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { crc32 } from 'node:zlib';
-import { isResourceGlob, scopes, type Principal, type Scope, type JobOrigin } from '../../model/access.ts';
 import { isSlug } from '../../model/address.ts';
 import { digestOf } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { formatKey, holderOf, isUsable, keyRef, parseKey, type Key, personRef, type Person } from '../../model/key.ts';
-import { assertAdministered } from './administrators.ts';
-import { ownerOf } from './key-owner.ts';
 import { withRoom } from '../maintenance/quotas.ts';
-import type { Author, Registry } from '../registry.ts';
-import { rightsOf } from './people.ts';
+import { listKeys } from './list-keys.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * Who uses a personal key: its owner, with what their groups may do as configured now, and no more
+ * than the key's scopes in its organizations. Null if the registry does not know the person (any
+ * more). Throws `unauthenticated`, saying so, if their last sign-in is too long ago to trust the
+ * groups that it saw.
+ */
+async function ownerOf(
+  registry: Registry,
+  { id, person: actor, organizations: only = null, scopes: held }: Key,
+): Promise<Extract<Principal, { kind: 'user' }> | null> {
+  const { config } = registry;
+  const { login } = config;
+  // People of another issuer are other people.
+  if (login === null || actor === undefined || providerOf(registry, actor) === null) return null;
+  const person = await readPerson(registry, actor);
+  if (person === null) return null;
+  const { signInDays } = login.personalKeys;
+  if (isStale(registry, person)) {
+    const message = `This key works again when its owner has signed in: the last sign-in was on ${person.signedInAt.slice(0, 10)}, and keys need one every ${signInDays} days. Sign in at ${config.url ?? ''}/login.`;
+    throw new RegistryError('unauthenticated', message);
+  }
+  const granted = Object.entries(await rightsOf(registry, person)).filter(([org]) => only?.includes(org) ?? true);
+  const organizations = Object.fromEntries(
+    granted.map(([org, grants]) => [org, grants.map((grant) => cap(grant, held))]),
+  );
+  const mayCreate = held.includes('admin') && only === null && mayCreateOrganizations(registry, person);
+  return { kind: 'user', id: actor.slice('user:'.length), organizations, key: id, ...(mayCreate && { mayCreate }) };
+}
+
+/** Who reads what somebody gets by mail: they themselves as of their last sign-in, or nobody if that is too long ago. */
+export async function readerOf(registry: Registry, actor: string): Promise<Principal> {
+  const person = await readPerson(registry, actor);
+  if (person === null || isStale(registry, person)) return anonymous;
+  return { kind: 'user', id: actor.slice('user:'.length), organizations: await rightsOf(registry, person) };
+}
+
+/** Whether the last sign-in is too long ago to trust the groups that it saw. */
+function isStale({ config, expiryTime }: Registry, { signedInAt }: Person): boolean {
+  return expiryTime().getTime() - Date.parse(signedInAt) > (config.login?.personalKeys.signInDays ?? 0) * day;
+}
+
+async function readPerson({ refs }: Registry, actor: string): Promise<Person | null> {
+  try {
+    return (await refs.read<Person>(personRef(actor)))?.value ?? null;
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return null;
+    throw error;
+  }
+}
 
 /** Settings of a new key of an organization, or of a person, whose `org` is null. */
 export interface NewKey {
@@ -243,4 +303,28 @@ async function notePersonalKey(
       current !== null && current.value.revokedAt === revokedAt ? null : { value: { revokedAt }, change },
     );
   }
+}
+
+/** Whether a grant administers a whole organization. */
+function administers({ scopes: allowed, resources }: Grant): boolean {
+  return allowed.includes('admin') && resources === null;
+}
+
+/**
+ * Throws `conflict` if an organization loses its last administrator with these rights, which become `left` (null:
+ * nothing). Programs do not count where people have rights, since nobody may know where their keys are.
+ */
+export async function assertAdministered(
+  registry: Registry,
+  { org, id, ...before }: Grant & { org: string | null; id: string | null },
+  left: Grant | null = null,
+): Promise<void> {
+  if (org === null || !administers(before) || (left !== null && administers(left))) return;
+  const others = (await rightsIn(registry, org)).filter((each) => each.id !== id && administers(each));
+  if (others.length > 0) return;
+  const keys = (await listKeys(registry, org)).filter((key) => isUsable(key, registry.expiryTime));
+  const isKey = keys.some((key) => key.id === id);
+  if (isKey && keys.some((key) => key.id !== id && administers(key))) return;
+  const message = `Nobody else administers @${org}: afterwards only the operator could give rights in it. Repeat with \`last\` to do it all the same.`;
+  throw new RegistryError('conflict', message);
 }

@@ -191,3 +191,75 @@ async function readMarks({ bucket }: Registry): Promise<{ marks: GcMarks; names:
   const stored = (bytes && (parseJson(bytes) as GcMarks | undefined)) || { unreferenced: {}, quarantined: {} };
   return { marks: stored, names };
 }
+
+const hour = 60 * 60_000;
+/** Milliseconds from the start of the process to the first run, so that starting stays fast. */
+const firstPause = 10 * 60_000;
+
+/**
+ * Collects garbage every `gc.interval` hours until it is closed; null if the configuration does not
+ * want that. Logs what goes wrong and tries again at the next time.
+ */
+export function openCollector(registry: Registry): { close(): Promise<void> } | null {
+  const { interval } = registry.config.gc;
+  if (interval === 0) return null;
+  let timer: NodeJS.Timeout;
+  let running: Promise<void> = Promise.resolve();
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    try {
+      const collected = await collectGarbage(registry, {
+        // A run may take long, and can be left at any point.
+        progress: () => stopping.signal.throwIfAborted(),
+      });
+      registry.log('info', 'garbage collected', { ...collected });
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      registry.log('warn', 'garbage not collected', { error: String(error) });
+    }
+    if (!stopping.signal.aborted) plan(interval * hour);
+  };
+  const plan = (pause: number): void => {
+    timer = setTimeout(() => {
+      running = run();
+    }, pause);
+    timer.unref();
+  };
+  plan(Math.min(firstPause, interval * hour));
+  return {
+    async close() {
+      stopping.abort();
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** Milliseconds from the start of the process to the first sweep, so that starting stays fast. */
+const firstSweep = 5 * 60_000;
+
+/** Deletes the records that have expired (design §5). Returns how many keys it deleted. */
+export async function expireRecords(registry: Registry): Promise<number> {
+  let deleted = 0;
+  for (const { kind, days } of expiringKinds()) {
+    deleted += await registry.refs.sweep(kind, registry.now().getTime() - days * day);
+  }
+  return deleted;
+}
+
+/** Deletes expired records every day until it is closed. Logs what goes wrong and tries again the next day. */
+export function openExpiry(registry: Registry): { close(): void } {
+  let timer: NodeJS.Timeout;
+  const plan = (pause: number): void => {
+    timer = setTimeout(run, pause);
+    timer.unref();
+  };
+  const run = (): void => {
+    expireRecords(registry)
+      .then((keys) => registry.log('debug', 'expired records deleted', { keys }))
+      .catch((error: unknown) => registry.log('warn', 'expired records not deleted', { error: String(error) }))
+      .finally(() => plan(day));
+  };
+  plan(firstSweep);
+  return { close: () => clearTimeout(timer) };
+}

@@ -1,16 +1,134 @@
-import { digestOf, type Digest } from '../../model/digest.ts';
+import { type Digest, digestOf } from '../../model/digest.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { chooseLatest, nameOf, parseResourceRef, type Resource } from '../../model/resource.ts';
+import { type Bucket, listAll } from '../../store/bucket.ts';
+import { parseWorkKey } from '../../store/work.ts';
+import type { LostComparison, LostVersion, Checked } from '../fsck.ts';
+import type { Author, Registry } from '../registry.ts';
 import { parseJson } from '../../model/json.ts';
-import type { Bucket } from '../../store/bucket.ts';
 import { listLogs, repairLog } from '../../store/log/check-log.ts';
 import { newestSequence } from '../../store/log/follow-log.ts';
 import { digestInKey, objectKey, packKey, decodePack, isWholePack, quarantineKey } from '../../store/objects.ts';
-import { treeFolder } from '../../store/tree/batch.ts';
-import { repairTree } from '../../store/tree/check-tree.ts';
-import { parseWorkKey } from '../../store/work.ts';
-import type { Checked, LostComparison, LostVersion } from '../fsck.ts';
-import type { Registry } from '../registry.ts';
-import { isSoundHead } from './witnesses.ts';
-import { giveUpComparisons, giveUpKey, giveUpVersions, type GiveUpOptions, type Repaired } from './give-up.ts';
+import { treeFolder, treeName } from '../../store/tree/batch.ts';
+import { repairTree, cutTree } from '../../store/tree/check-tree.ts';
+import { isSoundHead, headsIn } from './witnesses.ts';
+import { entryIn, entryKey } from '../../store/log/entry.ts';
+import { headIn, listHeadKeys, parseHeadKey, type Head } from '../../store/log/heads.ts';
+
+/** What was done about one damage. */
+export interface Repaired {
+  /**
+   * `repaired`: it is as it was written. `given up`: it is gone for good, and the registry says so.
+   * `left`: nothing was done.
+   */
+  outcome: 'repaired' | 'given up' | 'left';
+  /** Bucket key, or the coordinate of a version. */
+  what: string;
+  detail: string;
+}
+
+interface GiveUpOptions {
+  /** Whether to give up what no copy has: versions are withdrawn, and damaged keys deleted. */
+  giveUp: boolean;
+  author: Author;
+  report: (repaired: Repaired) => void;
+}
+
+/** Withdraws versions of a resource whose bytes are lost, in one change. Their other bytes are left to garbage collection. */
+async function giveUpVersions(
+  registry: Registry,
+  name: string,
+  lost: readonly LostVersion[],
+  { giveUp, author, report }: GiveUpOptions,
+): Promise<void> {
+  const labels = new Map(lost.map(({ label, needs }) => [label, needs]));
+  const reportAll = (outcome: Repaired['outcome'], about: (needs: Digest) => string): void => {
+    for (const [label, needs] of labels) report({ outcome, what: coordinateIn(name, label), detail: about(needs) });
+  };
+  if (!giveUp) return reportAll('left', (needs) => `It needs ${needs}, which no copy has.`);
+  const since = registry.now().toISOString();
+  const isDone = await changeRecord(registry, name, (resource) => {
+    const versions = resource.versions.map((version) => {
+      const needs = labels.get(version.label);
+      if (needs === undefined || version.status.state === 'withdrawn') return version;
+      return {
+        ...version,
+        status: { state: 'withdrawn', reason: `Its stored bytes were lost (${needs}).`, since } as const,
+      };
+    });
+    const { latest, latestPinned } = resource;
+    const value = { ...resource, versions, latestPinned: latestPinned && !labels.has(latest!) };
+    return {
+      value: { ...value, latest: chooseLatest(value) },
+      change: { ...author, action: `withdraw ${[...labels.keys()].join(', ')}: stored bytes were lost` },
+    };
+  });
+  if (!isDone) return reportAll('left', () => `${logIsDamaged}, so it cannot be withdrawn.`);
+  reportAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
+}
+
+/**
+ * Removes lost comparisons from the records of their versions, in one change of the resource.
+ * Readers have the versions compared again.
+ */
+async function giveUpComparisons(
+  registry: Registry,
+  name: string,
+  lost: readonly LostComparison[],
+  { giveUp, author, report }: GiveUpOptions,
+): Promise<void> {
+  const digests = new Map(lost.map(({ label, digest }) => [label, digest]));
+  const reportAll = (outcome: Repaired['outcome'], detail: string): void => {
+    for (const label of digests.keys()) report({ outcome, what: coordinateIn(name, label), detail });
+  };
+  if (!giveUp) return reportAll('left', 'Its comparison with the version before it is lost, and no copy has it.');
+  const isDone = await changeRecord(registry, name, (resource) => ({
+    value: {
+      ...resource,
+      versions: resource.versions.map((version) => {
+        const { changes, ...rest } = version;
+        return changes !== undefined && changes.digest === digests.get(version.label) ? rest : version;
+      }),
+    },
+    change: { ...author, action: `forget comparisons of ${[...digests.keys()].join(', ')}: stored bytes were lost` },
+  }));
+  if (isDone)
+    reportAll('given up', 'Its lost comparison was removed from its record. It is compared again when asked for.');
+  else reportAll('left', `${logIsDamaged}, so its lost comparison cannot be removed from its record.`);
+}
+
+const logIsDamaged = 'Its organization has a damaged log';
+
+/** Changes a resource's record. False if its log is damaged. */
+async function changeRecord(
+  { refs }: Registry,
+  name: string,
+  change: (resource: Resource) => { value: Resource; change: Author & { action: string } },
+): Promise<boolean> {
+  try {
+    await refs.update<Resource>(name, (current) => change(current!.value));
+    return true;
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return false;
+    throw error;
+  }
+}
+
+function coordinateIn(name: string, label: string): string {
+  return `${nameOf(parseResourceRef(name)!)}@${label}`;
+}
+
+/** Deletes a damaged file. What is not there is left. */
+async function giveUpKey(bucket: Bucket, key: string, { giveUp, report }: GiveUpOptions): Promise<void> {
+  const isOurs = !key.startsWith('work/') || parseWorkKey(key) !== null;
+  // What is missing cannot be given up: the next check would miss it again.
+  if (!giveUp || !isOurs || (await bucket.get(key)) === null) {
+    const detail = isOurs ? 'No copy has it.' : 'Stele did not write this file. Move it away.';
+    return report({ outcome: 'left', what: key, detail });
+  }
+  await bucket.delete(key);
+  report({ outcome: 'given up', what: key, detail: 'Deleted, because it is damaged.' });
+}
 
 export interface RepairOptions extends GiveUpOptions {
   /** A copy of the store, such as a backup. */
@@ -126,4 +244,80 @@ async function replace(bucket: Bucket, key: string, { from, report }: RepairOpti
     return true;
   }
   return false;
+}
+
+/** The end of a log that somebody accepts. */
+export interface LogEndPoint {
+  log: string;
+  /** Number of the last entry; 0 if all are lost. */
+  sequence: number;
+}
+
+/**
+ * Accepts that a log lost its entries after one: deletes the heads that tell of them, and the answers
+ * to requests whose changes were in them, so that these are made again when they are repeated. Notes
+ * it in the log of the registry. Rejects with `conflict` if the log does not end there, or if nothing
+ * is known to be lost. No server may run on the store.
+ */
+export async function acceptLoss(
+  registry: Registry,
+  { log, sequence }: LogEndPoint,
+  { author, report }: { author: Author; report: (repaired: Repaired) => void },
+): Promise<void> {
+  const { bucket, refs } = registry;
+  const tree = log === treeName ? await cutTree(bucket, sequence) : null;
+  const newest = tree === null ? await newestSequence(bucket, log) : tree.sequence;
+  if (newest !== sequence)
+    throw new RegistryError(
+      'conflict',
+      `The log ${log} ends with entry ${newest}: use --accept-loss ${log}:${newest}.`,
+    );
+  const isKept = async (head: Head): Promise<boolean> => {
+    if (tree !== null) return head.sequence < newest || head.digest === tree.digest;
+    const key = entryKey(log, head.sequence);
+    const bytes = await bucket.get(key);
+    return bytes !== null && entryIn(bytes, head.sequence, key)?.digest === head.digest;
+  };
+  let until = tree?.until ?? 0;
+  let answers = 0;
+  const forget = async (key: string, head: number): Promise<void> => {
+    until = Math.max(until, head);
+    await bucket.delete(key);
+  };
+  for await (const key of listHeadKeys(bucket)) {
+    const named = parseHeadKey(key);
+    if (named?.log !== log) continue;
+    const head = headIn(key, await readJsonOf(bucket, key));
+    // Also a damaged one: the key tells how far the log reached.
+    if (named.sequence > newest || (head !== null && !(await isKept(head)))) await forget(key, named.sequence);
+  }
+  for await (const key of listAll(bucket, 'work/idempotency/')) {
+    for (const head of headsIn(key, await readJsonOf(bucket, key))) {
+      if (head.log !== log || (await isKept(head))) continue;
+      answers++;
+      await forget(key, head.sequence);
+    }
+  }
+  if (until === 0)
+    throw new RegistryError('conflict', `Nothing tells that the log ${log} lost entries after ${sequence}.`);
+  const lost =
+    tree === null
+      ? `entries ${Math.min(sequence + 1, until)} to ${until} of the log ${log}`
+      : `leaves ${Math.min(sequence + 1, until)} to ${until} of the public log`;
+  await refs.update<object>(tree === null ? `logs/${log}` : 'public-log/loss', (current) => ({
+    value: { ...current?.value, lost: { after: sequence, until } },
+    change: { ...author, action: `accept the loss of ${lost}` },
+  }));
+  const about =
+    tree !== null
+      ? ' Consumers who saw them will refuse what this log says from now on: tell them.'
+      : answers === 0
+        ? ''
+        : ` ${answers} answers to requests were in them: repeated, these are performed again.`;
+  report({ outcome: 'given up', what: log, detail: `The ${lost} are lost for good.${about}` });
+}
+
+async function readJsonOf(bucket: Bucket, key: string): Promise<unknown> {
+  const bytes = await bucket.get(key);
+  return bytes && parseJson(bytes);
 }

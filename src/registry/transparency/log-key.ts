@@ -2,7 +2,7 @@ import { readSecret } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { signingKey, type SigningKey } from '../../model/transparency/note.ts';
 import { corrupt } from '../../store/records.ts';
-import { deriveKey } from '../cipher.ts';
+import { deriveKey } from '../seal.ts';
 import type { Registry } from '../registry.ts';
 
 const shortest = 32;

@@ -1,15 +1,93 @@
+import { formatHashes, type Checkpoint, checkpointText, type LogProof } from '../../model/transparency/checkpoint.ts';
+import {
+  formatNote,
+  formatSignature,
+  parseSignatures,
+  parseVerifierKey,
+  signersOf,
+  formatVerifierKey,
+  signText,
+  type SigningKey,
+} from '../../model/transparency/note.ts';
+import {
+  proveConsistency,
+  type ReadNode,
+  type TileName,
+  proveInclusion,
+  rootOf,
+} from '../../model/transparency/tree.ts';
+import type { Registry } from '../registry.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import { type TileName, proveInclusion, rootOf } from '../../model/transparency/tree.ts';
-import { checkpointText, type Checkpoint, type LogProof } from '../../model/transparency/checkpoint.ts';
-import { formatPem } from '../../model/transparency/attestation.ts';
-import { formatVerifierKey, parseSignatures, signText, type SigningKey } from '../../model/transparency/note.ts';
+import {
+  formatPem,
+  bundleOf,
+  provenanceStatement,
+  signStatement,
+  type Envelope,
+} from '../../model/transparency/attestation.ts';
 import { corrupt } from '../../store/records.ts';
 import { openTreeLog, type TreeLog } from '../../store/tree/tree-log.ts';
-import type { Registry } from '../registry.ts';
-import { askWitnesses } from './ask-witnesses.ts';
-import { appendLeaves } from './append-leaves.ts';
+import { appendLeaves, createLogView } from './append-leaves.ts';
 import { hasPublicLog, logKeys } from './log-key.ts';
-import { createLogView } from './log-view.ts';
+import { encodeJson } from '../../model/json.ts';
+import { readConfig, readManifest, type GrantedVersion } from '../read.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Milliseconds for an answer, and characters of one. */
+const patience = 5000;
+const maxAnswer = 64 * 1024;
+
+/**
+ * Asks the configured witnesses to cosign a checkpoint (C2SP tlog-witness), all at once. Returns their signature lines; a
+ * witness that does not answer, or that refuses, is logged and left out. `nodes`: of the tree of the checkpoint.
+ */
+async function askWitnesses(
+  registry: Pick<Registry, 'config' | 'log'>,
+  checkpoint: Checkpoint,
+  nodes: ReadNode,
+): Promise<string> {
+  const lines = await Promise.all(
+    registry.config.publicLog.witnesses.map(async ({ url, key }) => {
+      try {
+        return await askWitness(url, key, checkpoint, nodes);
+      } catch (error) {
+        registry.log('warn', 'a witness did not cosign', { witness: url, size: checkpoint.size, error: String(error) });
+        return '';
+      }
+    }),
+  );
+  return lines.join('');
+}
+
+async function askWitness(url: string, vkey: string, checkpoint: Checkpoint, nodes: ReadNode): Promise<string> {
+  const key = parseVerifierKey(vkey)!;
+  let old = checkpoint.size;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const proof = formatHashes(await proveConsistency(nodes, old, checkpoint.size));
+    const body = `old ${old}\n${proof.map((line) => `${line}\n`).join('')}\n${formatNote(checkpoint.note)}`;
+    const response = await fetch(`${url}/add-checkpoint`, {
+      method: 'POST',
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(patience),
+    });
+    const text = (await response.text()).slice(0, maxAnswer);
+    if (response.status === 200) {
+      const signatures = parseSignatures(text) ?? [];
+      const own = signatures.filter(
+        (signature) => signersOf({ text: checkpoint.note.text, signatures: [signature] }, [key])?.length === 1,
+      );
+      if (own.length === 0) throw new Error(`${url} sent no cosignature of ${key.name}.`);
+      return own.map(formatSignature).join('');
+    }
+    const [, size] = /^(\d{1,15})\n$/.exec(text) ?? [];
+    // Where it stands decides what must be proved.
+    if (response.status !== 409 || size === undefined || Number(size) > checkpoint.size)
+      throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200).trim()}`);
+    old = Number(size);
+  }
+  throw new Error(`${url} has others that go on with the log at the same time.`);
+}
 
 /**
  * The public log of a registry: every public fact is a leaf, and whoever saw a checkpoint notices when
@@ -207,4 +285,90 @@ async function signHead(
   const text = checkpointText(origin, { size, root });
   const signatures = [...keys.map((key) => signText(key, text)), ...(parseSignatures(lines) ?? [])];
   return { origin, size, root, note: { text, signatures } };
+}
+
+/**
+ * The signed statement of how a version was made: as an envelope, and the bytes of its bundle. The key that signs the public
+ * log signs it, so that it is always the same. Null for a registry without that key.
+ */
+export async function attest(
+  registry: Registry,
+  granted: GrantedVersion,
+): Promise<{ envelope: Envelope; bundle: Uint8Array } | null> {
+  const key = (await publicLogOf(registry))?.signer();
+  if (key === undefined) return null;
+  const { resource, version } = granted;
+  const [config, manifest] = await Promise.all([readConfig(registry, granted), readManifest(registry, granted)]);
+  const statement = provenanceStatement({
+    registry: registry.config.url!,
+    repository: `${resource.org}/${resource.type}/${resource.slug}`,
+    digest: version.manifest,
+    manifest,
+    config,
+    publishedAt: version.publishedAt,
+  });
+  const envelope = signStatement(key, statement);
+  return { envelope, bundle: encodeJson(bundleOf(key, envelope)) };
+}
+
+/** Milliseconds after a change of a record, so that what is published together is appended together. */
+const soon = 500;
+/** Milliseconds between two comparisons of all that is public with what the log says. */
+const comparedEvery = 86_400_000;
+
+/**
+ * Brings what becomes public into the public log, until it is closed: soon after this process changed it, and
+ * every `interval` milliseconds for what others changed. At the start and once a day, all that is public is compared with
+ * what the log says. What fails is tried again. Null for a registry without a log.
+ */
+export async function keepLog(registry: Registry, interval = 15_000): Promise<{ close(): Promise<void> } | null> {
+  if (!hasPublicLog(registry)) return null;
+  const stop = new AbortController();
+  let woken = Promise.withResolvers<void>();
+  /** The organizations that this process changed since the last look. */
+  let changed = new Set<string>();
+  const unwatch = registry.refs.watch((name) => {
+    if (!name.startsWith('resources/')) return;
+    changed.add(name.split('/')[1]!);
+    woken.resolve();
+  });
+  const pause = (milliseconds: number): Promise<void> =>
+    delay(Math.max(0, milliseconds), undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+
+  /** Resolves to false if it failed, which is logged. */
+  async function update(organizations?: readonly string[], compares = false): Promise<boolean> {
+    try {
+      const log = await publicLogOf(registry);
+      await log!.update(organizations, { compares });
+      return true;
+    } catch (error) {
+      const cause = error instanceof Error && error.cause ? { cause: String(error.cause) } : {};
+      registry.log('error', 'the public log was not written', { error: String(error), ...cause });
+      return false;
+    }
+  }
+
+  async function keep(): Promise<void> {
+    for (let [next, comparing] = [0, 0]; !stop.signal.aborted;) {
+      woken = Promise.withResolvers();
+      const [now, organizations] = [registry.monotonic(), [...changed]];
+      changed = new Set();
+      // Looking at all of them takes a walk over all names.
+      const isDone = await update(now < next ? organizations : undefined);
+      if (now >= next) next = now + interval;
+      if (isDone && now >= comparing && (await update(undefined, true))) comparing = now + comparedEvery;
+      if (changed.size === 0) await Promise.race([woken.promise, pause(next - registry.monotonic())]);
+      await pause(soon);
+    }
+  }
+
+  const kept = keep();
+  return {
+    async close() {
+      unwatch();
+      stop.abort();
+      await kept;
+      await update([...changed]);
+    },
+  };
 }

@@ -11,8 +11,7 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { exchangeToken } from '../../registry/keys/trust.ts';
-import { findPublisher } from '../../registry/keys/trusted-publisher.ts';
+import { exchangeToken, findPublisher } from '../../registry/keys/trust.ts';
 import { askIssuer, createDiscovery, issuerNotAnswering } from './provider.ts';
 import type { CiJob } from '../../model/access.ts';
 

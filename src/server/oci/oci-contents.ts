@@ -7,7 +7,7 @@ import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { attest } from '../../registry/transparency/attest.ts';
+import { attest } from '../../registry/transparency/public-log.ts';
 import { bundleType, predicateType } from '../../model/transparency/attestation.ts';
 
 /** The media type of a report, and the artifact type of its manifest. */

@@ -35,7 +35,7 @@ import {
   referrersIndex,
   type Referrer,
 } from './oci-contents.ts';
-import { attest } from '../../registry/transparency/attest.ts';
+import { attest } from '../../registry/transparency/public-log.ts';
 import type { Resource, Version } from '../../model/resource.ts';
 import { endResponse } from '../body/request-body.ts';
 import { logFailure, problemTypes, asRefusal } from '../error-answers.ts';

@@ -27,7 +27,7 @@ import { createDocs, type Docs } from '../../site/docs/docs-page.ts';
 import { chooseType } from './read-request.ts';
 import { ownDescription } from '../v1/api-description.ts';
 import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
-import { allConsumers, type PinningConsumer } from '../../registry/graph/consumers.ts';
+import { allConsumers, type PinningConsumer } from '../../registry/graph/dependants.ts';
 import { discoveryDocument, discoveryPattern, parseCatalogPath, parseConsumersPath } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import { sharing } from './caching.ts';

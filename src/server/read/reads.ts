@@ -31,7 +31,7 @@ import { sendProof } from './public-log-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions, sendValue } from './views.ts';
 import { comparedWith } from '../../model/compared-with.ts';
-import { comparisonOf } from '../../registry/changes/compare-versions.ts';
+import { comparisonOf } from '../../registry/compare-versions.ts';
 import { diffMarkdown, diffPage } from '../../site/pages/versions/diff-page.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 

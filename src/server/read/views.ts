@@ -7,7 +7,7 @@ import { coordinateOf, type Resource, type Version } from '../../model/resource.
 import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
 import { digestOf } from '../../model/digest.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
-import { attest } from '../../registry/transparency/attest.ts';
+import { attest } from '../../registry/transparency/public-log.ts';
 import { sharing, type Audience, type Lifetime } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';

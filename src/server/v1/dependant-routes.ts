@@ -1,4 +1,4 @@
-import { listUsers, userName, type User } from '../../registry/graph/users.ts';
+import { listUsers, userName, type User, listConsumers, reportConsumer } from '../../registry/graph/dependants.ts';
 import {
   type ResourceCall,
   type ResourceHandler,
@@ -10,7 +10,6 @@ import {
   matchesQuery,
 } from './call.ts';
 import type { ReportedContract } from '../../model/dependency.ts';
-import { listConsumers, reportConsumer } from '../../registry/graph/consumers.ts';
 
 export const listAllDependants: ResourceHandler = async (call) => {
   const after = positionOf(call, isText);

@@ -10,7 +10,7 @@ import type { Resource } from '../../model/resource.ts';
 import type { View } from '../../model/artifact.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { impactOf } from '../../registry/graph/impact.ts';
-import { nextVersionOf, publish, type PublishResult } from '../../registry/publish.ts';
+import { nextVersionOf, publish, type PublishResult, datedUpload } from '../../registry/publish.ts';
 import { findReadable, mayRead, mayReadOrganization } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Body } from '../body/read-body.ts';
@@ -24,16 +24,14 @@ import {
   type ResourceCall,
   type Call,
 } from './call.ts';
-import { compareUpload } from '../../registry/changes/compare-upload.ts';
+import { compareUpload } from '../../registry/compare-upload.ts';
 import { uploadDiffMarkdown, uploadDiffPage } from '../../site/pages/versions/diff-page.ts';
 import { pageHeaders } from '../headers.ts';
 import { chooseType } from '../read/read-request.ts';
-import { datedUpload } from '../../registry/dated-upload.ts';
 import { versionRecord, versionUrl } from './resource-records.ts';
 import { requireScopeToMake } from './require-scope.ts';
-import { readCandidate } from '../../registry/gate/candidate.ts';
+import { readCandidate, replay, replayRows, type Candidate, type ReplayPage } from '../../registry/gate/replay.ts';
 import { findRuleset } from '../../registry/gate/ruleset-gate.ts';
-import { replay, replayRows, type Candidate, type ReplayPage } from '../../registry/gate/replay.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 import { csvText } from '../../model/escape.ts';
 import { csvType } from './health-route.ts';

@@ -1,6 +1,5 @@
-import { concerns, readHealth, type ResourceHealth } from '../../registry/estate/health.ts';
-import { requestReplay } from '../../registry/estate/open-replays.ts';
-import { formula } from '../../registry/estate/score.ts';
+import { concerns, readHealth, type ResourceHealth, formula } from '../../registry/estate/health.ts';
+import { requestReplay } from '../../registry/estate/replay-estate.ts';
 import { csvText } from '../../model/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nothingHere } from '../error-answers.ts';

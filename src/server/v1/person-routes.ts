@@ -1,9 +1,15 @@
 import { formatPrincipal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/key.ts';
-import { decideDevice, readDevice, askForKey, takeKey } from '../../registry/keys/devices.ts';
+import {
+  decideDevice,
+  readDevice,
+  askForKey,
+  takeKey,
+  createPersonalKey,
+  type NewPersonalKey,
+} from '../../registry/keys/personal-keys.ts';
 import { listKeys } from '../../registry/keys/list-keys.ts';
-import { createPersonalKey, type NewPersonalKey } from '../../registry/keys/personal-keys.ts';
 import { readKeyUse, revokeKey } from '../../registry/keys/keys.ts';
 import { bodyOf, type Call, type Handler, isText, positionOf, sendPage, type Answer } from './call.ts';
 import { keyRecord } from './resource-records.ts';

@@ -42,7 +42,7 @@ import { isAllowed } from '../../model/access.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectRecord, disconnectRecord, readConnection } from '../../sync/connect.ts';
 import { offerTags, type ReleaseTags } from '../../sync/sync-tags.ts';
-import { hostOf } from '../../registry/host-of.ts';
+import { hostOf } from '../../registry/remote.ts';
 import type { Generation } from '../../store/records.ts';
 import type { Name } from '../../registry/lives.ts';
 

@@ -4,7 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { GuardOf, Name } from '../../registry/lives.ts';
 import { siteCoordinate } from '../../sites/model/documentation-site.ts';
-import { whyNotMoveLatest } from '../../registry/gate/latest-gate.ts';
+import { whyNotMoveLatest } from '../../registry/gate/compatibility.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { guardOf, type Call, type CallAbout, type PublishCall, type ResourceCall } from './call.ts';
 import { nothingHere } from '../error-answers.ts';

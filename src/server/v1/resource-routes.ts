@@ -1,6 +1,13 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { Coordinate } from '../../model/address.ts';
-import { changeResource, withPin, type ResourceChange } from '../../registry/change-resource.ts';
+import {
+  changeResource,
+  withPin,
+  type ResourceChange,
+  createResource,
+  type NewResource,
+  assertUnattached,
+} from '../../registry/change-resource.ts';
 import { deleteRecord, isRestorable, restoreRecord } from '../../registry/lives.ts';
 import { findReadable, readableResources, readReadable } from '../../registry/readable.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
@@ -10,9 +17,7 @@ import { gateKeys } from '../../model/gate.ts';
 import type { Report } from '../../model/problem.ts';
 import { nothingHere } from '../error-answers.ts';
 import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
-import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource, findVersion } from '../../model/resource.ts';
-import { assertUnattached } from '../../registry/attached.ts';
 import { findForCall, requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
 import {
   bodyOf,

@@ -2,7 +2,7 @@ import { partOf } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { deliveryRef, shownUrl, type Delivery, type Webhook } from '../../model/event.ts';
 import { redeliver } from '../../events/delivery.ts';
-import { readAmong } from '../../registry/read-among.ts';
+import { readAmong } from '../../registry/stored.ts';
 import { testWebhook } from '../../events/test-endpoint.ts';
 import { readHealth } from '../../events/endpoint-health.ts';
 import {

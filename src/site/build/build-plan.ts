@@ -17,8 +17,7 @@ import {
   type Item,
   type Unit,
 } from './build-items.ts';
-import { usesAround, usesWithin } from '../../registry/graph/uses.ts';
-import { listUses, userName, type Use } from '../../registry/graph/users.ts';
+import { usesAround, usesWithin, listUses, userName, type Use } from '../../registry/graph/dependants.ts';
 import { planSites } from './build-sites.ts';
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';

@@ -3,7 +3,7 @@ import { digestOf } from '../../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { escapeHtml } from '../../model/escape.ts';
 import type { AnswerCache } from '../../registry/answer-cache.ts';
-import { userName, type Use } from '../../registry/graph/users.ts';
+import { userName, type Use } from '../../registry/graph/dependants.ts';
 import type { Links } from '../links.ts';
 
 /** The most nodes of a drawing: more cannot be read, and take long. */

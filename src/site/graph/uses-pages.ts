@@ -2,7 +2,7 @@ import { formatAddress } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { countText } from '../../model/problem.ts';
-import { userName, type Use } from '../../registry/graph/users.ts';
+import { userName, type Use } from '../../registry/graph/dependants.ts';
 import { docPath } from '../docs/docs.ts';
 import type { Site } from '../site.ts';
 import { crumbsWithin } from '../pages/crumbs.ts';

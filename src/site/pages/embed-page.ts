@@ -3,7 +3,7 @@ import { coordinateOf } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/renderer.ts';
 import { outlineOf, renderedOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { anchorOfOperation } from '../../sites/registry/resolve-embeds.ts';
+import { anchorOfOperation } from '../../sites/registry/make-deployment.ts';
 import { operationHtml, referenceHtml, wholeHtml } from '../../sites/pages/embedded.ts';
 import type { Site } from '../site.ts';
 import { imageHref, partHref } from './resource-page.ts';

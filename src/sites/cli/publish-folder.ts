@@ -1,10 +1,9 @@
-import type { Principal } from '../../model/access.ts';
+import type { Principal, Visibility } from '../../model/access.ts';
 import { digestOf } from '../../model/digest.ts';
 import { createReport, isBlocking, type Problem, type Report } from '../../model/problem.ts';
-import type { Visibility } from '../../model/access.ts';
 import { settingsOf, siteAddress, type Deployment, type SiteName } from '../model/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { NewFile } from '../registry/replace-drafts.ts';
+import type { NewFile } from '../registry/drafts.ts';
 import { operator } from '../../cli/command-context.ts';
 import { refusalIn, type RegistryClient } from '../../cli/registry-client.ts';
 
@@ -38,7 +37,7 @@ export async function publishHere(
 ): Promise<PublishedFolder> {
   const { createSiteRecord, changeSite } = await import('../registry/site-record.ts');
   const { findSite } = await import('../../registry/lives.ts');
-  const { replaceDrafts } = await import('../registry/replace-drafts.ts');
+  const { replaceDrafts } = await import('../registry/drafts.ts');
   const { publishSite } = await import('../registry/publish-site.ts');
   const author = operator;
   const stored = await findSite(registry, site);
@@ -76,7 +75,7 @@ export async function checkHere(
   unread: readonly Problem[],
 ): Promise<PublishedFolder> {
   const { makeDeployment } = await import('../registry/make-deployment.ts');
-  const { sortFiles } = await import('../registry/replace-drafts.ts');
+  const { sortFiles } = await import('../registry/drafts.ts');
   const { findSite } = await import('../../registry/lives.ts');
   const stored = (await findSite(registry, site))?.value ?? null;
   const none = { title: site.slug, description: '', theme: {}, navigation: null, redirects: {}, versions: [] };

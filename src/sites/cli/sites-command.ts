@@ -24,7 +24,7 @@ import { digestOf } from '../../model/digest.ts';
 import { type Report, problemAtFile, type Problem } from '../../model/problem.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { NewFile } from '../registry/replace-drafts.ts';
+import type { NewFile } from '../registry/drafts.ts';
 
 interface SitesOptions extends CommonOptions, FolderOptions {
   org?: string;
@@ -226,7 +226,7 @@ async function previewFolder(
   return withRegistry(command, (registry) =>
     withProgress('Rendering', async () => {
       const { previewDrafts, previewSite } = await import('../registry/site-preview.ts');
-      const { sortFiles } = await import('../registry/replace-drafts.ts');
+      const { sortFiles } = await import('../registry/drafts.ts');
       const { accepted, problems } = sortFiles(read?.files ?? [], limits.fileBytes);
       const bytes = new Map(accepted.map((file) => [file.path, file.bytes]));
       const request = { site, reader, by: 'operator:cli' };

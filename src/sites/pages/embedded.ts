@@ -8,7 +8,7 @@ import type { Rendered } from '../../compile/renderer.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
-import { anchorOfOperation } from '../registry/resolve-embeds.ts';
+import { anchorOfOperation } from '../registry/make-deployment.ts';
 import { linkParts } from '../../site/pages/link-parts.ts';
 import { imageHref, partHref } from '../../site/pages/resource-page.ts';
 import { showImages } from '../../site/pages/show-images.ts';

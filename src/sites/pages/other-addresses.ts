@@ -1,6 +1,6 @@
 import { pageAt, routeOf } from '../model/page-path.ts';
 import { findPage, type GrantedSite } from '../registry/read-site.ts';
-import { followRedirects, redirectAnchor } from '../registry/redirects.ts';
+import { followRedirects, redirectAnchor } from '../registry/check-site.ts';
 
 /**
  * Where a path that is not the address of a page leads: by a redirect of the site, or to a page

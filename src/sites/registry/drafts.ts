@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { isFilePath, mediaTypeOf, ownFiles, isPagePath } from '../model/page-path.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import {
@@ -9,14 +11,57 @@ import {
   type DraftFile,
   type SiteName,
 } from '../model/documentation-site.ts';
-import { isFilePath, isPagePath } from '../model/page-path.ts';
 import type { Generation } from '../../store/records.ts';
 import { findSite, type Guard } from '../../registry/lives.ts';
 import { withRoom } from '../../registry/maintenance/quotas.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import { watchPurges } from '../../registry/purge.ts';
-import { bundle, readPlace } from './bundles.ts';
-import { kindOfFile } from './file-kind.ts';
+import { bundlePieces, readPlace } from './bundles.ts';
+import { problemAtFile, type Problem } from '../../model/problem.ts';
+
+/** How the files of a type begin. Types without an entry are text. */
+const beginnings: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
+  'image/png': (bytes) => startsWith(bytes, '\x89PNG\r\n\x1a\n'),
+  'image/jpeg': (bytes) => startsWith(bytes, '\xff\xd8\xff'),
+  'image/gif': (bytes) => startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a'),
+  'image/webp': (bytes) => startsWith(bytes, 'RIFF') && bytes.toString('latin1', 8, 12) === 'WEBP',
+  'image/avif': (bytes) =>
+    bytes.toString('latin1', 4, 8) === 'ftyp' && /^(?:avif|avis|mif1)/.test(bytes.toString('latin1', 8, 12)),
+  'image/x-icon': (bytes) => startsWith(bytes, '\0\0\x01\0'),
+  'font/woff': (bytes) => startsWith(bytes, 'wOFF'),
+  'font/woff2': (bytes) => startsWith(bytes, 'wOF2'),
+  'font/ttf': (bytes) => startsWith(bytes, '\0\x01\0\0') || startsWith(bytes, 'true'),
+  'font/otf': (bytes) => startsWith(bytes, 'OTTO'),
+  'application/pdf': (bytes) => startsWith(bytes, '%PDF-'),
+  'video/mp4': (bytes) => bytes.toString('latin1', 4, 8) === 'ftyp',
+  'video/webm': (bytes) => startsWith(bytes, '\x1a\x45\xdf\xa3'),
+};
+
+function startsWith(bytes: Buffer, text: string): boolean {
+  return bytes.toString('latin1', 0, text.length) === text;
+}
+
+/**
+ * The media type of a site's file: that of its name, if the bytes are what the name says. Else why a
+ * site cannot have it, in one sentence.
+ */
+export function kindOfFile(path: string, content: Uint8Array): { mediaType: string } | { fault: string } {
+  const mediaType = mediaTypeOf(path);
+  if (mediaType === null)
+    return { fault: `Sites have no files such as ${path}. Use Markdown, images, fonts, PDF, video or data files.` };
+  if (!isFilePath(path))
+    return { fault: (ownFiles as readonly string[]).includes(path) ? `Every site has its own ${path}.` : pathFault };
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const looksRight = Object.hasOwn(beginnings, mediaType) ? beginnings[mediaType]!(bytes) : isUtf8(bytes);
+  if (!looksRight) return { fault: `The content is not ${mediaType.split(';')[0]}, as its name says.` };
+  if (mediaType === 'image/svg+xml' && !/<svg[\s>]/.test(bytes.toString('utf8', 0, 10_000)))
+    return { fault: 'The content is not image/svg+xml, as its name says.' };
+  return { mediaType };
+}
+
+/** What a path must be. */
+const pathFault =
+  'A path has names of A-Z a-z 0-9 . _ - between slashes; each begins with a letter or digit, and the last ends with an extension.';
 
 /** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
 export interface PageParts {
@@ -57,7 +102,7 @@ export async function putDraft(
   return withRoom(registry, site.org, async (take) => {
     const stored = fileOf(record, await registry.refs.read<Draft>(draftRef(site, path)));
     take({ drafts: stored ? 0 : 1, bytes: Math.max(0, bytes.byteLength - (stored?.size ?? 0)) });
-    const { places, objects } = bundle([bytes]);
+    const { places, objects } = bundlePieces([bytes]);
     const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
     const mendPurged = await watchPurges(registry);
     await store();
@@ -148,7 +193,7 @@ function fileOf(site: DocumentationSite, draft: Generation<Draft> | null): Draft
 }
 
 /** What to record of a file of a site. */
-export function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
+function draftOf({ id }: DocumentationSite, file: DraftFile | null): Draft {
   return { ...(id !== undefined && { site: id }), file };
 }
 
@@ -162,4 +207,102 @@ export async function findEditable(registry: Registry, site: SiteName): Promise<
   const { connection } = stored.value;
   if (connection === null) return stored;
   throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
+}
+
+/** A file with its bytes. */
+export interface NewFile {
+  path: string;
+  bytes: Uint8Array;
+}
+
+/** The result of replacing all files of a site. */
+export interface Replaced {
+  /** The files that the site has now. */
+  files: ReadonlyMap<string, DraftFile>;
+  /** How many were stored and removed. The others were there already. */
+  stored: number;
+  removed: number;
+  /** Files that a site cannot have, with the reason. They are left out. */
+  problems: Problem[];
+}
+
+/** Records that are written at once: the log joins them into a few entries. */
+const atOnce = 200;
+
+/** The files that sites can have, and what is wrong with the others. */
+export function sortFiles(
+  files: readonly NewFile[],
+  maxBytes: number,
+): { accepted: (NewFile & { mediaType: string })[]; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const accepted = files.flatMap((file) => {
+    const { path, bytes } = file;
+    const kind = kindOfFile(path, bytes);
+    const fault =
+      bytes.byteLength > maxBytes
+        ? `The file has ${bytes.byteLength} bytes; the limit is ${maxBytes}.`
+        : 'fault' in kind
+          ? kind.fault
+          : null;
+    if (fault !== null || 'fault' in kind) {
+      problems.push(problemAtFile('site-file', path, fault!, 'warning'));
+      return [];
+    }
+    return [{ ...file, mediaType: kind.mediaType }];
+  });
+  return { accepted, problems };
+}
+
+/**
+ * Makes these all the files of a site, to be published with the next deployment. Files that did not
+ * change are not written. A crash leaves some of them; the same call again does the rest. Throws
+ * `conflict` if the site's files come from a repository.
+ */
+export async function replaceDrafts(
+  registry: Registry,
+  site: SiteName,
+  given: readonly NewFile[],
+  author: Author,
+): Promise<Replaced> {
+  const { value: record } = await findEditable(registry, site);
+  const { accepted, problems } = sortFiles(given, registry.config.limits.fileBytes);
+  const before = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
+  const digests = accepted.map(({ bytes }) => digestOf(bytes));
+  const isKnown = (index: number) => before.get(accepted[index]!.path)?.digest === digests[index];
+  const fresh = accepted.flatMap((file, index) => (isKnown(index) ? [] : [{ ...file, digest: digests[index]! }]));
+  registry.compiler.expectPages?.(
+    fresh.filter(({ path }) => isPagePath(path)),
+    registry.config.limits,
+  );
+  return withRoom(registry, site.org, async (take) => {
+    const sizeOf = (files: Iterable<{ size: number }>) => [...files].reduce((sum, { size }) => sum + size, 0);
+    const more = sizeOf(accepted.map(({ bytes }) => ({ size: bytes.byteLength }))) - sizeOf(before.values());
+    take({ drafts: Math.max(0, accepted.length - before.size), bytes: Math.max(0, more) });
+    const { places, objects } = bundlePieces(fresh.map(({ bytes }) => bytes));
+    const store = async () => void (await Promise.all(objects.map(registry.objects.put)));
+    const mendPurged = await watchPurges(registry);
+    await store();
+    const files = new Map(accepted.flatMap(({ path }, index) => (isKnown(index) ? [[path, before.get(path)!]] : [])));
+    const writes: [path: string, file: DraftFile | null][] = fresh.map(({ path, digest, mediaType }, index) => [
+      path,
+      { ...places[index]!, digest, mediaType, page: null },
+    ]);
+    const names = new Set(accepted.map(({ path }) => path));
+    const gone = [...before.keys()].filter((path) => !names.has(path));
+    for (const path of gone) writes.push([path, null]);
+    for (let start = 0; start < writes.length; start += atOnce) {
+      await Promise.all(
+        writes.slice(start, start + atOnce).map(async ([path, file]) => {
+          const action = `${file === null ? 'delete' : 'save'} ${path}`;
+          await registry.refs.update<Draft>(draftRef(site, path), () => ({
+            value: draftOf(record, file),
+            change: { ...author, action },
+          }));
+          if (file !== null) files.set(path, file);
+        }),
+      );
+    }
+    await mendPurged(store);
+    return { files, stored: fresh.length, removed: gone.length, problems };
+  });
 }

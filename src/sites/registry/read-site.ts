@@ -15,9 +15,8 @@ import {
 import type { Embed, PageContent } from '../model/source-page.ts';
 import { findReadable } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { readPlace } from './bundles.ts';
+import { readPlace, readContents } from './bundles.ts';
 import { factsIn } from './check-site.ts';
-import { readContents } from './deployment-contents.ts';
 
 declare const proof: unique symbol;
 

@@ -18,7 +18,7 @@ import { findPreview, keepPreview, sweepPreviews, trimPreviews } from '../../sto
 import { viewWith } from '../../registry/preview.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readObject } from '../../registry/stored.ts';
-import { readContents } from './deployment-contents.ts';
+import { readContents } from './bundles.ts';
 import { findEditable } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { draftFiles, type PublishSite } from './publish-site.ts';

@@ -1,11 +1,10 @@
 import type { HistoryCommit, Remote } from '../../source/source.ts';
 import { formatCoordinate } from '../../model/address.ts';
-import { holdIn, outcomeIn } from '../../model/problem.ts';
+import { holdIn, outcomeIn, firstBlocker } from '../../model/problem.ts';
 import { chooseLatest } from '../../model/resource.ts';
-import { unyanked } from '../../registry/gate/latest-gate.ts';
+import { unyanked } from '../../registry/gate/compatibility.ts';
 import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
-import { firstBlocker } from '../../model/problem.ts';
 import { hasDied } from '../../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';

@@ -12,14 +12,14 @@ import {
 import { type Resource, nameOf, resourceRef } from '../../model/resource.ts';
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
 import { countOutcomes, type StateCounts } from '../../model/states.ts';
-import { readAmong } from '../../registry/read-among.ts';
+import { readAmong } from '../../registry/stored.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { isUnfollowed, listRepositories } from '../follow.ts';
 import { ownersIn } from './owners.ts';
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
-import { newResource } from '../../registry/create-resource.ts';
+import { newResource } from '../../registry/change-resource.ts';
 import { mayRead } from '../../registry/readable.ts';
 
 /** A followed repository, for people and programs. */

@@ -1,14 +1,13 @@
 import type { Host, FoundRepository } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../../model/connection.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { hostOf } from '../../registry/host-of.ts';
+import { hostOf, remoteOf } from '../../registry/remote.ts';
 import type { Registry, Author } from '../../registry/registry.ts';
 import { listRepositories } from '../follow.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import { siteCoordinate, siteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { updateRecord } from '../../registry/lives.ts';
 import { listReadable } from '../../registry/readable.ts';
-import { remoteOf } from '../../registry/remote.ts';
 import { judgeCommit } from '../guard.ts';
 import { withLease } from '../lease.ts';
 

@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository, type Trigger } from '../../model/connection.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { hostOf } from '../../registry/host-of.ts';
+import { hostOf } from '../../registry/remote.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { follow } from '../follow.ts';
 import type { Owners } from '../owners/owners.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { openFollower } from '../../../src/sites/registry/open-follower.ts';
+import { openFollower } from '../../../src/sites/registry/publish-site.ts';
 import { openSource } from '../../../src/source/mirror.ts';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
 import { createWorld } from '../../registry/world.ts';

@@ -14,7 +14,7 @@ import {
 import { expect, test } from 'vitest';
 import { diagnose } from '../../servers/yaml-language-server.ts';
 import { parseAllDocuments } from 'yaml';
-import { reportConsumer } from '../../../src/registry/graph/consumers.ts';
+import { reportConsumer } from '../../../src/registry/graph/dependants.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../../src/model/digest.ts';
 import { repositoryId, repositoryRef } from '../../../src/model/connection.ts';
 import { createKey } from '../../../src/registry/keys/keys.ts';
-import { createResource } from '../../../src/registry/create-resource.ts';
+import { createResource } from '../../../src/registry/change-resource.ts';
 import { createApp } from '../../../src/server/app.ts';
 import type { Login } from '../../../src/server/server-context.ts';
 import { listen } from '../../../src/server/listen.ts';

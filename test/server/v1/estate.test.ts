@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Sandboxes } from '../../../src/compile/sandboxes.ts';
-import { openReplays } from '../../../src/registry/estate/open-replays.ts';
-import { replayEstate } from '../../../src/registry/estate/replay-estate.ts';
+import { openReplays, replayEstate } from '../../../src/registry/estate/replay-estate.ts';
 import { shareCompiler } from '../../compile/shared-compiler.ts';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';

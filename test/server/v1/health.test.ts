@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { formula, scoreOf } from '../../../src/registry/estate/score.ts';
-import { trendOf } from '../../../src/registry/estate/health.ts';
+import { formula, scoreOf, trendOf } from '../../../src/registry/estate/health.ts';
 import type { Resource } from '../../../src/model/resource.ts';
 import { cellOf } from '../../../src/model/escape.ts';
 import { documentOf, openApi } from './api.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Use } from '../../../src/registry/graph/users.ts';
+import type { Use } from '../../../src/registry/graph/dependants.ts';
 import { drawGraph } from '../../../src/site/graph/draw-graph.ts';
 import { createLinks } from '../../../src/site/links.ts';
 import { createWorld } from '../../registry/world.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkSite } from '../../../src/sites/registry/check-site.ts';
-import { followRedirects, redirectAnchor } from '../../../src/sites/registry/redirects.ts';
+import { checkSite, followRedirects, redirectAnchor } from '../../../src/sites/registry/check-site.ts';
 
 const redirects = { a: 'b', b: 'c#part', c: 'd', x: 'y', y: 'x', into: 'x' };
 

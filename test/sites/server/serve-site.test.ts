@@ -3,8 +3,7 @@ import { changeSite } from '../../../src/sites/registry/site-record.ts';
 import { publishVersion } from '../../server/registry.ts';
 import { openServed, type Served } from '../../server/served.ts';
 import { eventsOfSite } from '../../../src/events/events.ts';
-import { followSites } from '../../../src/sites/registry/open-follower.ts';
-import { publishAgain } from '../../../src/sites/registry/publish-site.ts';
+import { followSites, publishAgain } from '../../../src/sites/registry/publish-site.ts';
 import { siteRef, type DocumentationSite } from '../../../src/sites/model/documentation-site.ts';
 import { author, deploy, handbook, png, writeSite } from './site-world.ts';
 

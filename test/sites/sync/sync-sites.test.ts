@@ -8,7 +8,7 @@ import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';
-import { followSites } from '../../../src/sites/registry/open-follower.ts';
+import { followSites } from '../../../src/sites/registry/publish-site.ts';
 import { putDraft } from '../../../src/sites/registry/drafts.ts';
 import { syncSites } from '../../../src/sites/sync/sync-sites.ts';
 import type { Syncing } from '../../../src/sync/runs.ts';

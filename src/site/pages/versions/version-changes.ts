@@ -1,7 +1,7 @@
 import { comparedWith, whyCompared } from '../../../model/compared-with.ts';
 import { isAtLeast, type Comparison } from '../../../model/comparison.ts';
 import { coordinateOf } from '../../../model/resource.ts';
-import { comparisonOf } from '../../../registry/changes/compare-versions.ts';
+import { comparisonOf } from '../../../registry/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../../registry/read.ts';
 import { comparisonTitle } from '../../../sync/describe-changes.ts';
 import { changesHref, compareForm, verdictTags } from './diff-page.ts';

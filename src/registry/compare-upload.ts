@@ -1,12 +1,12 @@
-import type { Turn } from '../../compile/compile.ts';
-import { parseSelector } from '../../model/address.ts';
-import type { Comparison } from '../../model/comparison.ts';
-import { RegistryError } from '../../model/errors.ts';
-import { describeBlocking } from '../../model/problem.ts';
-import { nameOf, selectVersion, type Resource } from '../../model/resource.ts';
-import type { CompileRequest } from '../gate/compile-document.ts';
-import { openReferences } from '../graph/references.ts';
-import type { Registry } from '../registry.ts';
+import type { Turn } from '../compile/compile.ts';
+import { parseSelector } from '../model/address.ts';
+import type { Comparison } from '../model/comparison.ts';
+import { RegistryError } from '../model/errors.ts';
+import { describeBlocking } from '../model/problem.ts';
+import { nameOf, selectVersion, type Resource } from '../model/resource.ts';
+import type { CompileRequest } from './gate/compile-document.ts';
+import { openReferences } from './graph/references.ts';
+import type { Registry } from './registry.ts';
 import { compareWith, publishedAs } from './compare-versions.ts';
 
 /**
