@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
-import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import { isSandboxLost } from '../compile/compile.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { registryFault } from '../model/lock.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -1,4 +1,4 @@
-import { createBudget, TooMuchWork, type Budget } from './ruleset/spectral/budget.ts';
+import { createBudget, TooMuchWork, type Budget } from './ruleset/spectral/pattern.ts';
 
 /** What stands for one character of a name: itself in lower case, a set, `?` or `*`. */
 type Token = string | RegExp | typeof any | typeof star;

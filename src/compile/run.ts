@@ -1,39 +1,134 @@
-import type { ResourceType } from '../model/address.ts';
-import { types } from '../model/kinds.ts';
+import { exempt, expiredProblem, findingKey, knownAmong, maxKnownFindings } from '../model/gate.ts';
 import {
+  type Exemption,
+  blocks,
   createReport,
-  isBlocking,
-  problemAtFile,
   type Problem,
   type Report,
-  type Exemption,
+  isBlocking,
+  problemAtFile,
 } from '../model/problem.ts';
+import type { CompileGate, CompileInput, Artifact, Representation } from './compile.ts';
+import { isUrlPath, type ResourceType } from '../model/address.ts';
+import { imagePaths, maxImages } from '../model/image.ts';
+import { isParsed, type UnparsedFile, problemAt, type CompileKind, type KindInput, type KindResult } from './kind.ts';
+import type { ParsedFile } from './text/parse.ts';
+import { types } from '../model/kinds.ts';
 import { collect, type LoadedFile, type PathsOf } from './collect.ts';
-import type { Artifact, CompileInput, Representation } from './compile.ts';
 import type { Interpreter } from './interpreter/interpreter.ts';
 import { isCode } from './interpreter/modules.ts';
 import { readCode } from './ruleset/ruleset-code.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
 import { sayOtherKind } from './other-kinds.ts';
-import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult, type UnparsedFile } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
-import { openapiAddresses } from './openapi/openapi-addresses.ts';
-import { openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-paths.ts';
+import { openapiAddresses, openapiExamplePaths, openapiReferencePaths } from './openapi/openapi-references.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
-import type { ParsedFile } from './text/parse.ts';
 import { beginToEncode, formatsOf, represent } from './text/represent.ts';
 import { firstParagraph } from '../render/markdown.ts';
 import { lintIgnorePaths, readLintIgnore, type LintIgnore } from './lint-ignore.ts';
 import { compileView, type PlainCompiler } from './overlay/view.ts';
-import { isOverlay, readOverlay } from './overlay/read-overlay.ts';
-import { passGate } from './pass-gate.ts';
+import { isOverlay, readOverlay } from './overlay/apply-overlay.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { sayCode, clearRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetAddresses, rulesetReferencePaths } from './ruleset/ruleset-files.ts';
-import { shownImages } from './shown-images.ts';
-import { schemaAddresses, schemaReferencePaths } from './schema/schema-refs.ts';
+import { schemaAddresses, schemaReferencePaths } from './schema/schema-index.ts';
+
+const usual: CompileGate = { blockOn: 'error', exemptions: [], today: '', known: null };
+
+/**
+ * Makes the report of a document that a ruleset checked. `problems`: the document's own, whose
+ * errors block always. `findings`: the ruleset's, which block as the gate says. `ignored`: the
+ * exemptions of a `.redocly.lint-ignore.yaml`.
+ */
+export function passGate(
+  problems: readonly Problem[],
+  findings: readonly Problem[],
+  { ruleset, gate = usual }: Pick<CompileInput, 'ruleset' | 'gate'>,
+  ignored: readonly Exemption[] = [],
+): Report {
+  if (ruleset === null) return createReport(problems);
+  const { blockOn, exemptions, today, ratchet } = gate;
+  const { left, exempted, expired, unused } = exempt(findings, [...exemptions, ...ignored], today);
+  const accepted = knownAmong(left, gate.known ?? []);
+  const marked = left.map((finding): Problem => ({
+    ...finding,
+    ofRuleset: true,
+    ...(accepted.has(finding) && { known: true as const }),
+  }));
+  const about = [...expired.map(expiredProblem), ...unused.map(unusedProblem)];
+  const report = createReport([...problems, ...marked, ...about]);
+  // Counted in a separate report, since the same finding may be reported twice.
+  const blocking = createReport([
+    ...problems.filter(({ severity }) => severity === 'error'),
+    ...marked.filter((finding) => finding.known !== true && blocks(finding, blockOn)),
+  ]);
+  const total = blocking.counts.error + blocking.counts.warning;
+  return {
+    ...report,
+    ...(total !== report.counts.error && { blocking: total }),
+    gate: {
+      ruleset: { name: ruleset.name, digest: ruleset.digest },
+      ...(ruleset.extended && {
+        extended: Object.fromEntries(Object.entries(ruleset.extended).map(([name, { digest }]) => [name, digest])),
+      }),
+      blockOn,
+      ...(exemptions.length > 0 && { exemptions }),
+      ...((exemptions.length > 0 || ignored.length > 0) && { today }),
+      ...(ratchet !== undefined && { ratchet }),
+    },
+    ...(gate.listsKnown && { known: [...new Set(left.map(findingKey))].slice(0, maxKnownFindings) }),
+    ...(exempted.length > 0 && {
+      exempted: exempted.slice(0, maxExemptions).map((finding) => ({ ...finding, ofRuleset: true as const })),
+    }),
+  };
+}
+
+/** The most exempted findings that a report keeps. */
+const maxExemptions = 1000;
+
+function unusedProblem({ rule, at }: Exemption): Problem {
+  const message = `${rule}: The exemption matches no finding. Remove it, unless it approves a breaking change.`;
+  return { rule: 'exemption-unused', severity: 'info', message, ...at };
+}
+
+/** Images as descriptions write them: Markdown's and HTML's. */
+const written = /!\[[^\]\n]{0,500}\]\(\s*<?([^()\s<>]{1,1000})|<img\s[^<>]{0,1000}?src=["']([^"'<>]{1,1000})["']/gi;
+
+/**
+ * The paths where the images may be that the descriptions of these files show, in order and without
+ * those that are in `files`. Extra paths do no harm: only images are shown.
+ */
+function shownImages(
+  files: ReadonlyMap<string, ParsedFile | UnparsedFile>,
+  isUsed: (path: string) => boolean,
+): string[] {
+  const images = new Set<string>();
+  for (const [path, file] of files) {
+    if (!isUsed(path) || isUrlPath(path)) continue;
+    if (!/!\[|<img\s/i.test(file.text ?? '')) continue;
+    for (const text of isParsed(file) ? textsOf(file.value) : [file.text!]) {
+      for (const [, markdown, html] of text.matchAll(written))
+        for (const each of imagePaths(markdown ?? html!, path)) if (!files.has(each)) images.add(each);
+      if (images.size >= maxImages * 2) break;
+    }
+  }
+  return [...images].slice(0, maxImages * 2);
+}
+
+/** The strings in a value. Nodes that aliases share are read once. */
+function* textsOf(value: unknown): Generator<string> {
+  const seen = new Set<object>();
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string') yield next;
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    seen.add(next);
+    left.push(...Object.values(next).reverse());
+  }
+}
 
 const none = () => [];
 

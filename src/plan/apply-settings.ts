@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from '../compile/repository-reader.ts';
+import type { Settings, SettingsDefaults, SettingsResource, VersionSource } from '../compile/sandboxes.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, Repository } from '../model/connection.ts';
 import { gateKeys, gateSettingsOf } from '../model/gate.ts';

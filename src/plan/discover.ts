@@ -1,5 +1,5 @@
 import type { Repository } from '../model/connection.ts';
-import type { Detected, SettingsSite } from '../compile/repository-reader.ts';
+import type { Detected, SettingsSite } from '../compile/sandboxes.ts';
 import type { Coordinate } from '../model/address.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';

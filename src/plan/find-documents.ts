@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Settings, SettingsResource, Detected } from '../compile/repository-reader.ts';
+import type { Settings, SettingsResource, Detected } from '../compile/sandboxes.ts';
 import { rulesetModule } from '../model/kinds.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPathGlob, fillTemplate, isPathGlob } from '../model/glob.ts';

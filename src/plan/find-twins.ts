@@ -1,6 +1,6 @@
 import { slugFrom } from '../model/address.ts';
 import { posix } from 'node:path';
-import type { Detected } from '../compile/repository-reader.ts';
+import type { Detected } from '../compile/sandboxes.ts';
 import { documentName } from './find-documents.ts';
 
 // Words that say that a document is a document. Generators write them when nobody gave a title.

@@ -10,7 +10,7 @@ import type { Digest } from '../model/digest.ts';
 import { fileOf } from '../model/artifact.ts';
 import { gateSettingsOf } from '../model/gate.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
-import type { SettingsSite } from '../compile/repository-reader.ts';
+import type { SettingsSite } from '../compile/sandboxes.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { ReportedContract } from '../model/dependency.ts';
 import { contractsIn } from './locked-files.ts';

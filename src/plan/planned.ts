@@ -1,4 +1,4 @@
-import type { VersionSource } from '../compile/repository-reader.ts';
+import type { VersionSource } from '../compile/sandboxes.ts';
 import type { FileView } from '../model/artifact.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { Ownership } from '../model/ownership.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Settings } from '../compile/repository-reader.ts';
+import type { Settings } from '../compile/sandboxes.ts';
 import type { Repository } from '../model/connection.ts';
 import { createReport, type Problem, type Report, type Severity } from '../model/problem.ts';
 import type { Snapshot } from '../source/snapshot.ts';

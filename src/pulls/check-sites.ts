@@ -10,7 +10,7 @@ import {
   siteAddress,
   type DocumentationSite,
 } from '../sites/model/documentation-site.ts';
-import type { SettingsSite } from '../compile/repository-reader.ts';
+import type { SettingsSite } from '../compile/sandboxes.ts';
 import { settingsPath } from '../plan/settings-of.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readContents } from '../sites/registry/bundles.ts';

@@ -11,8 +11,7 @@ import {
 import { digestOf, hexOf } from '../model/digest.ts';
 import { encodeJson } from '../model/json.ts';
 import { timeOfVersion, type Resource, type Version } from '../model/resource.ts';
-import type { Artifact, Published, Turn } from '../compile/compile.ts';
-import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import { type Artifact, type Published, type Turn, isSandboxLost } from '../compile/compile.ts';
 import { derive, readPublished } from './derived.ts';
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';

@@ -5,7 +5,7 @@ import { digestOf, hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
-import type { Rendered } from '../compile/renderer.ts';
+import type { Rendered } from '../compile/sandboxes.ts';
 import { createPlaces, type Places } from '../scheduling/places.ts';
 import { isShortWork } from '../scheduling/fair-queue.ts';
 import { digestInTurns } from '../store/digest-in-turns.ts';

@@ -8,7 +8,7 @@ import { type PlacedRule, rulesetHtml, rulesetMarkdown } from './ruleset.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
-import type { Rendered } from '../compile/renderer.ts';
+import type { Rendered } from '../compile/sandboxes.ts';
 import { createAnchors } from '../model/outline.ts';
 import { createFindImage } from '../model/image.ts';
 import { apiHtml, longestReference } from './openapi/api-html.ts';

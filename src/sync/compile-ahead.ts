@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import type { Snapshot } from '../source/snapshot.ts';
 import { publishPast, type ImportWork, type Past, type PublishedPast } from './import/import-past.ts';
-import type { Compiled, Compiler } from '../compile/compile.ts';
-import { hasDied } from '../compile/sandbox-lost.ts';
+import { type Compiled, type Compiler, hasDied } from '../compile/compile.ts';
 
 /** A document of a tag, ready to be read. */
 export interface OpenPast extends Past {

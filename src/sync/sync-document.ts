@@ -7,7 +7,7 @@ import {
   type DocumentState,
   type RunDocument,
 } from '../model/connection.ts';
-import { hasDied } from '../compile/sandbox-lost.ts';
+import { hasDied } from '../compile/compile.ts';
 import { ownershipOf } from '../model/ownership.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import { withBranchAt, effectOnLatest } from '../model/latest.ts';

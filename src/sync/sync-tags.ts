@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
+import { hasDied, isSandboxLost } from '../compile/compile.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { firstBlocker, holdIn, outcomeIn } from '../model/problem.ts';

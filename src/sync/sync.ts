@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import PQueue from 'p-queue';
-import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import { isSandboxLost } from '../compile/compile.ts';
 import { parseCoordinate } from '../model/address.ts';
 import {
   documentAt,

@@ -1,5 +1,5 @@
 import { exitCodeOf } from '../../src/cli/process-end.ts';
-import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../src/compile/compile.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

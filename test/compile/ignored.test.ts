@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findIgnored } from '../../src/compile/ignored.ts';
-import { createBudget } from '../../src/compile/ruleset/spectral/budget.ts';
+import { createBudget } from '../../src/compile/ruleset/spectral/pattern.ts';
 
 const paths = [
   'a.yaml',

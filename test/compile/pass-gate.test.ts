@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CompileGate } from '../../src/compile/compile.ts';
-import { passGate } from '../../src/compile/pass-gate.ts';
+import { passGate } from '../../src/compile/run.ts';
 import { findingKey } from '../../src/model/gate.ts';
 import { type Exemption, type Problem, blockingIn } from '../../src/model/problem.ts';
 import { digestOf } from '../../src/model/digest.ts';

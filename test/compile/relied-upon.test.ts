@@ -9,8 +9,7 @@ import { createTree } from '../../src/compile/openapi/redocly.ts';
 import { limitRounds } from '../../src/compile/openapi/redocly-rounds.ts';
 import { assertionNames, nodeTypes, ruleBlocks, sayAssertions } from '../../src/compile/ruleset/redocly-config.ts';
 import { clearRule, sayRules } from '../../src/compile/ruleset/rule-at-work.ts';
-import { appendErrors } from '../../src/compile/schema/ajv-append-errors.ts';
-import { findTwinsByText } from '../../src/compile/schema/ajv-unique-items.ts';
+import { appendErrors, findTwinsByText } from '../../src/compile/schema/ajv.ts';
 import { parseFile } from '../../src/compile/text/parse.ts';
 import { limits } from './limits.ts';
 import { run } from './run.ts';
@@ -39,7 +38,7 @@ test('ajv: the generated code copies the list of errors for each reference, and 
     definitions: { a: { type: 'string' } },
     properties: { b: { $ref: '#/definitions/a' }, c: { $ref: '#/definitions/a' } },
   });
-  // Where this fails, ajv copies no more, and ajv-append-errors.ts can go.
+  // Where this fails, ajv copies no more, and appendErrors of ajv.ts can go.
   expect(codes.join('')).toContain('vErrors.concat(');
   expect(codes.map(appendErrors).join('')).not.toContain('.concat(');
   expect(validate({ b: 1, c: 2 })).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { notCompared, type ChangeRules } from '../../src/model/comparison.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { comparisonOf } from '../../src/registry/compare-versions.ts';
-import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../src/compile/compile.ts';
 import { grantRead, grantVersion } from '../../src/registry/read.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';

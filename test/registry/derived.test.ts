@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Rendered } from '../../src/compile/renderer.ts';
+import type { Rendered } from '../../src/compile/sandboxes.ts';
 import type { Coordinate } from '../../src/model/address.ts';
 import { anonymous } from '../../src/model/access.ts';
 import { RegistryError } from '../../src/model/errors.ts';

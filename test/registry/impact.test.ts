@@ -1,4 +1,4 @@
-import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../src/compile/compile.ts';
 import { describe, expect, test } from 'vitest';
 import { createUpload } from '../../src/source/upload.ts';
 import { anonymous, type Principal } from '../../src/model/access.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../src/compile/compile.ts';
 import type { UserConfig } from '../../src/config.ts';
 import { repositoryRef, type Repository, type Run, type Trigger, connectionState } from '../../src/model/connection.ts';
 import { changeResource, createResource } from '../../src/registry/change-resource.ts';

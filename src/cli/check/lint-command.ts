@@ -1,7 +1,7 @@
 import { withoutRegistry } from '../../compile/reference.ts';
 import { Command, Option } from 'commander';
 import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
-import type { RepositoryReader, SettingsDefaults, SettingsResource } from '../../compile/repository-reader.ts';
+import type { RepositoryReader, SettingsDefaults, SettingsResource } from '../../compile/sandboxes.ts';
 import type { Config } from '../../config.ts';
 import { blockingIn, createReport, isBlocking, type Report, type Severity } from '../../model/problem.ts';
 import { openFolder } from '../../source/folder.ts';

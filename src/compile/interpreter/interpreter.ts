@@ -1,12 +1,51 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, existsSync, readdirSync } from 'node:fs';
+import { join, posix, dirname } from 'node:path';
+import { parse } from 'es-module-lexer/minimal/js';
 import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync';
 import { QuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { isObject, parseJson } from '../../model/json.ts';
 import { isFailure, toFailure, type Failure, type Outcome } from './failure.ts';
-import { corePath, pluginsPath, readRedocly, redoclyPath } from './redocly-files.ts';
 import { toScript, type Erase, type Modules } from './modules.ts';
+
+const redoclyFolder = 'stele:redocly/';
+
+/** What stands for the package `@redocly/openapi-core`, inside. */
+const corePath = `${redoclyFolder}core.js`;
+/** What runs plugins, inside. */
+const pluginsPath = `${redoclyFolder}plugins.js`;
+
+const outside = `${redoclyFolder}outside.js`;
+
+/** The imports of Redocly's files that lead out of what is needed: `outside.js` stands for them. */
+const others: ReadonlySet<string> = new Set(
+  ['resolve.js', 'logger.js', 'rules/ajv.js'].map((path) => `${redoclyFolder}lib/${path}`),
+);
+
+/** What an import in one of Redocly's files leads to. */
+function redoclyPath(base: string, name: string): string {
+  if (!name.startsWith('.')) return outside;
+  const path = posix.join(posix.dirname(base), name);
+  return others.has(path) ? outside : path;
+}
+
+/**
+ * The files that plugins of Redocly run in, by their paths inside: those of Stele, and of the package
+ * those that they import, so that its walk, its node types and its assertions are its own.
+ */
+function readRedocly(own: string, lib: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  const read = (path: string): void => {
+    if (files.has(path)) return;
+    const name = path.slice(inside.length);
+    const text = readFileSync(name.startsWith('lib/') ? join(lib, name.slice(4)) : join(own, name), 'utf8');
+    files.set(path, text);
+    for (const { n } of parse(text)[0]) if (n !== undefined) read(redoclyPath(path, n));
+  };
+  read(corePath);
+  read(pluginsPath);
+  return files;
+}
 
 /** Node has it; the types of this project, which have none of a browser, do not. */
 declare const WebAssembly: {

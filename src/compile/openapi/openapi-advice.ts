@@ -1,9 +1,7 @@
 import { isObject } from '../../model/json.ts';
 import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
-import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
-import { adviseSchemaObjects } from './openapi-schema-objects.ts';
-import type { OpenapiVersion } from './openapi-schema.ts';
+import { adviseSchemas, type Advice, type Note, adviseSchemaObjects, type OpenapiVersion } from './openapi-schemas.ts';
 import { decodePercent } from '../../model/escape.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];

@@ -6,12 +6,18 @@ import type { CompileLimits } from '../compile.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
-import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
+import {
+  findReferenceLoop,
+  isOwnUri,
+  judgeReference,
+  referenceAt,
+  severityOf,
+  isMappingReference,
+} from './openapi-references.ts';
 import { followPointer, joinPointer, isPlainFragment } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
-import { isMappingReference } from './openapi-paths.ts';
 import { setMember } from '../text/text.ts';
 
 /** The version that redocly reads a newer version of OpenAPI as. */

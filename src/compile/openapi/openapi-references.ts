@@ -1,13 +1,13 @@
 import { isObject } from '../../model/json.ts';
-import { isUrlPath } from '../../model/address.ts';
+import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
 import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
-import { isMappingReference } from './openapi-paths.ts';
-import { followPointer, parsePointer } from '../text/pointer.ts';
+import { followPointer, parsePointer, joinPointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { decodePercent } from '../../model/escape.ts';
+import { siblingPaths } from '../schema/schema-index.ts';
 
 /** Why a reference does not resolve. `rule` is null if it does. */
 export interface Verdict {
@@ -83,7 +83,7 @@ export function isOwnUri(entry: ParsedFile, reference: string): boolean {
 const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
 
 /** The objects with an `$id`, by it; of several, the first. */
-export function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
+function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
   const identifiers = identified.get(entry);
   if (identifiers !== undefined) return identifiers;
   const objects = new Map<string, object>();
@@ -199,4 +199,101 @@ export function findReferenceLoop(
     if (!isOpen) for (const key of way) ended.add(key);
     return isOpen;
   }
+}
+
+/** A text without this names no document of a registry, so its nodes need not be searched. Most texts lack it. */
+const sign = /\/(?:@|%40)/;
+
+/**
+ * Returns the URLs of a registry's documents that an OpenAPI file references. Text in examples and
+ * extensions that only looks like a reference does not count, nor do URLs that the file itself
+ * declares.
+ */
+export function openapiAddresses(file: ParsedFile): Map<string, readonly string[]> {
+  const urls = new Map<string, readonly string[]>();
+  if (!sign.test(file.text)) return urls;
+  const tokens: string[] = [];
+
+  function add(reference: string, isMapped: boolean): void {
+    const [url = ''] = reference.split('#');
+    if (urls.has(url) || parseDocumentUrl(url) === null || identifiedIn(file).has(url)) return;
+    if (isMapped || severityOf(joinPointer('', ...tokens), reference) === 'error') urls.set(url, []);
+  }
+
+  function visit(node: unknown): void {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      const isMapping = tokens.at(-1) === 'mapping' || key === 'defaultMapping';
+      if (typeof value !== 'string') {
+        tokens.push(key);
+        visit(value);
+        tokens.pop();
+      } else if (key === '$ref' || (isMapping && isMappingReference(value))) add(value, key !== '$ref');
+    }
+  }
+
+  visit(file.value);
+  return urls;
+}
+
+/** Whether the value of a discriminator mapping is a reference and not a schema name. */
+export function isMappingReference(value: string): boolean {
+  return value.startsWith('#') || value.includes('/') || /\.(?:ya?ml|json)(?:#|$)/i.test(value);
+}
+
+/**
+ * Returns the paths in the tree that an OpenAPI file may reference by `$ref` or discriminator
+ * mappings. May include extra paths: examples can contain what looks like a reference. A schema of
+ * a URL may be in a file beside it that has the URL as its `$id`.
+ */
+export function openapiReferencePaths(file: ParsedFile): Set<string> {
+  const paths = new Set<string>();
+
+  function add(reference: unknown): void {
+    if (typeof reference !== 'string' || reference.startsWith('#')) return;
+    const target = resolveReference(file.path, reference);
+    if (target.ok && !isUrlPath(target.path)) paths.add(target.path);
+    else if (target.ok || target.rule === 'ref-remote')
+      for (const path of siblingPaths(file.path, reference)) paths.add(path);
+  }
+
+  function visit(node: unknown): void {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const item of node) visit(item);
+      return;
+    }
+    for (const [key, value] of Object.entries(node)) {
+      if (typeof value === 'string') {
+        if (key === '$ref') add(value);
+        else if (key === 'defaultMapping' && isMappingReference(value)) add(value);
+      } else {
+        if (key === 'mapping' && typeof value === 'object' && value !== null)
+          for (const mapped of Object.values(value))
+            if (typeof mapped === 'string' && isMappingReference(mapped)) add(mapped);
+        visit(value);
+      }
+    }
+  }
+
+  visit(file.value);
+  paths.delete(file.path);
+  return paths;
+}
+
+/** Returns the paths in the tree that `externalValue` names. It may be any URL (OpenAPI 3.1 §4.8.19). */
+export function openapiExamplePaths(file: ParsedFile): Set<string> {
+  const paths = new Set<string>();
+  if (!file.text.includes('externalValue')) return paths;
+
+  function visit(node: unknown): void {
+    if (typeof node !== 'object' || node === null) return;
+    const { externalValue } = node as { externalValue?: unknown };
+    const target = typeof externalValue === 'string' ? resolveReference(file.path, externalValue) : null;
+    if (target?.ok && target.path !== file.path && !isUrlPath(target.path)) paths.add(target.path);
+    for (const child of Object.values(node)) visit(child);
+  }
+
+  visit(file.value);
+  return paths;
 }

@@ -5,11 +5,10 @@ import type { Problem, Severity, Validation } from '../../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
-import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
+import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schemas.ts';
 import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
-import { adviseQuotes, numberAt } from '../text/advise-quotes.ts';
+import { adviseQuotes, numberAt, type ParsedFile } from '../text/parse.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
-import type { ParsedFile } from '../text/parse.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
 
 type Spec = ReturnType<typeof detectSpec>;

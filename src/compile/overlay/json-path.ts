@@ -1,6 +1,5 @@
 import { jsonpath, JSONPathEnvironment, JSONPathError } from 'json-p3';
-import type { Budget } from '../ruleset/spectral/budget.ts';
-import { compileRegex } from '../ruleset/spectral/pattern.ts';
+import { type Budget, compileRegex } from '../ruleset/spectral/pattern.ts';
 import { isNumeric } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 

@@ -3,11 +3,10 @@ import { countText, isBlocking, problemAtFile, createReport, type Problem, type 
 import type { View } from '../../model/artifact.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { Artifact, CompileInput } from '../compile.ts';
-import { createBudget, TooMuchWork } from '../ruleset/spectral/budget.ts';
+import { createBudget, TooMuchWork } from '../ruleset/spectral/pattern.ts';
 import { parseFile, type ParsedFile } from '../text/parse.ts';
-import { applyOverlay } from './apply-overlay.ts';
+import { applyOverlay, isOverlay, readOverlay } from './apply-overlay.ts';
 import { keepAudience, operationsIn } from './audience.ts';
-import { isOverlay, readOverlay } from './read-overlay.ts';
 
 type Load = (paths: string[]) => Promise<LoadedFile[]>;
 

@@ -6,20 +6,20 @@ import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
-import { builtInRulesets } from './spectral/built-in.ts';
-import { knownFormats as formats } from './spectral/formats.ts';
-import { createOptionsCheck, failureOf, type OptionsCheck } from './spectral/check-options.ts';
-import { coreFunctions } from './spectral/functions.ts';
-import { builtInFunctions } from './spectral/oas-functions.ts';
-import { filesProblem } from './spectral/overrides.ts';
-import { parsePath } from './spectral/path/json-path.ts';
 import {
+  builtInRulesets,
+  filesProblem,
   effectiveRules,
   expandAliases,
   extendsOf,
   type Aliases,
   type FindRuleset,
 } from './spectral/effective-rules.ts';
+import { knownFormats as formats } from './spectral/core-function.ts';
+import { createOptionsCheck, failureOf, type OptionsCheck } from './spectral/check-options.ts';
+import { coreFunctions } from './spectral/functions.ts';
+import { builtInFunctions } from './spectral/oas-functions.ts';
+import { parsePath } from './spectral/path/json-path.ts';
 
 const functionNames: ReadonlySet<string> = new Set(Object.keys(coreFunctions));
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore

@@ -1,3 +1,5 @@
+import type { CompileInput } from '../compile.ts';
+import { type ChildMessage, type ParentMessage, readChildMessage } from './sandbox-messages.ts';
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isShortWork } from '../../scheduling/fair-queue.ts';
@@ -6,12 +8,40 @@ import { functionsArgument } from './functions-argument.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
 import { createAssembler, inPieces, isPiece } from './pieces.ts';
-import { giveWay } from './priority.ts';
-import { answerTo, bytesOf, type Answer, type Job } from './sandbox-jobs.ts';
-import { readChildMessage, type ParentMessage } from './sandbox-messages.ts';
-import { readTitle } from './process-usage.ts';
+import { giveWay, readTitle } from './process-usage.ts';
 import { ruleIn } from '../ruleset/rule-at-work.ts';
 import { ruleSeconds, watchLimits, type Breach } from './watch-limits.ts';
+
+/** A message that ends a job. */
+type Answer = Exclude<ChildMessage, { type: 'ready' | 'load' }>;
+
+/** The files of a compilation are asked of `load`. */
+export type Job = Exclude<ParentMessage, { type: 'files' | 'compile' }> | { type: 'compile'; input: CompileInput };
+
+/** The answer to a job. A sandbox that sends anything else is not trusted any more. */
+function answerTo(job: ParentMessage & { type: Job['type'] }): Answer['type'] {
+  return job.type === 'compile' && job.input.reportOnly ? 'checked' : answers[job.type];
+}
+
+const answers: Readonly<Record<Job['type'], Answer['type']>> = {
+  compile: 'compiled',
+  detect: 'detected',
+  ignored: 'ignored',
+  settings: 'settings',
+  version: 'version',
+  outline: 'outlined',
+  excerpt: 'excerpted',
+  render: 'rendered',
+  pages: 'paged',
+  compare: 'compared',
+};
+
+/** Bytes of documents that come with a job. The files of a compilation come later. */
+export function bytesOf(job: Job): number {
+  if (job.type === 'outline' || job.type === 'excerpt' || job.type === 'render') return job.document.json.byteLength;
+  if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
+  return 0;
+}
 
 /**
  * How a job ended: with an answer, at its limit of memory (`title`: of its process then), or without

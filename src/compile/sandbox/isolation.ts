@@ -77,7 +77,7 @@ export interface SandboxFiles {
   compiledCode?: string | null;
   /** Whether the process writes that folder. */
   writesCode?: boolean;
-  /** The startup snapshot that it starts from (`start-snapshot.ts`). */
+  /** The startup snapshot that it starts from (`code-cache.ts`). */
   snapshot?: string | null;
   /** More arguments of Node. */
   more?: readonly string[];

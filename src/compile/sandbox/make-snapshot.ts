@@ -1,4 +1,4 @@
-// Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The arguments are what
+// Makes the startup snapshot of a sandbox (`code-cache.ts`) and tries it. The arguments are what
 // the sandbox does and the file.
 import { execFile } from 'node:child_process';
 import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,14 +1,11 @@
 import { RegistryError } from '../../model/errors.ts';
 import { createFairQueue, isShortWork } from '../../scheduling/fair-queue.ts';
 import type { LoadedFile } from '../collect.ts';
-import type { CompileLimits, Turn } from '../compile.ts';
-import { sandboxLost } from '../sandbox-lost.ts';
-import { openCodeCache } from './code-cache.ts';
-import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
+import { type CompileLimits, type Turn, sandboxLost } from '../compile.ts';
+import { openCodeCache, openStartSnapshot } from './code-cache.ts';
+import { startChild, type Child, type JobOptions, type Outcome, bytesOf, type Job } from './child.ts';
 import type { Trade } from './fork-sandbox.ts';
-import { openStartSnapshot } from './start-snapshot.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
-import { bytesOf, type Job } from './sandbox-jobs.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
@@ -32,7 +29,7 @@ export interface PoolOptions {
   mode: SandboxMode;
   /**
    * Where the compiled code of sandboxes is kept (`code-cache.ts`), or in a build the snapshot that
-   * they start from (`start-snapshot.ts`); null to keep none.
+   * they start from (`code-cache.ts`); null to keep none.
    */
   codeFolder: string | null;
   /** Default: `all`. */

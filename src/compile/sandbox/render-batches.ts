@@ -4,7 +4,6 @@ import { hasCode } from '../../sites/render/has-code.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { Pool } from './pool.ts';
-import { inHalves, splitIntoBatches } from './batches.ts';
 
 /** Where pages are rendered: those without code in any sandbox, the others where the highlighter is. */
 interface Runs {
@@ -57,4 +56,27 @@ async function renderBatch(
   const [{ path }] = pages as [SourcePage];
   const message = `Rendering the page needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`;
   return [{ path, page: null, problems: [problemAtFile(outcome.died, path, message)] }];
+}
+
+/** Splits items into batches of at most so many items, and about so many bytes. */
+export function splitIntoBatches<T extends { bytes: Uint8Array }>(
+  items: readonly T[],
+  max: { items: number; bytes: number },
+): T[][] {
+  const batches: T[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const last = batches.at(-1);
+    const isFull = last === undefined || last.length >= max.items || bytes + item.bytes.length > max.bytes;
+    if (isFull) batches.push([item]);
+    else last.push(item);
+    bytes = item.bytes.length + (isFull ? 0 : bytes);
+  }
+  return batches;
+}
+
+/** Does the work for both halves of a batch that exceeds the limits, so that only items that exceed them alone fail. */
+export async function inHalves<T, R>(items: readonly T[], work: (half: readonly T[]) => Promise<R[]>): Promise<R[]> {
+  const middle = Math.ceil(items.length / 2);
+  return (await Promise.all([items.slice(0, middle), items.slice(middle)].map(work))).flat();
 }

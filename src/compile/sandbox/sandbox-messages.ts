@@ -13,13 +13,13 @@ import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
 import type { RenderedPage, SourcePage } from '../../sites/model/source-page.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { Artifact, CompileInput, CompileLimits, Excerpt, Published, Representation } from '../compile.ts';
-import type { Rendered } from '../renderer.ts';
-import type { Detected, Settings, VersionFile } from '../repository-reader.ts';
-import { renderedPage } from './page-shape.ts';
-import type { Piece, Slim } from './pieces.ts';
-import { digest, problem, report } from './report-shape.ts';
-import { settings } from './settings-shape.ts';
+import type { Rendered, Detected, Settings, VersionFile } from '../sandboxes.ts';
 import {
+  renderedPage,
+  digest,
+  problem,
+  report,
+  settings,
   count,
   either,
   flag,
@@ -35,6 +35,7 @@ import {
   where,
   type Read,
 } from './shapes.ts';
+import type { Piece, Slim } from './pieces.ts';
 
 /** Messages from the parent to the sandbox. */
 export type ParentMessage =

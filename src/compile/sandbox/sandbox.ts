@@ -5,7 +5,7 @@ import { createReport, problemAtFile } from '../../model/problem.ts';
 import { hintAt, type JobOptions } from './child.ts';
 import { besideOwnCode } from './code-cache.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
-import { inHalves, splitIntoBatches } from './batches.ts';
+import { inHalves, splitIntoBatches, batchesOf, renderAll } from './render-batches.ts';
 import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
@@ -21,10 +21,8 @@ import {
   type Turn,
 } from '../compile.ts';
 import { isCode } from '../interpreter/modules.ts';
-import type { Sandboxes } from '../sandboxes.ts';
-import type { Detected } from '../repository-reader.ts';
+import type { Sandboxes, Detected } from '../sandboxes.ts';
 import { mayBeDocument } from '../detect.ts';
-import { batchesOf, renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
 export type CompilerOptions = Partial<PoolOptions>;

@@ -1,3 +1,27 @@
+import { isDigest } from '../../model/digest.ts';
+import { maxKnownFindings, approvalGates, compatibilities, impactGates } from '../../model/gate.ts';
+import {
+  blockOns,
+  type Exempted,
+  type Exemption,
+  type ReportedGate,
+  type Problem,
+  type Report,
+} from '../../model/problem.ts';
+import { parseCoordinate, isSlug, resourceTypes } from '../../model/address.ts';
+import type {
+  Embed,
+  PageContent,
+  PageFacts,
+  PageHeading,
+  PageLink,
+  RenderedPage,
+} from '../../sites/model/source-page.ts';
+import { isLinkUrl, lifecycles, type Link } from '../../model/ownership.ts';
+import type { NavigationItem, SiteVersion } from '../../sites/model/documentation-site.ts';
+import type { Theme } from '../../sites/model/theme.ts';
+import type { Settings, SettingsDefaults, SettingsResource, SettingsSite, VersionSource } from '../sandboxes.ts';
+
 /** The result for a value of the wrong shape. */
 export const invalid = Symbol('invalid');
 
@@ -34,7 +58,7 @@ export function list<T>(read: Read<T>, maxItems = Infinity): Read<T[]> {
 }
 
 /** Reads an object with members of any name. */
-export function map<T>(read: Read<T>): Read<Record<string, T>> {
+function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid;
     const entries = Object.entries(value).map(([name, member]) => [name, read(member)] as const);
@@ -94,3 +118,183 @@ export const textOrNull: Read<string | null> = (value) => (value === null ? null
 export const flag = oneOf([true, false]);
 export const count: Read<number> = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : invalid;
+
+export const digest = where(text, isDigest);
+
+const place = { pointer: text, line: count, column: count };
+
+/** A position in `stele.yaml`. */
+const position = record<Pick<Problem, 'pointer' | 'line' | 'column'>>(place);
+
+// The order of members is that of stored reports.
+const problemMembers = {
+  rule: text,
+  severity: oneOf(['error', 'warning', 'info'] as const),
+  message: text,
+  file: text,
+  ...place,
+  documentationUrl: optional(text),
+  ofRuleset: optional(oneOf([true] as const)),
+  known: optional(oneOf([true] as const)),
+};
+
+export const problem = record<Problem>(problemMembers);
+
+const exemption = record<Exemption>({
+  rule: text,
+  pointer: optional(text),
+  file: optional(text),
+  reason: text,
+  owner: optional(text),
+  expires: optional(text),
+  at: record<Exemption['at']>({ file: text, ...place }),
+});
+
+const exempted = record<Exempted>({
+  ...problemMembers,
+  exemption: record<Exempted['exemption']>({
+    reason: text,
+    owner: optional(text),
+    expires: optional(text),
+    at: text,
+  }),
+});
+
+const gate = record<ReportedGate>({
+  ruleset: record<ReportedGate['ruleset']>({ name: text, digest }),
+  extended: optional(map(digest)),
+  blockOn: oneOf(blockOns),
+  exemptions: optional(list(exemption)),
+  today: optional(text),
+  ratchet: optional(digest),
+});
+
+export const report = record<Report>({
+  problems: list(problem, 1000),
+  counts: record<Report['counts']>({ error: count, warning: count, info: count }),
+  truncated: flag,
+  blocking: optional(count),
+  gate: optional(gate),
+  exempted: optional(list(exempted)),
+  known: optional(list(text, maxKnownFindings)),
+  hidden: () => undefined,
+});
+
+const facts = record<PageFacts>({
+  title: text,
+  description: text,
+  order: (value) => (value === null || Number.isFinite(value) ? (value as number | null) : invalid),
+  hidden: flag,
+  headings: list(record<PageHeading>({ id: text, text, level: where(count, (level) => level >= 2 && level <= 6) })),
+  links: list(record<PageLink>({ to: textOrNull, anchor: text, written: text, isImage: flag, line: count })),
+  embeds: list(
+    record<Embed>({
+      coordinate: where(text, (written) => parseCoordinate(written) !== null),
+      operation: textOrNull,
+      line: count,
+    }),
+  ),
+});
+
+const content = record<PageContent>({
+  html: list(text),
+  markdown: list(text),
+  sections: list(record<PageContent['sections'][number]>({ id: text, text })),
+});
+
+const page = where(
+  record<NonNullable<RenderedPage['page']>>({ facts, content }),
+  // One part more than there are embeds between them.
+  (read) =>
+    read.content.html.length === read.facts.embeds.length + 1 &&
+    read.content.markdown.length === read.content.html.length,
+);
+
+export const renderedPage = record<RenderedPage>({
+  path: text,
+  page: (value) => (value === null ? null : page(value)),
+  problems: list(problem),
+});
+
+const slug = where(text, isSlug);
+const visibility = optional(oneOf(['private', 'public'] as const));
+const blockOn = optional(oneOf(blockOns));
+
+const versionSource = either<VersionSource>(
+  record({ from: oneOf(['document'] as const) }),
+  record({ from: oneOf(['next'] as const) }),
+  record({ from: oneOf(['file'] as const), path: text, pointer: textOrNull }),
+);
+
+const defaults: { [K in keyof SettingsDefaults]-?: Read<SettingsDefaults[K]> } = {
+  visibility,
+  owner: optional(text),
+  lifecycle: optional(oneOf(lifecycles)),
+  topics: optional(list(text)),
+  system: optional(text),
+  links: optional(list(record<Link>({ title: text, url: where(text, isLinkUrl) }))),
+  fileMatch: optional(list(text)),
+  ruleset: optional(text),
+  validation: optional(oneOf(['strict', 'lenient'] as const)),
+  onConflict: optional(oneOf(['revise', 'reject'] as const)),
+  blockOn,
+  ratchet: optional(flag),
+  compatibility: optional(oneOf(compatibilities)),
+  impact: optional(oneOf(impactGates)),
+  approval: optional(oneOf(approvalGates)),
+  tags: optional(text),
+  version: optional(versionSource),
+};
+
+const resource = record<SettingsResource>({
+  path: text,
+  at: position,
+  type: optional(oneOf(resourceTypes)),
+  slug: optional(text),
+  name: optional(text),
+  description: optional(text),
+  overlays: optional(list(text)),
+  audience: optional(text),
+  exemptions: optional(list(exemption)),
+  ...defaults,
+});
+
+/** A message from a sandbox is a tree, so the recursion ends. */
+const navigationItem: Read<NavigationItem> = record<NavigationItem>({
+  title: optional(text),
+  page: optional(text),
+  href: optional(text),
+  items: optional((value) => list(navigationItem)(value)),
+});
+
+const site = record<SettingsSite>({
+  path: text,
+  slug,
+  title: text,
+  description: optional(text),
+  visibility,
+  blockOn,
+  theme: optional(
+    record<Theme>({
+      accent: optional(text),
+      accentDark: optional(text),
+      logo: optional(text),
+      logoDark: optional(text),
+      icon: optional(text),
+      font: optional(text),
+      codeFont: optional(text),
+    }),
+  ),
+  navigation: optional(list(navigationItem)),
+  versions: optional(list(record<SiteVersion>({ title: text, folder: optional(text), site: optional(text) }))),
+  redirects: optional(map(text)),
+});
+
+export const settings = record<Settings>({
+  resources: list(resource),
+  defaults: record<Settings['defaults']>({ ...defaults, at: position }),
+  discover: flag,
+  ignore: list(text),
+  // Without them, a sync would take the sites for removed.
+  sites: (value) => (value === undefined ? undefined : list(site)(value)),
+});

@@ -2,16 +2,14 @@ import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
-import type { ParsedFile } from '../text/parse.ts';
+import { type ParsedFile, numberAt } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
-import { numberAt } from '../text/advise-quotes.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
-import { assumedDialect, checkCompiles, createCheckBy } from './schema-check.ts';
+import { assumedDialect, checkCompiles, createCheckBy, checkSchemas, schemaProblems } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
-import { dataKeywords, metaUrlOf } from './schema-refs.ts';
-import { checkSchemas, schemaProblems } from './schema-rules.ts';
+import { dataKeywords, metaUrlOf } from './schema-index.ts';
 
 const supported = Object.keys(dialects).join(', ');
 

@@ -15,8 +15,10 @@ import {
   type Resource,
   type Scope,
   type SchemaIndex,
+  candidatePaths,
+  documentUrl,
+  siblingPaths,
 } from './schema-index.ts';
-import { candidatePaths, documentUrl, siblingPaths } from './schema-refs.ts';
 
 /** The schema that a reference resolves to. */
 export interface Target {

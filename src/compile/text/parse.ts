@@ -7,8 +7,8 @@ import { parseJson } from '../../model/json.ts';
 import { readTree } from './events.ts';
 import { controlCharacterIssue, createPlaces, decodeText, type FindNode, type Place, type TextIssue } from './text.ts';
 import { readJson } from './json.ts';
-import { createFind } from './tree.ts';
-import { readValue } from './value.ts';
+import { createFind, readValue } from './value.ts';
+import { followPointer } from './pointer.ts';
 
 /** Messages of `JSON.parse` with clearer ones. */
 const clearer: readonly [message: RegExp, clear: string][] = [
@@ -154,4 +154,28 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
 /** Returns the problem for a file that exceeds the size limit. */
 export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<CompileLimits, 'fileBytes'>): Problem {
   return problemAtFile('limit-file-bytes', path, `The file has ${bytes} bytes; the limit is ${fileBytes}.`);
+}
+
+/** Messages of validators for a number or boolean in place of a text. */
+const wantsText = /(?:must be string, not|Expected type `string` but got) `?(?:number|integer|boolean)\b/;
+
+/** Adds advice to a message about a number that should be a text, such as `version: 3.10`. */
+export function adviseQuotes(file: ParsedFile, pointer: string, message: string): string {
+  return wantsText.test(message) ? `${message} Put it in quotes${shownAs(file, pointer)}.` : message;
+}
+
+/** A version as it is written: YAML reads `3.10` as 3.1. Empty for other members. */
+function shownAs(file: ParsedFile, pointer: string): string {
+  const written = /\/(?:version|openapi|swagger)$/.test(pointer) ? numberAt(file, pointer) : null;
+  return written === null ? '' : `: ${JSON.stringify(written)}`;
+}
+
+/** The number at a pointer as the author wrote it. Null if it is none. */
+export function numberAt(file: ParsedFile, pointer: string): string | null {
+  const node = followPointer(file.value, pointer);
+  if (!node.found || typeof node.value !== 'number') return null;
+  const { line, column } = file.locate(pointer);
+  const [, written] =
+    /^(?:[&!]\S+ +)*([-+.\w]+)/.exec(file.text.split(/\r\n|\r|\n/)[line - 1]?.slice(column - 1) ?? '') ?? [];
+  return written !== undefined && Number(written) === node.value ? written : null;
 }

@@ -1,7 +1,6 @@
 import { isBlocking } from '../../model/problem.ts';
 import type { Resource, Version } from '../../model/resource.ts';
-import type { Compiled } from '../../compile/compile.ts';
-import { hasDied } from '../../compile/sandbox-lost.ts';
+import { type Compiled, hasDied } from '../../compile/compile.ts';
 import { appendDraft, isHistory, type Draft, type PublishRequest, type Placed } from '../append-version.ts';
 import type { Registry } from '../registry.ts';
 import { checkNext, compileDocument } from './compile-document.ts';

@@ -1,7 +1,6 @@
 import { storedEntry, sourceAnnotation, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
-import type { Artifact, Load, Turn } from '../../compile/compile.ts';
+import { type Artifact, type Load, type Turn, isSandboxLost } from '../../compile/compile.ts';
 import { notRead } from '../../compile/reference.ts';
-import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import { type Principal, anonymous } from '../../model/access.ts';
 import { formatOfFile, isUrlPath, parseDocumentUrl, parseSelector } from '../../model/address.ts';
 import { notCompared, verdicts } from '../../model/comparison.ts';

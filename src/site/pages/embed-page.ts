@@ -1,6 +1,6 @@
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import type { Rendered } from '../../compile/renderer.ts';
+import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { anchorOfOperation } from '../../sites/registry/make-deployment.ts';

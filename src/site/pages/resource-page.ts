@@ -2,7 +2,7 @@ import { types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/latest.ts';
 import { aboutOf, coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
-import type { Rendered } from '../../compile/renderer.ts';
+import type { Rendered } from '../../compile/sandboxes.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { linkParts } from './link-parts.ts';
 import { withoutFindings } from '../../registry/gate/show-report.ts';

@@ -4,7 +4,7 @@ import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Embed } from '../model/source-page.ts';
-import type { Rendered } from '../../compile/renderer.ts';
+import type { Rendered } from '../../compile/sandboxes.ts';
 import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';

@@ -10,7 +10,7 @@ import {
   type SiteSettings,
 } from '../model/documentation-site.ts';
 import { posix } from 'node:path';
-import type { SettingsSite } from '../../compile/repository-reader.ts';
+import type { SettingsSite } from '../../compile/sandboxes.ts';
 import type { SiteFiles } from '../registry/make-deployment.ts';
 import type { Snapshot, SnapshotEntry } from '../../source/snapshot.ts';
 

@@ -1,6 +1,6 @@
 import { own } from '../../model/json.ts';
-import type { SettingsSite } from '../../compile/repository-reader.ts';
-import { isSandboxLost } from '../../compile/sandbox-lost.ts';
+import type { SettingsSite } from '../../compile/sandboxes.ts';
+import { isSandboxLost } from '../../compile/compile.ts';
 import type { Repository, RunDocument, SiteState } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';

@@ -5,7 +5,7 @@ import { chooseLatest } from '../../model/resource.ts';
 import { unyanked } from '../../registry/gate/compatibility.ts';
 import type { RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
-import { hasDied } from '../../compile/sandbox-lost.ts';
+import { hasDied } from '../../compile/compile.ts';
 import { filesOf, type Snapshot } from '../../source/snapshot.ts';
 import { plannedFor, type Connected } from '../../plan/plan.ts';
 import { noteOnTag, publishDocument, refusable } from '../publish-document.ts';

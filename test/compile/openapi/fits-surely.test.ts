@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutToMisfits } from '../../../src/compile/openapi/cut-schema.ts';
+import { cutToMisfits } from '../../../src/compile/openapi/quick-examples.ts';
 import { createFitsSurely } from '../../../src/compile/openapi/fits-surely.ts';
 import { components } from './fits-surely-world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adviseSchemas } from '../../../src/compile/openapi/openapi-advice-schemas.ts';
+import { adviseSchemas } from '../../../src/compile/openapi/openapi-schemas.ts';
 import { run } from '../run.ts';
 
 const head = (version: string) =>

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { applyOverlay } from '../../../src/compile/overlay/apply-overlay.ts';
+import { applyOverlay, readOverlay } from '../../../src/compile/overlay/apply-overlay.ts';
 import { parseJsonPath, selectNodes } from '../../../src/compile/overlay/json-path.ts';
-import { readOverlay } from '../../../src/compile/overlay/read-overlay.ts';
-import { createBudget, TooMuchWork } from '../../../src/compile/ruleset/spectral/budget.ts';
+import { createBudget, TooMuchWork } from '../../../src/compile/ruleset/spectral/pattern.ts';
 import { parseFile } from '../../../src/compile/text/parse.ts';
 import { runCompile } from '../../../src/compile/run.ts';
 import { limits } from '../limits.ts';

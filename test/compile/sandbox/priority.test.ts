@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { startChild } from '../../../src/compile/sandbox/child.ts';
+import { startChild, type Job } from '../../../src/compile/sandbox/child.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
-import { giveWay } from '../../../src/compile/sandbox/priority.ts';
-import type { Job } from '../../../src/compile/sandbox/sandbox-jobs.ts';
+import { giveWay } from '../../../src/compile/sandbox/process-usage.ts';
 import { usualRules } from '../../../src/model/comparison.ts';
 import { limits } from '../limits.ts';
 
-vi.mock('../../../src/compile/sandbox/priority.ts', { spy: true });
+vi.mock('../../../src/compile/sandbox/process-usage.ts', { spy: true });
 
 const short: Job = { type: 'ignored', patterns: [], paths: [] };
 const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;

@@ -6,7 +6,7 @@ import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
-import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
+import { isSandboxLost } from '../../../src/compile/compile.ts';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { createReport, formatProblem, problemAtFile } from '../../../src/model/problem.ts';
 import { limits } from '../limits.ts';

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { compileJsonSchema } from '../../../src/compile/schema/json-schema.ts';
-import { schemaReferencePaths } from '../../../src/compile/schema/schema-refs.ts';
+import { schemaReferencePaths } from '../../../src/compile/schema/schema-index.ts';
 import { given, lines } from '../given.ts';
 
 const draft04 = 'http://json-schema.org/draft-04/schema#';

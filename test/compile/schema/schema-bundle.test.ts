@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileJsonSchema } from '../../../src/compile/schema/json-schema.ts';
-import { schemaReferencePaths } from '../../../src/compile/schema/schema-refs.ts';
+import { schemaReferencePaths } from '../../../src/compile/schema/schema-index.ts';
 import { given } from '../given.ts';
 
 const paths = ['a.json', 'd/b.json', 'd/e/c c.json', 'f.json'];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { Rendered } from '../../../src/compile/renderer.ts';
+import type { Rendered } from '../../../src/compile/sandboxes.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { Registry } from '../../../src/registry/registry.ts';

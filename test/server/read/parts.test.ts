@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Rendered } from '../../../src/compile/renderer.ts';
+import type { Rendered } from '../../../src/compile/sandboxes.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { partItems } from '../../../src/site/build/build-items.ts';
 import { ask } from '../http.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../../src/compile/compile.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 import { description } from './described.ts';

@@ -1,10 +1,10 @@
 import { findSite } from '../../../src/registry/lives.ts';
 import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../src/config/load-config.ts';
-import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
+import { sandboxLost } from '../../../src/compile/compile.ts';
 import { readSettings } from '../../../src/compile/repository-settings.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
-import type { SettingsSite } from '../../../src/compile/repository-reader.ts';
+import type { SettingsSite } from '../../../src/compile/sandboxes.ts';
 import { createReport } from '../../../src/model/problem.ts';
 import { anonymous } from '../../../src/model/access.ts';
 import { grantSite } from '../../../src/sites/registry/read-site.ts';

@@ -6,9 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { parsePointer } from '../../text/pointer.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, compileRegex } from './pattern.ts';
 import type { Failure, Tools } from './core-function.ts';
-import { compileRegex } from './pattern.ts';
 
 const dialects: Readonly<Record<string, typeof Ajv>> = {
   draft4: ajv04.default as unknown as typeof Ajv,

@@ -3,8 +3,7 @@ import { isObject } from '../../../model/json.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
-import type { Budget } from './budget.ts';
-import { compilePattern, type Matches, compileRegex } from './pattern.ts';
+import { type Budget, compilePattern, type Matches, compileRegex } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';
 
 /** Creates the tools that functions share. Without a budget: for checking only the ruleset. */

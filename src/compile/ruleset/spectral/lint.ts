@@ -3,16 +3,15 @@ import type { Problem, Severity } from '../../../model/problem.ts';
 import { textOf } from '../../../render/json-value.ts';
 import { maxFindings, problemAt, type KindInput } from '../../kind.ts';
 import { sayCode, clearRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
-import { createBudget, TooMuchWork, type Budget } from './budget.ts';
-import type { Check, Failure, Tools } from './core-function.ts';
+import { createBudget, TooMuchWork, type Budget } from './pattern.ts';
+import { type Check, type Failure, type Tools, formatsOf, type Formats } from './core-function.ts';
 import { coreFunctions, createTools, printValue } from './functions.ts';
-import { formatsOf, type Formats } from './formats.ts';
 import { keysOf, linkedGraph, plainGraph, pointerOf, type Graph, type Node } from './graph.ts';
 import { createMatcher, type Matcher } from './path/match-paths.ts';
 import { builtInFunctions } from './oas-functions.ts';
-import { withOverrides, type Overridden } from './overrides.ts';
-import { parsePath } from './path/json-path.ts';
 import {
+  withOverrides,
+  type Overridden,
   effectiveRules,
   expandAliases,
   levelOf,
@@ -20,11 +19,11 @@ import {
   type FindRuleset,
   type Level,
 } from './effective-rules.ts';
+import { parsePath } from './path/json-path.ts';
 import type { Failure as CodeFailure } from '../../interpreter/failure.ts';
 import type { Program } from '../../interpreter/interpreter.ts';
 import { ruleOf, sayFailure } from '../ruleset-code.ts';
-import { createOwnFunctions, type Batch, type OwnFinding } from './own-functions.ts';
-import { targetsOf, type Target } from './targets.ts';
+import { createOwnFunctions, type Batch, type OwnFinding, targetsOf, type Target } from './own-functions.ts';
 
 /** A Spectral ruleset that a document is checked against. */
 export interface SpectralRuleset {

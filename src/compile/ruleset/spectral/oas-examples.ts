@@ -1,8 +1,7 @@
 import { isObject } from '../../../model/json.ts';
 import type { ValidateFunction } from 'ajv';
 import { createFitsSurely, type Follow } from '../../openapi/fits-surely.ts';
-import type { Check, Context, Failure } from './core-function.ts';
-import type { Formats } from './formats.ts';
+import type { Check, Context, Failure, Formats } from './core-function.ts';
 import { keysOf, type Graph } from './graph.ts';
 import { createAjv, failuresOf } from './create-ajv.ts';
 import { compileRegex, type Matches } from './pattern.ts';

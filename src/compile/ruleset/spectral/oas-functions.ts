@@ -1,11 +1,75 @@
 import { isObject } from '../../../model/json.ts';
-import { validateOpenapi } from '../../openapi/openapi-schema.ts';
+import type { Context, CoreFunction, Failure, Check } from './core-function.ts';
+import { validateOpenapi } from '../../openapi/openapi-schemas.ts';
 import { parsePointer } from '../../text/pointer.ts';
-import type { Check, Context, CoreFunction, Failure } from './core-function.ts';
 import { unreferenced } from './functions.ts';
 import { createExampleCheck } from './oas-examples.ts';
-import { operationsIn } from './oas-operations.ts';
-import { owaspFunctions } from './owasp-functions.ts';
+
+const allMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);
+
+/** The operations below `paths`, behind references. */
+function* operationsIn(
+  paths: unknown,
+  { graph }: Pick<Context, 'graph'>,
+): Generator<{ path: string; method: string; operation: Record<string, unknown> }> {
+  for (const [path, written] of isObject(paths) ? Object.entries(paths) : []) {
+    const item = graph.follow(written);
+    for (const [method, member] of isObject(item) ? Object.entries(item) : []) {
+      const operation = allMethods.has(method) ? graph.follow(member) : null;
+      if (isObject(operation)) yield { path, method, operation };
+    }
+  }
+}
+
+/** The functions of the OWASP set besides the core functions. */
+const owaspFunctions: readonly [name: string, create: CoreFunction][] = [
+  [
+    'owaspIsSecured',
+    ({ methods }) =>
+      (value, context) =>
+        checkSecured(value, context, new Set(methods as string[])),
+  ],
+  [
+    'owaspAdminIsApart',
+    ({ adminUrl }) =>
+      (value, context) =>
+        checkAdmin(value, context, String(adminUrl)),
+  ],
+];
+
+/** Operations with one of these methods that have no security requirement, neither of their own nor of the document. */
+function checkSecured(value: unknown, context: Context, methods: ReadonlySet<string>): Failure[] {
+  if (!isObject(value)) return [];
+  return [...operationsIn(context.graph.follow(value['paths']), context)].flatMap(({ path, method, operation }) => {
+    if (!methods.has(method)) return [];
+    const security = operation['security'] === undefined ? value['security'] : operation['security'];
+    const isOpen = !security || (Array.isArray(security) && security.length === 0);
+    const message = `${method.toUpperCase()} ${path} has no security scheme.`;
+    return isOpen ? [{ message, keys: ['paths', path, method, 'security', 'securitySchemes'] }] : [];
+  });
+}
+
+/** Security requirements of operations of administrators that other operations have too. */
+function checkAdmin(value: unknown, context: Context, adminUrl: string): Failure[] {
+  if (!isObject(value)) return [];
+  const shared = new Set<string>();
+  const ofAdmins: { requirement: string; path: string; keys: (string | number)[] }[] = [];
+  for (const { path, method, operation } of operationsIn(context.graph.follow(value['paths']), context)) {
+    const security: unknown[] = Array.isArray(operation['security']) ? operation['security'] : [];
+    for (const [at, entry] of security.entries()) {
+      if (typeof entry !== 'object') continue;
+      const requirement = JSON.stringify(entry);
+      if (path.includes(adminUrl)) ofAdmins.push({ requirement, path, keys: ['paths', path, method, 'security', at] });
+      else shared.add(requirement);
+    }
+  }
+  return ofAdmins
+    .filter(({ requirement }) => shared.has(requirement))
+    .map(({ path, keys }) => ({
+      message: `${path} has a security requirement that is not for administrators alone.`,
+      keys,
+    }));
+}
 
 type Keys = readonly (string | number)[];
 

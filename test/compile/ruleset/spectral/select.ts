@@ -1,4 +1,4 @@
-import { createBudget } from '../../../../src/compile/ruleset/spectral/budget.ts';
+import { createBudget } from '../../../../src/compile/ruleset/spectral/pattern.ts';
 import { linkedGraph, plainGraph, pointerOf } from '../../../../src/compile/ruleset/spectral/graph.ts';
 import { parsePath } from '../../../../src/compile/ruleset/spectral/path/json-path.ts';
 import { createMatcher } from '../../../../src/compile/ruleset/spectral/path/match-paths.ts';

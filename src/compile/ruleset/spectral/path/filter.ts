@@ -1,9 +1,19 @@
 import { isObject } from '../../../../model/json.ts';
-import type { Budget } from '../budget.ts';
-import type { BinaryOperator, Expression, UnaryOperator } from './expression.ts';
-import { callMethod, methods } from './methods.ts';
-import { compileRegex, type Matches } from '../pattern.ts';
-import { naturalMember, natureOf, nothing, numberOf, operators, someMatch, stringOf } from './values.ts';
+import { type Budget, compileRegex, type Matches } from '../pattern.ts';
+import {
+  type BinaryOperator,
+  type Expression,
+  type UnaryOperator,
+  callMethod,
+  methods,
+  naturalMember,
+  natureOf,
+  nothing,
+  numberOf,
+  operators,
+  someMatch,
+  stringOf,
+} from './values.ts';
 
 /** What a filter can read: the tested node, its key, and what is around it. */
 export interface FilterScope {

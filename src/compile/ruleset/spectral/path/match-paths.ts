@@ -1,4 +1,4 @@
-import { TooMuchWork, type Budget } from '../budget.ts';
+import { TooMuchWork, type Budget } from '../pattern.ts';
 import type { FilterScope } from './filter.ts';
 import type { Graph, Node, Place } from '../graph.ts';
 import type { Step } from './json-path.ts';

@@ -1,14 +1,114 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { type ValidateFunction, Ajv, type AnySchemaObject } from 'ajv';
+import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
+import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject } from '../../model/json.ts';
-import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
+import { joinPointer } from '../text/pointer.ts';
+import { namedMembers } from './openapi-references.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { errorsOf } from '../schema/ajv-errors.ts';
 import { readPattern } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
-import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
-import { joinPointer } from '../text/pointer.ts';
-import type { Note } from './openapi-advice-schemas.ts';
-import { namedMembers } from './openapi-references.ts';
-import type { OpenapiVersion } from './openapi-schema.ts';
+
+export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2';
+
+interface Compiles {
+  getAjvValidator(version: string): ValidateFunction;
+}
+
+findTwinsByText();
+const stopping = new Validator({ verbose: true }) as unknown as Compiles;
+const exhaustive = new Validator({
+  allErrors: true,
+  verbose: true,
+  code: { process: appendErrors },
+}) as unknown as Compiles;
+const keptFindings = 200;
+/** Characters of a document that is too large to look for all its errors. */
+export const largeText = 300_000;
+
+/**
+ * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Returns all
+ * findings, or only the first for a large document, where they could exhaust the memory. Empty if
+ * the document is valid.
+ */
+export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
+  let errors = errorsOf(stopping.getAjvValidator(version), document);
+  if (errors.length === 0) return [];
+  if (textLength < largeText) errors = errorsOf(exhaustive.getAjvValidator(version), document);
+  return explainErrors(errors, document).slice(0, keptFindings);
+}
+
+/** Something that the specification's schema allows and other tools refuse. */
+export interface Advice {
+  rule: string;
+  pointer: string;
+  on: 'key' | 'value';
+  message: string;
+}
+
+export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
+
+/** Members in whose value nothing is a schema. */
+const data = new Set(['example', 'examples', 'default', 'enum', 'const', 'value', 'security']);
+/** Schemas that are a part of another, which may declare what they require. */
+const parts = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']);
+const composed = ['allOf', 'oneOf', 'anyOf', '$ref', 'patternProperties', 'if'];
+
+/** The way to a node, from its end. */
+interface Way {
+  parent: Way | null;
+  key: string | number;
+}
+
+/**
+ * Finds arrays without `items`, which OpenAPI 2.0 and 3.0 demand, and required properties that
+ * nothing declares. Finds schemas by their form, wherever they stand.
+ */
+export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note): void {
+  const needsItems = version === '2.0' || version === '3.0';
+  const seen = new Set<object>();
+
+  function visit(node: object, way: Way | null, isSchema: boolean, isPart: boolean): void {
+    if (seen.has(node)) return;
+    seen.add(node);
+    if (Array.isArray(node)) {
+      for (let index = 0; index < node.length; index++) {
+        const item: unknown = node[index];
+        if (typeof item === 'object' && item !== null) visit(item, { parent: way, key: index }, true, isPart);
+      }
+      return;
+    }
+    const holder = node as Record<string, unknown>;
+    if (isSchema) {
+      if (needsItems && holder['type'] === 'array' && holder['items'] === undefined && holder['$ref'] === undefined)
+        note('array-items', pointerOf(way), 'An array needs "items". Add "items: {}" to allow anything.', 'key');
+      if (!isPart && Array.isArray(holder['required'])) adviseRequired(holder, way, note);
+    }
+    for (const key in holder) {
+      const child = holder[key];
+      if (typeof child !== 'object' || child === null) continue;
+      if (isSchema && (data.has(key) || key.startsWith('x-'))) continue;
+      visit(child, { parent: way, key }, !(isSchema && namedMembers.has(key)), isSchema && parts.has(key));
+    }
+  }
+
+  if (isObject(root)) visit(root, null, true, false);
+}
+
+function adviseRequired(schema: Record<string, unknown>, way: Way | null, note: Note): void {
+  const { required, properties, additionalProperties } = schema;
+  if (!isObject(properties) || isObject(additionalProperties)) return;
+  if (composed.some((key) => key in schema)) return;
+  for (const [index, name] of (required as unknown[]).entries())
+    if (typeof name === 'string' && !Object.hasOwn(properties, name)) {
+      const message = `The property "${name}" is required but not declared in "properties".`;
+      note('required-undeclared', joinPointer(pointerOf(way), 'required', index), message);
+    }
+}
+
+function pointerOf(way: Way | null): string {
+  return way === null ? '' : joinPointer(pointerOf(way.parent), way.key);
+}
 
 /** Members whose members are named by the author. */
 const maps = new Set([...namedMembers, 'webhooks', 'encoding', 'scopes']);
@@ -98,10 +198,10 @@ function outsideOf(value: unknown): unknown {
 /** The vocabularies of the meta-schema in one schema that does not look into subschemas. */
 function shallowMeta(): AnySchemaObject {
   const all = Object.values(new Ajv2020().schemas).map((one) => one!.schema as AnySchemaObject);
-  const parts = all.filter(({ $id }) => $id?.includes('/meta/'));
+  const metaParts = all.filter(({ $id }) => $id?.includes('/meta/'));
   const merged = {
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties as object)) as object,
-    $defs: Object.assign({}, ...parts.map(({ $defs }) => $defs as object)) as object,
+    properties: Object.assign({}, ...metaParts.map(({ properties }) => properties as object)) as object,
+    $defs: Object.assign({}, ...metaParts.map(({ $defs }) => $defs as object)) as object,
   };
   const shallow = (_key: string, value: unknown) =>
     isObject(value) && value['$dynamicRef'] === '#meta' ? { type: ['object', 'boolean'] } : value;
