@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { SyncQueue } from './sync/queue.ts';
 import type { Registry } from './registry/registry.ts';
-import type { CommandText } from './site/docs/docs-commands.ts';
+import type { CommandText } from './site/docs/docs-reference.ts';
 import type { Site } from './site/site.ts';
 import { createApp } from './server/app.ts';
 import { affordableConnections, listen, type App, type Listening, listenForMetrics } from './server/listen.ts';

@@ -1,5 +1,5 @@
 import { Help, type Command } from 'commander';
-import type { CommandText } from '../site/docs/docs-commands.ts';
+import type { CommandText } from '../site/docs/docs-reference.ts';
 
 /** The commands by what they are for, as `stele --help` lists them. */
 const groups: Readonly<Record<string, readonly string[]>> = {

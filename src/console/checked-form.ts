@@ -1,8 +1,8 @@
 import { countsInWords, type Comparison } from '../model/comparison.ts';
 import type { Report } from '../model/problem.ts';
 import { newId } from '../registry/registry.ts';
-import { verdictTags } from '../site/pages/versions/diff-page.ts';
-import { describeReport } from '../site/pages/report-groups.ts';
+import { verdictTags } from '../site/pages/diff-page.ts';
+import { describeReport } from '../site/pages/report-page.ts';
 import { showFields, type Field, type Typed } from './fields.ts';
 import { formPage, sendPage, type ShownForm } from './show.ts';
 import type { ConsoleRequest } from './console-request.ts';

@@ -2,7 +2,7 @@ import { parseCoordinate } from '../model/address.ts';
 import { countText, type Report } from '../model/problem.ts';
 import { reportSection } from './finding-section.ts';
 import type { Trigger } from '../model/connection.ts';
-import { commitLinks } from '../site/pages/commit-links.ts';
+import { commitLinks } from '../site/pages/describe-version.ts';
 import { facts, momentCell, stateCell, timeCell, type Cell, type Section, type View } from './pages.ts';
 import { countOutcomes, countState, shownState, type Outcome } from '../model/states.ts';
 import { approvalLinks } from './approvals.ts';

@@ -5,7 +5,7 @@ import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import type { Log, Registry } from '../registry/registry.ts';
 import { createSearch } from '../search/search.ts';
-import { createSite, type Site } from '../site/site.ts';
+import { createSite, type Site, type Answered, type Answers, type PageRequest } from '../site/site.ts';
 import { createAssetFiles, bytesOf, pageSharing, sendPage } from './send-page.ts';
 import { basePathOf, belowBase, type ServerContext } from './server-context.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
@@ -37,8 +37,7 @@ import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
 import { onlyGet } from './methods.ts';
 import { prefersPage } from './read/read-request.ts';
 import { duplexPair } from 'node:stream';
-import type { Answered, Answers, PageRequest } from '../site/answers.ts';
-import type { CommandText } from '../site/docs/docs-commands.ts';
+import type { CommandText } from '../site/docs/docs-reference.ts';
 
 /**
  * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass

@@ -3,7 +3,7 @@ import type { RequestHandler, Router } from 'express';
 import type { Principal } from '../model/access.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { CommandText } from '../site/docs/docs-commands.ts';
+import type { CommandText } from '../site/docs/docs-reference.ts';
 import type { Site } from '../site/site.ts';
 import type { Peers } from './allowance.ts';
 import type { Dev } from './dev.ts';

@@ -1,17 +1,67 @@
+import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
+import type { Site } from './site.ts';
 import type { Config } from '../config.ts';
 import { isResourceType, isSlug, formatAddress } from '../model/address.ts';
-import { coordinateOf, type Resource, aboutOf, nameOf, isOffered } from '../model/resource.ts';
 import type { PinningConsumer } from '../registry/graph/dependants.ts';
 import { backstageEntities } from './backstage.ts';
-import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
-import { affectedEntries, atomFeed, feedPath, jsonFeed, publicationEntries, type FeedScope } from './feeds.ts';
-import type { Site } from './site.ts';
+import {
+  affectedEntries,
+  atomFeed,
+  feedPath,
+  jsonFeed,
+  publicationEntries,
+  type FeedScope,
+  lastChange,
+} from './feeds.ts';
 import { teamsOf } from '../config/organization-config.ts';
 import { linksOf, teamOf, type Team } from '../model/ownership.ts';
-import { lastChange } from './publications.ts';
 import { docMarkdownPath, docPath } from './docs/docs.ts';
 import { escapeXml } from '../model/escape.ts';
+
+export const catalogPath = '/.well-known/api-catalog';
+const catalogType = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+
+interface CatalogEntry {
+  anchor: string;
+  [relation: string]: unknown;
+}
+
+/**
+ * The catalog of public APIs (RFC 9727): the URL and description of each. `hasManagement`: whether
+ * to include the management API.
+ */
+function apiCatalog(
+  { url, links, hasManagement }: Pick<Site, 'url' | 'links'> & { hasManagement: boolean },
+  resources: readonly Resource[],
+): string {
+  const apis = resources.filter(({ type, latest }) => type === 'apis' && latest !== null);
+  const entries = apis.map((api) => describe(links, api));
+  if (hasManagement) entries.unshift(describeOwn(url));
+  const item = entries.map(({ anchor }) => ({ href: anchor }));
+  return JSON.stringify({ linkset: [{ anchor: `${url}${catalogPath}`, item }, ...entries] });
+}
+
+function describe(links: Site['links'], api: Resource): CatalogEntry {
+  const to = (options?: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
+  const documents = [
+    { href: to({ format: 'json' }), type: 'application/openapi+json' },
+    { href: to({ format: 'yaml' }), type: 'application/openapi+yaml' },
+  ];
+  const pages = [
+    { href: to({ view: 'page' }), type: 'text/html' },
+    { href: to({ view: 'markdown' }), type: 'text/markdown' },
+  ];
+  const history = [{ href: to({ view: 'versions' }), type: 'application/json' }];
+  return { anchor: to(), 'service-desc': documents, 'service-doc': pages, 'version-history': history };
+}
+
+function describeOwn(url: string): CatalogEntry {
+  return {
+    anchor: `${url}/v1`,
+    'service-desc': [{ href: `${url}/v1/openapi.json`, type: 'application/openapi+json' }],
+  };
+}
 
 type SitemapPlace = Pick<Site, 'url' | 'links' | 'docs'>;
 

@@ -2,10 +2,11 @@ import { formatAddress, type Coordinate } from '../model/address.ts';
 import { toldChanges } from '../model/compared-with.ts';
 import { changesInWords } from '../model/comparison.ts';
 import type { AffectedConsumer } from '../registry/graph/affected.ts';
-import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Site } from './site.ts';
-import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from '../model/escape.ts';
+import { inTurns } from '../scheduling/turns.ts';
+import { docPath } from './docs/docs.ts';
 
 /** The scope of a feed: the registry, one organization, what affects its consumers, or one resource. */
 export type FeedScope =
@@ -175,4 +176,77 @@ function entryText(entry: Publication): string {
   const about = aboutOf(resource) === '' ? '' : `: ${aboutOf(resource)}`;
   const changes = toldChanges(resource, version);
   return `${publicationName(entry)}${state}${about}${changes === null ? '' : `. ${changesInWords(changes)}`}`;
+}
+
+/** A published version. */
+interface Publication {
+  resource: Resource;
+  version: Version;
+}
+
+/** The newest published versions of these resources, newest first, without withdrawn ones. */
+export function newestPublications(resources: readonly Resource[], max: number): Publication[] {
+  const newest: Publication[] = [];
+  for (const resource of resources) {
+    for (const version of resource.versions.toReversed()) {
+      if (version.status.state === 'withdrawn') continue;
+      const publication = { resource, version };
+      if (newest.length === max && inOrder(publication, newest.at(-1)!) >= 0) continue;
+      // Of versions published at the same time, the later one stays first.
+      const at = newest.findLastIndex((other) => inOrder(other, publication) <= 0) + 1;
+      newest.splice(at, 0, publication);
+      newest.length = Math.min(newest.length, max);
+    }
+  }
+  return newest;
+}
+
+/** As `newestPublications`, of resources that may be many: others have their turn meanwhile. */
+export async function newestInTurns(resources: readonly Resource[], max: number): Promise<Publication[]> {
+  const found = new Set<Resource>();
+  for await (const some of inTurns(resources, 500))
+    for (const { resource } of newestPublications(some, max)) found.add(resource);
+  return newestPublications([...found], max);
+}
+
+/** Newest first, then by name. */
+function inOrder(a: Publication, b: Publication): number {
+  return (
+    compareTexts(b.version.publishedAt, a.version.publishedAt) || compareTexts(nameOf(a.resource), nameOf(b.resource))
+  );
+}
+
+/** The time of the last publication or status change of a resource, or null. */
+export function lastChange({ versions }: Pick<Resource, 'versions'>): string | null {
+  const times = versions.flatMap(({ publishedAt, status }) =>
+    'since' in status ? [publishedAt, status.since] : [publishedAt],
+  );
+  return times.reduce<string | null>((latest, time) => (latest === null || time > latest ? time : latest), null);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** `@acme/apis/payments@1.4.0` */
+function publicationName({ resource, version }: Publication): string {
+  return `${nameOf(coordinateOf(resource))}@${version.label}`;
+}
+
+/** How to follow new versions: feeds, and webhooks. */
+export interface Subscription {
+  atom: string;
+  json: string;
+  webhooks: string;
+  /** Where who is signed in watches it. Null: no mail is sent, or nobody signs in. */
+  watch: string | null;
+}
+
+export function subscriptionOf({ links, hasLogin, registry }: Site, resource: Resource): Subscription {
+  const { mail, login } = registry.config;
+  const isMailed = hasLogin && mail !== null && login !== null;
+  const watch = isMailed ? links.path(`/console/-/watches/new?contract=${encodeURIComponent(nameOf(resource))}`) : null;
+  const feed = (format: 'atom' | 'json') =>
+    links.path(feedPath({ kind: 'resource', coordinate: coordinateOf(resource) }, format));
+  return { atom: feed('atom'), json: feed('json'), webhooks: links.path(docPath('events')), watch };
 }

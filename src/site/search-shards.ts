@@ -2,7 +2,7 @@ import { formatCoordinate } from '../model/address.ts';
 import { packParts, fileOfPlace, resourcesPerFile } from '../search/ranking/shards.js';
 import { placeOf } from '../search/ranking/words.js';
 import type { Indexed } from '../search/search.ts';
-import { addressOf } from './pages/search-results.ts';
+import { addressOf } from './pages/search-page.ts';
 import type { Site } from './site.ts';
 
 /** The files of the search index that browsers read where no server searches: JSON by path under `/search/`. */

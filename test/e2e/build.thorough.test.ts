@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { plainHostLimits } from '../../src/site/build/static-limits.ts';
+import { plainHostLimits } from '../../src/site/build/rules-edge.ts';
 import { runHere } from '../cli/in-process.ts';
 import { filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { runStele } from './stele.ts';

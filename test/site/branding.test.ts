@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import { checkConfig } from '../../src/config/load-config.ts';
-import { readBranding } from '../../src/site/branding.ts';
+import { readBranding } from '../../src/site/site.ts';
 import { contrastOf } from '../../src/sites/model/theme.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stele-brand-'));

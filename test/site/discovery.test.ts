@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Resource } from '../../src/model/resource.ts';
 import { discoveryDocument, discoveryPaths, discoveryPattern } from '../../src/site/discovery.ts';
-import { newestPublications } from '../../src/site/publications.ts';
+import { newestPublications } from '../../src/site/feeds.ts';
 import { createLinks } from '../../src/site/links.ts';
 import { childrenOf, readXml, textIn } from './xml.ts';
 import { place, version, resource } from './discovery-world.ts';

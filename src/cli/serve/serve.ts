@@ -19,7 +19,7 @@ import { openReplays } from '../../registry/estate/replay-estate.ts';
 import { openExpiry, openCollector } from '../../registry/maintenance/gc.ts';
 import { openFolders } from '../../registry/maintenance/open-folders.ts';
 import type { Peers } from '../../server/allowance.ts';
-import type { CommandText } from '../../site/docs/docs-commands.ts';
+import type { CommandText } from '../../site/docs/docs-reference.ts';
 import { openRenderAhead } from '../../site/render-ahead.ts';
 import { gitDirectory } from '../../source/folder.ts';
 import { createSyncQueue, type SyncQueue } from '../../sync/queue.ts';

@@ -12,7 +12,7 @@ import { listUsers, userName } from '../../registry/graph/dependants.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { listReadable } from '../../registry/readable.ts';
 import type { Search } from '../../search/search.ts';
-import { searchResult } from '../../site/pages/search-results.ts';
+import { searchResult } from '../../site/pages/search-page.ts';
 import type { Site } from '../../site/site.ts';
 import { explainAbsence, nothingHere } from '../error-answers.ts';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';

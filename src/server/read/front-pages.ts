@@ -28,8 +28,13 @@ import { chooseType } from './read-request.ts';
 import { ownDescription } from '../v1/api-description.ts';
 import { listAffected, type AffectedConsumer } from '../../registry/graph/affected.ts';
 import { allConsumers, type PinningConsumer } from '../../registry/graph/dependants.ts';
-import { discoveryDocument, discoveryPattern, parseCatalogPath, parseConsumersPath } from '../../site/discovery.ts';
-import { catalogPath } from '../../site/catalog.ts';
+import {
+  discoveryDocument,
+  discoveryPattern,
+  parseCatalogPath,
+  parseConsumersPath,
+  catalogPath,
+} from '../../site/discovery.ts';
 import { sharing } from './caching.ts';
 import type { ReadLimit } from '../rate-limit.ts';
 import { nameRoute } from '../request.ts';

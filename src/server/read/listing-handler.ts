@@ -14,7 +14,7 @@ import { pageOf, sendJson, wantsPage } from './views.ts';
 import { bytesOf, pageSharing, sendPage, sizeOf, type PageOptions } from '../send-page.ts';
 import { nothingHere } from '../error-answers.ts';
 import { usesAround, usesWithin, listUses, type Use } from '../../registry/graph/dependants.ts';
-import { dependantsPage, organizationGraphPage } from '../../site/graph/uses-pages.ts';
+import { dependantsPage, organizationGraphPage } from '../../site/pages/uses-pages.ts';
 import { dependantRecord, placeOfUse } from '../v1/dependant-routes.ts';
 
 /**

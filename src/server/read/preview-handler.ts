@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { openPreview } from '../../registry/preview.ts';
-import { dayOf } from '../../site/pages/dates.ts';
-import { relatedTo } from '../../site/pages/related.ts';
+import { dayOf } from '../../site/pages/describe-version.ts';
+import { relatedTo } from '../../site/pages/listings.ts';
 import { resourcePage } from '../../site/pages/resource-page.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
 import type { Site } from '../../site/site.ts';

@@ -32,7 +32,7 @@ import { createSendResourcePage, sendUnpublished, type SendResourcePage } from '
 import { sendAttestation, sendManifest, sendProvenance, sendReport, sendVersions, sendValue } from './views.ts';
 import { comparedWith } from '../../model/compared-with.ts';
 import { comparisonOf } from '../../registry/compare-versions.ts';
-import { diffMarkdown, diffPage } from '../../site/pages/versions/diff-page.ts';
+import { diffMarkdown, diffPage } from '../../site/pages/diff-page.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 
 /** Whether a request target is a read of the registry. The catalogs of organizations are discovery documents. */

@@ -12,7 +12,7 @@ import { sharing, type Audience, type Lifetime } from './caching.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
-import { versionsPage } from '../../site/pages/versions/versions-page.ts';
+import { versionsPage } from '../../site/pages/versions-page.ts';
 import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { chooseCoding, acceptsJson, prefersPage, type ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared } from './send-document.ts';

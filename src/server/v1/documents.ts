@@ -25,7 +25,7 @@ import {
   type Call,
 } from './call.ts';
 import { compareUpload } from '../../registry/compare-upload.ts';
-import { uploadDiffMarkdown, uploadDiffPage } from '../../site/pages/versions/diff-page.ts';
+import { uploadDiffMarkdown, uploadDiffPage } from '../../site/pages/diff-page.ts';
 import { pageHeaders } from '../headers.ts';
 import { chooseType } from '../read/read-request.ts';
 import { versionRecord, versionUrl } from './resource-records.ts';

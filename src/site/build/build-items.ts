@@ -1,7 +1,7 @@
 import type { Coding } from '../../model/artifact.ts';
 import type { Digest } from '../../model/digest.ts';
 import { findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
-import { catalogPath } from '../catalog.ts';
+import { catalogPath } from '../discovery.ts';
 import { docMarkdownPath, docPath } from '../docs/docs.ts';
 import type { Checkpoint } from '../../model/transparency/checkpoint.ts';
 import { formatNote } from '../../model/transparency/note.ts';

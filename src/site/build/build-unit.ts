@@ -2,11 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Coding } from '../../model/artifact.ts';
 import { digestOf, isDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Answered, Answers, PageRequest } from '../answers.ts';
-import type { Beginnings } from './build-folder.ts';
+import type { Answered, Answers, PageRequest } from '../site.ts';
+import { type Beginnings, pathsOf, type BuiltFile, type BuiltUnit, type Fields } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
 import { codingEndings, imageItems, partItems, shardItem, type Item, type Unit } from './build-items.ts';
-import { pathsOf, type BuiltFile, type BuiltUnit, type Fields } from './build-manifest.ts';
 import { decodeJson } from '../../model/json.ts';
 
 /** The context of a build. */

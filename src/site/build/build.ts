@@ -5,17 +5,22 @@ import { nameOf } from '../../model/resource.ts';
 import { takePublicSnapshot, type PublicSnapshot } from '../../registry/public-snapshot.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { publicLogOf } from '../../registry/transparency/public-log.ts';
-import type { Answers } from '../answers.ts';
-import { openBuildFolder, type Beginnings, type BuildFolder } from './build-folder.ts';
-import { manifestName, pathsOf, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
-import { planBuild } from './build-plan.ts';
+import { type Answers, createSite, type Site } from '../site.ts';
+import {
+  openBuildFolder,
+  type Beginnings,
+  type BuildFolder,
+  manifestName,
+  pathsOf,
+  type BuildManifest,
+  type BuiltUnit,
+} from './build-folder.ts';
+import { planBuild, movedPaths } from './build-plan.ts';
 import { siteAddress } from '../../sites/model/documentation-site.ts';
-import { movedPaths } from './build-sites.ts';
 import { latestBases, precompressed, type Precompressed, type Unit } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
 import { type EdgeHost, edgeRules } from './rules-edge.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
-import { createSite, type Site } from '../site.ts';
 import { decodeJson } from '../../model/json.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,44 @@
+import { fileExtensions } from '../../sites/model/page-path.ts';
+import type { FileKind } from './build-items.ts';
 import { readFileSync } from 'node:fs';
 import { types } from '../../model/kinds.ts';
-import { sitePlaces } from './rules-sites.ts';
 import type { RulesTable } from './rules-table.ts';
+
+/** Files of documentation sites, as web servers tell them apart by their paths. The first that matches counts. */
+export interface SitePlace {
+  kind: FileKind;
+  /** Matches the path from the registry's base, as an expression without its ends. */
+  path: string;
+  /** What the name of the file has besides the path. */
+  ending: '' | '.html' | 'index.html';
+  /** Null: that of the kind, as the registry sends it. */
+  mediaType: string | null;
+}
+
+const site = '/sites/[^/ ]+/[^/ ]+/';
+const below = `${site}[^ ]*`;
+
+const lists = [
+  ['llms\\.txt', 'text/plain; charset=utf-8'],
+  ['robots\\.txt', 'text/plain; charset=utf-8'],
+  ['sitemap\\.xml', 'application/xml; charset=utf-8'],
+  ['feed\\.atom', 'application/atom+xml; charset=utf-8'],
+  ['search\\.json', 'application/json'],
+  ['theme\\.css', 'text/css; charset=utf-8'],
+] as const;
+
+export const sitePlaces: readonly SitePlace[] = [
+  ...lists.map(([name, mediaType]): SitePlace => ({ kind: 'site-list', path: site + name, ending: '', mediaType })),
+  { kind: 'site-markdown', path: `${below}\\.md`, ending: '', mediaType: null },
+  ...fileExtensions.map(([extension, mediaType]): SitePlace => ({
+    kind: extension === 'svg' ? 'site-drawing' : 'site-file',
+    path: `${below}\\.(?i:${extension})`,
+    ending: '',
+    mediaType,
+  })),
+  { kind: 'site-page', path: `${site}(?:[^ ]*/)?`, ending: 'index.html', mediaType: null },
+  { kind: 'site-page', path: `${below}[^/ ]`, ending: '.html', mediaType: null },
+];
 
 /** The hosts that an edge function answers for. */
 export const edgeHosts = ['cloudflare', 'netlify'] as const;
@@ -117,3 +154,16 @@ function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTabl
   }
   return resources;
 }
+
+/**
+ * How a host without rules differs from the registry, a sentence each.
+ * `content/docs/static-build.md` lists the same.
+ */
+export const plainHostLimits: readonly string[] = [
+  'It ignores `Accept`: a URL without an ending is the page, and documents are at `.json` and `.yaml`.',
+  "The data of `report`, `provenance`, `manifest`, `attestation`, `diff`, `versions`, `dependants` and of an organization's lists is at `….json`.",
+  '`@latest`, digests and ranges such as `@^1` return 404.',
+  'Withdrawn versions and deleted resources return 404 instead of 410.',
+  'It does not use the compressed files.',
+  'It does not send `Repr-Digest`, `Content-Location`, `Link`, `Deprecation`, `Sunset`, CORS, caching and security headers, and it guesses media types.',
+];

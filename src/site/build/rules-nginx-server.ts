@@ -1,5 +1,5 @@
 import type { ProblemKind } from '../pages/message-pages.ts';
-import { exactly, literal, quoteForNginx } from './rules-nginx-text.ts';
+import { exactly, literal, quoteForNginx } from './rules-nginx-kinds.ts';
 import { fieldNames, ownNames, variableOf } from './rules-nginx.ts';
 import type { RulesTable } from './rules-table.ts';
 

@@ -1,7 +1,6 @@
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
-import { catalogPath } from '../catalog.ts';
-import { kindMaps } from './rules-nginx-kinds.ts';
-import { exactly, literal, map, unless, type Row } from './rules-nginx-text.ts';
+import { catalogPath } from '../discovery.ts';
+import { kindMaps, exactly, literal, map, unless, type Row } from './rules-nginx-kinds.ts';
 import type { RulesTable } from './rules-table.ts';
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';

@@ -3,7 +3,7 @@ import { readerOf } from '../../model/label.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { isServed, latestBases } from './build-items.ts';
-import type { BuildManifest, Fields } from './build-manifest.ts';
+import type { BuildManifest, Fields } from './build-folder.ts';
 import { statusHeaders, versionLinks } from '../links.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 import type { Site } from '../site.ts';

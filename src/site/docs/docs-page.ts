@@ -4,10 +4,8 @@ import { type PageHeading, createHeadingIds } from '../../sites/model/source-pag
 import { openPages } from '../../search/ranking/pages.js';
 import { indexPages, type IndexedPage } from '../../search/site-index.ts';
 import MarkdownIt from 'markdown-it';
-import { describeCommands, type CommandText } from './docs-commands.ts';
-import { describeConfiguration } from './docs-configuration.ts';
+import { describeCommands, type CommandText, describeConfiguration, table } from './docs-reference.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
-import { table } from './docs-table.ts';
 
 /** The rendered documentation. */
 export interface Docs {

@@ -1,8 +1,8 @@
 import { formatAddress } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
-import { organizationTitle } from './organization-title.ts';
 import type { Crumb, Site } from '../site.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 
 /** The breadcrumbs of a resource, from its organization. */
 export function crumbsOf(site: Site, { org, type, name }: Resource): Crumb[] {
@@ -20,4 +20,9 @@ export function crumbsWithin(site: Site, resource: Resource, title: string, labe
   const at = { href: site.links.to(coordinateOf(resource), label === undefined ? {} : { label }) };
   const text = label === undefined ? own!.text : `${own!.text} ${label}`;
   return [org!, type!, { text, ...at }, { text: title }];
+}
+
+/** The display name of an organization: from the configuration, or its name in URLs. */
+export function organizationTitle(site: Site, org: string): string {
+  return organizationIn(site.registry.config, org)?.name ?? org;
 }

@@ -1,21 +1,24 @@
 import { changesOf } from '../../model/compared-with.ts';
 import { types } from '../../model/kinds.ts';
-import type { Principal } from '../../model/access.ts';
-import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
+import { type Principal, anonymous } from '../../model/access.ts';
+import { formatAddress, resourceTypes, type ResourceType, parseCoordinate } from '../../model/address.ts';
 import { inTurns } from '../../scheduling/turns.ts';
 import { teamsOf } from '../../config/organization-config.ts';
 import { linksOf, teamOf, type Link, type Team } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
-import { listReadableSites } from '../../registry/readable.ts';
-import { dayOf } from './dates.ts';
-import { verdictTags } from './versions/diff-page.ts';
+import { listReadableSites, findReadable, listReadable } from '../../registry/readable.ts';
+import { dayOf } from './describe-version.ts';
+import { verdictTags } from './diff-page.ts';
 import { placeInRegistry } from '../../sites/pages/placed.ts';
 import { docPath } from '../docs/docs.ts';
-import { feedLink } from '../feeds.ts';
-import { organizationTitle } from './organization-title.ts';
-import { newestInTurns } from '../publications.ts';
+import { feedLink, newestInTurns } from '../feeds.ts';
+import { organizationTitle } from './crumbs.ts';
 import type { Site } from '../site.ts';
+import { policyOf } from '../../registry/gate/policy.ts';
+import { gateOrganizations, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { listDependants } from '../../registry/graph/dependants.ts';
 
 /**
  * The most resources listed per organization on the home page and per type on its page. Others are
@@ -266,7 +269,7 @@ function ownerOf(owner: string): { name: string; href: string | null } {
 }
 
 /** The data of one line in a list of resources. `used`: what may be named of what it uses. */
-export function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> = new Set()): object {
+function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> = new Set()): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const newest = resource.versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
   return {
@@ -293,4 +296,73 @@ export function rowOf(site: Site, resource: Resource, used: ReadonlySet<string> 
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= 160 ? line : `${line.slice(0, 159).replace(/\s\S{0,40}$/, '')}…`;
+}
+
+/** Other resources on the page of a resource. Contains only those that the reader may see. */
+export interface Related {
+  /** The ruleset of the resource. Null if it has none or the reader may not see it. */
+  ruleset: { text: string; href: string } | null;
+  /** Whether the reader may read what the ruleset found: only who may read the ruleset. */
+  areFindingsShown: boolean;
+  /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
+  users: object[] | null;
+  /** The organizations whose resources this depends on. */
+  organizations: string[];
+}
+
+/**
+ * Public pages are cached for everyone, so they list only public resources. The page of a ruleset
+ * is not cached and depends on its reader.
+ */
+export async function relatedTo(site: Site, granted: GrantedVersion, reader: Principal): Promise<Related> {
+  const { resource } = granted;
+  const isForAll = isSameForAll(resource);
+  const { ruleset: checking } = await policyOf(site.registry, resource);
+  const named = checking === null ? null : parseCoordinate(checking);
+  return {
+    ...(await relatedResources(site, resource, reader)),
+    areFindingsShown: await mayReadFindingsOf(site.registry, isForAll ? anonymous : reader, granted),
+    organizations: [...(named ? [named.coordinate.org] : []), ...(await gateOrganizations(site.registry, granted))],
+  };
+}
+
+function isSameForAll({ visibility, type }: Resource): boolean {
+  return visibility === 'public' && type !== 'rulesets';
+}
+
+/** The part that does not depend on the version. */
+export async function relatedResources(
+  site: Site,
+  resource: Resource,
+  reader: Principal,
+): Promise<Pick<Related, 'ruleset' | 'users'>> {
+  const isForAll = isSameForAll(resource);
+  return {
+    ruleset: await rulesetLink(site, resource, isForAll ? anonymous : reader),
+    users: resource.type === 'rulesets' ? await rulesetUsers(site, resource, reader) : null,
+  };
+}
+
+async function rulesetLink({ registry, links }: Site, resource: Resource, reader: Principal) {
+  const { ruleset: name } = await policyOf(registry, resource);
+  const parsed = name === null ? null : parseCoordinate(name);
+  if (parsed === null) return null;
+  if ((await findReadable(registry, reader, parsed.coordinate)) === null) return null;
+  const path = formatAddress({ kind: 'resource', ...parsed, view: 'document', format: null });
+  return { text: name!, href: links.path(path) };
+}
+
+/** The resources that are checked by any version of a ruleset, and those that extend it, that the reader may see. */
+async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): Promise<object[]> {
+  const own = nameOf(ruleset);
+  const all = await listReadable(site.registry, reader);
+  const users = new Map<string, Resource>();
+  for (const resource of all) {
+    const { ruleset: name } = await policyOf(site.registry, resource);
+    const parsed = name === null ? null : parseCoordinate(name);
+    if (parsed !== null && nameOf(parsed.coordinate) === own) users.set(nameOf(resource), resource);
+  }
+  for (const { resource } of await listDependants(site.registry, reader, ruleset))
+    users.set(nameOf(resource), resource);
+  return [...users.values()].map((resource) => rowOf(site, resource));
 }

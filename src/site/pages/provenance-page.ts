@@ -3,11 +3,9 @@ import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor }
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { hasPublicLog } from '../../registry/transparency/log-key.ts';
 import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
-import { commitLinks } from './commit-links.ts';
+import { commitLinks, dayOf, provenanceOf, specificationOf } from './describe-version.ts';
 import { crumbsWithin } from './crumbs.ts';
-import { dayOf } from './dates.ts';
 import { docPath } from '../docs/docs.ts';
-import { provenanceOf, specificationOf } from './describe-version.ts';
 import type { Site } from '../site.ts';
 
 /** The page of where a version came from and how it was made. */

@@ -1,12 +1,87 @@
+import { sourceLayers } from '../../model/artifact.ts';
+import { codeFrame } from '../code-frame.ts';
+import { type Problem, countText, type Report, type Severity, type ReportedGate } from '../../model/problem.ts';
+import { visible, httpsUrl } from '../../model/escape.ts';
+import { readManifest, openBlob, type GrantedVersion, readConfig } from '../../registry/read.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { type CommitLinks, commitLinks } from './describe-version.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { parseCoordinate } from '../../model/address.ts';
-import type { ReportedGate, Report } from '../../model/problem.ts';
-import { readConfig, type GrantedVersion } from '../../registry/read.ts';
-import { commitLinks } from './commit-links.ts';
 import { crumbsWithin } from './crumbs.ts';
-import { readFrames } from './report-frames.ts';
-import { describeReport, shown } from './report-groups.ts';
 import type { Site } from '../site.ts';
+
+/** The lines of a file around a problem, with a mark. Null: the file was not read. */
+type FrameOf = (problem: Problem) => string | null;
+
+/** Files whose lines are shown, and the most bytes of one: a page reads them whenever it is made. */
+const maxFiles = 10;
+const maxBytes = 2 * 2 ** 20;
+
+/** Reads the sources of a version in which problems are. Who may read the version may read them. */
+async function readFrames(registry: Registry, granted: GrantedVersion, problems: readonly Problem[]): Promise<FrameOf> {
+  const sources = sourceLayers(await readManifest(registry, granted));
+  const lines = new Map<string, string[]>();
+  for (const path of [...new Set(problems.map(({ file }) => file))].slice(0, maxFiles)) {
+    const layer = sources.get(path);
+    if (layer === undefined || layer.size > maxBytes) continue;
+    const bytes = await openBlob(registry, granted, layer.digest);
+    lines.set(path, Buffer.from(bytes).toString().split('\n'));
+  }
+  return (problem) => {
+    const frame = codeFrame(lines.get(problem.file) ?? [], problem);
+    return frame === '' ? null : visible(frame, { lines: true });
+  };
+}
+
+/** The number of problems shown at first. The others are folded, and come without their lines. */
+const shown = 50;
+
+/** Groups the problems of a report by rule, the most severe first. */
+export function describeReport(
+  { problems, counts, truncated }: Report,
+  pages: Pick<CommitLinks, 'file'> | null,
+  frameOf: FrameOf = () => null,
+): object {
+  const groups = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const key = `${problem.severity} ${problem.rule}`;
+    groups.set(key, [...(groups.get(key) ?? []), problem]);
+  }
+  let left = shown;
+  const described = [...groups.values()].map((group) => {
+    const first = group.slice(0, left);
+    left -= first.length;
+    return {
+      rule: group[0]!.rule,
+      severity: group[0]!.severity,
+      href: httpsUrl(group[0]!.documentationUrl),
+      count: group.length,
+      first: first.map((problem) => ({ ...place(problem, pages), frame: frameOf(problem) })),
+      folded: group.slice(first.length).map((problem) => place(problem, pages)),
+    };
+  });
+  const total = counts.error + counts.warning + counts.info;
+  return { counts, total, summary: summaryOf(counts), truncated, groups: described };
+}
+
+function summaryOf(counts: Record<Severity, number>): string {
+  const parts = (
+    [
+      [counts.error, 'error'],
+      [counts.warning, 'warning'],
+      [counts.info, 'note'],
+    ] as const
+  ).flatMap(([number, noun]) => (number === 0 ? [] : [countText(number, noun)]));
+  return parts.length === 0 ? 'nothing found' : parts.join(', ');
+}
+
+function place(
+  { message, file, pointer, line, column, known }: Problem,
+  pages: Pick<CommitLinks, 'file'> | null,
+): object {
+  const href = pages?.file(file, line) ?? null;
+  return { message, place: `${file}:${line}:${column}`, pointer, href, isKnown: known === true };
+}
 
 /** The page of what the checks found in a version. `report`: as its reader may see it. */
 export async function reportPage(site: Site, granted: GrantedVersion, report: Report): Promise<string> {

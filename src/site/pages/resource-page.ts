@@ -4,24 +4,21 @@ import { whyLatest } from '../../model/latest.ts';
 import { aboutOf, coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/sandboxes.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
-import { linkParts } from './link-parts.ts';
 import { withoutFindings } from '../../registry/gate/show-report.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
-import { crumbsOf } from './crumbs.ts';
-import { dayOf } from './dates.ts';
-import { commitLinks } from './commit-links.ts';
-import { fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
-import { subscriptionOf } from './subscription.ts';
-import { organizationTitle } from './organization-title.ts';
-import { feedLink } from '../feeds.ts';
+import { crumbsOf, organizationTitle } from './crumbs.ts';
+import { dayOf, commitLinks, fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
+import { subscriptionOf, feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
-import { embedSnippet } from './embed-snippet.ts';
-import { excerpt, labelsOf } from './listings.ts';
-import type { Related } from './related.ts';
+import { excerpt, labelsOf, type Related } from './listings.ts';
 import { showImages } from './show-images.ts';
-import { describeReport } from './report-groups.ts';
+import { describeReport } from './report-page.ts';
 import type { Site } from '../site.ts';
-import { describeChanges } from './versions/version-changes.ts';
+import { describeChanges } from './diff-page.ts';
+import type { Pages } from '../../model/outline.ts';
+import type { Config } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
+import { escapeHtml } from '../../model/escape.ts';
 
 /**
  * The number of versions that the list shows folded and unfolded. The others are at `…/versions`.
@@ -247,4 +244,43 @@ function validatorOf(site: Site, { specification }: ArtifactConfig, schema: stri
     worker: site.links.path(site.assets.path('validate-worker.js')),
     module: site.links.path(site.assets.path('json-schema/index.js')),
   };
+}
+
+/**
+ * Points links to anchors at the page of a long document that has them. `current`: the part that
+ * the links are on; null: the overview. `hrefOf`: the page of a part, or of the overview.
+ */
+export function linkParts(
+  html: string,
+  { parts }: Pages,
+  current: string | null,
+  hrefOf: (part: string | null) => string,
+): string {
+  const places = new Map(parts.flatMap(({ name, anchors }) => anchors.map((anchor) => [anchor, name] as const)));
+  // Text is escaped, so this is an element. Rendered links have no other attribute before.
+  return html.replace(/<a href="#([A-Za-z0-9._/-]+)"/g, (link, anchor: string) => {
+    const part = places.get(anchor) ?? null;
+    return part === current ? link : `<a href="${hrefOf(part)}#${anchor}"`;
+  });
+}
+
+/** The origins whose pages may frame embeds of an organization, besides the registry itself. */
+export function embedOrigins(config: Pick<Config, 'organizations' | 'embedOrigins'>, org: string): readonly string[] {
+  return organizationIn(config, org)?.embedOrigins ?? config.embedOrigins;
+}
+
+/** The HTML that readers of a version's page may copy to embed it. Null: nobody may frame it. */
+function embedSnippet(site: Site, { resource, version }: GrantedVersion): string | null {
+  const { links, registry } = site;
+  if (site.isStatic || resource.visibility !== 'public') return null;
+  if (embedOrigins(registry.config, resource.org).length === 0) return null;
+  const url = links.whole(links.to(coordinateOf(resource), { label: version.label, view: 'embed' }));
+  const id = `stele-${resource.slug}`;
+  return `<iframe id="${id}" title="${escapeHtml(resource.name)}" src="${url}" width="100%" height="600" style="border: 0" loading="lazy"></iframe>
+<script>
+  addEventListener('message', ({ source, data }) => {
+    const frame = document.getElementById('${id}');
+    if (source === frame.contentWindow && data.stele === 'height') frame.height = data.height;
+  });
+</script>`;
 }

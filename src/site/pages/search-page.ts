@@ -1,11 +1,11 @@
 import { types } from '../../model/kinds.ts';
-import { resourceTypes } from '../../model/address.ts';
+import { resourceTypes, formatCoordinate } from '../../model/address.ts';
 import { nameOf } from '../../model/resource.ts';
-import type { Found, SearchRequest } from '../../search/search.ts';
+import type { Found, SearchRequest, Indexed } from '../../search/search.ts';
 import { excerpt } from './listings.ts';
-import { searchResult } from './search-results.ts';
 import type { FoundDoc } from '../docs/docs-page.ts';
 import type { Site } from '../site.ts';
+import { siteAddress } from '../../sites/model/documentation-site.ts';
 
 /** A search and its results. */
 export interface Searched extends Required<SearchRequest> {
@@ -56,4 +56,94 @@ export function searchPage(
     complete,
     instead: instead && { text: instead, href: `${search}?${new URLSearchParams({ q: instead, ...kept })}` },
   });
+}
+
+/** A matching part of a document. `url`: its position on its page. */
+export interface SearchMatch {
+  kind: string;
+  name: string;
+  summary: string;
+  url: string;
+}
+
+/** A resource in search results. */
+export interface SearchResult {
+  coordinate: string;
+  type: Indexed['coordinate']['type'];
+  name: string;
+  /** The title in its document, or its name. */
+  title: string;
+  description: string;
+  /** Label of the latest version, or null. */
+  version: string | null;
+  url: string;
+  /** Matching parts of the document, best first. */
+  matches: SearchMatch[];
+}
+
+/** The results with links: paths under the registry's base, or absolute URLs with `isWhole`. */
+export function searchResult(
+  { links }: Pick<Site, 'links'>,
+  { indexed, matches }: Found,
+  { isWhole = false } = {},
+): SearchResult {
+  const { coordinate, name, title, description, version } = indexed;
+  const path = addressOf({ links }, coordinate);
+  const url = isWhole ? links.whole(path) : path;
+  return {
+    coordinate: formatCoordinate(coordinate),
+    type: coordinate.type,
+    name,
+    title,
+    description,
+    version,
+    url,
+    matches: matches().map((item) => ({
+      kind: item.kind,
+      name: item.name,
+      summary: item.summary,
+      url: url + placeOf(item),
+    })),
+  };
+}
+
+/** The address of a resource or a site. */
+export function addressOf({ links }: Pick<Site, 'links'>, coordinate: Indexed['coordinate']): string {
+  return coordinate.type === 'sites' ? links.path(`${siteAddress(coordinate)}/`) : links.to(coordinate);
+}
+
+/** What follows the address of a document or a site: the anchor of a part, or the route of a page. */
+function placeOf({ kind, anchor }: { kind: string; anchor: string }): string {
+  return kind === 'page' ? anchor : `#${anchor}`;
+}
+
+/** A place to go to while somebody types. */
+export interface Suggestion extends SearchMatch {
+  /** The resource that it is in, for people. */
+  title: string;
+  coordinate: string;
+}
+
+/** The best parts and resources, whichever they belong to, best first. */
+export function suggestionsOf({ links }: Pick<Site, 'links'>, results: readonly Found[], max: number): Suggestion[] {
+  return results
+    .flatMap(({ indexed, own, matches }) => {
+      const { coordinate, title, description } = indexed;
+      const of = { title, coordinate: formatCoordinate(coordinate) };
+      const url = addressOf({ links }, coordinate);
+      const noun = coordinate.type === 'sites' ? 'site' : types[coordinate.type].one;
+      const itself = { ...of, kind: noun, name: title, summary: description, url, score: own };
+      const parts = matches().map(({ kind, name, summary, anchor, score }) => ({
+        ...of,
+        kind,
+        name,
+        summary,
+        url: url + placeOf({ kind, anchor }),
+        score,
+      }));
+      return own > 0 ? [itself, ...parts] : parts;
+    })
+    .sort((a, b) => b.score - a.score)
+    .slice(0, max)
+    .map(({ kind, name, summary, title, coordinate, url }) => ({ kind, name, summary, title, coordinate, url }));
 }

@@ -1,7 +1,7 @@
 import { coordinateOf } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { organizationTitle } from './organization-title.ts';
+import { organizationTitle } from './crumbs.ts';
 import type { Site } from '../site.ts';
 
 /** The most servers that a page may reach. More would make the header too long for proxies. */

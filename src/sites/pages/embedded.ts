@@ -9,8 +9,7 @@ import { outlineOf, renderedMarkdown, renderedOf, renderedPart, wholePart } from
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../registry/read-site.ts';
 import { anchorOfOperation } from '../registry/make-deployment.ts';
-import { linkParts } from '../../site/pages/link-parts.ts';
-import { imageHref, partHref } from '../../site/pages/resource-page.ts';
+import { linkParts, imageHref, partHref } from '../../site/pages/resource-page.ts';
 import { showImages } from '../../site/pages/show-images.ts';
 import type { Site } from '../../site/site.ts';
 import { registryLink, type Placed } from './placed.ts';

@@ -1,8 +1,7 @@
 import { siteCoordinate, type DeployedPage, type DeploymentContents } from '../model/documentation-site.ts';
 import { anonymous, type Principal } from '../../model/access.ts';
 import { everywhereKey, siteKey } from '../../model/cache-key.ts';
-import { commitLinks } from '../../site/pages/commit-links.ts';
-import { dayOf } from '../../site/pages/dates.ts';
+import { commitLinks, dayOf } from '../../site/pages/describe-version.ts';
 import { excerpt } from '../../site/pages/listings.ts';
 import type { PageContent } from '../model/source-page.ts';
 import { routeOf } from '../model/page-path.ts';

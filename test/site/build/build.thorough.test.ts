@@ -2,7 +2,7 @@ import { createTestRegistry, changeResource, publishVersion, setStatus } from '.
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
+import type { BuildManifest } from '../../../src/site/build/build-folder.ts';
 import { openAnswers } from '../../../src/server/app.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';

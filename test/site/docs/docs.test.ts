@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readDocLink, readDocs } from '../../../src/site/docs/docs.ts';
 import { renderDoc, fillParts } from '../../../src/site/docs/docs-page.ts';
-import { table } from '../../../src/site/docs/docs-table.ts';
+import { table } from '../../../src/site/docs/docs-reference.ts';
 
 describe('pages of a folder', () => {
   let folder: string;

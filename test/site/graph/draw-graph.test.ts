@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Use } from '../../../src/registry/graph/dependants.ts';
-import { drawGraph } from '../../../src/site/graph/draw-graph.ts';
+import { drawGraph } from '../../../src/site/pages/uses-pages.ts';
 import { createLinks } from '../../../src/site/links.ts';
 import { createWorld } from '../../registry/world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Change } from '../../../src/model/comparison.ts';
-import { bothSides, partsIn } from '../../../src/site/pages/versions/diff-page.ts';
+import { bothSides, partsIn } from '../../../src/site/pages/diff-page.ts';
 
 const document = (limit: string, extra: string[] = []) =>
   [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commitLinks } from '../../../src/site/pages/commit-links.ts';
+import { commitLinks } from '../../../src/site/pages/describe-version.ts';
 
 const commit = '0123456789abcdef0123456789abcdef01234567';
 

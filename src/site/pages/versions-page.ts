@@ -1,13 +1,13 @@
-import { changesOf } from '../../../model/compared-with.ts';
-import { countsInWords, type VersionChanges } from '../../../model/comparison.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../../../model/resource.ts';
-import { whyLatest } from '../../../model/latest.ts';
-import type { Granted } from '../../../registry/read.ts';
-import { crumbsWithin } from '../crumbs.ts';
-import { dayOf } from '../dates.ts';
+import { changesOf } from '../../model/compared-with.ts';
+import { countsInWords, type VersionChanges } from '../../model/comparison.ts';
+import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { whyLatest } from '../../model/latest.ts';
+import type { Granted } from '../../registry/read.ts';
+import { crumbsWithin } from './crumbs.ts';
+import { dayOf } from './describe-version.ts';
 import { changesHref, compareForm, verdictTags } from './diff-page.ts';
-import { subscriptionOf } from '../subscription.ts';
-import type { Site } from '../../site.ts';
+import { subscriptionOf } from '../feeds.ts';
+import type { Site } from '../site.ts';
 
 /** The most versions on the page. All of them are in the JSON. */
 const shown = 2000;

@@ -1,6 +1,6 @@
-import type { Coordinate, AddressView } from '../../../model/address.ts';
-import { createAnchors, operationName, type Outline } from '../../../model/outline.ts';
-import { comparedWith, whyCompared } from '../../../model/compared-with.ts';
+import type { Coordinate, AddressView } from '../../model/address.ts';
+import { createAnchors, operationName, type Outline } from '../../model/outline.ts';
+import { comparedWith, whyCompared } from '../../model/compared-with.ts';
 import {
   countsInWords,
   verdicts,
@@ -8,13 +8,15 @@ import {
   type Change,
   type Comparison,
   type Verdict,
-} from '../../../model/comparison.ts';
-import { coordinateOf, nameOf, type Resource } from '../../../model/resource.ts';
-import { outlineOf, renderedMarkdown } from '../../../registry/derived.ts';
-import type { GrantedVersion } from '../../../registry/read.ts';
-import { comparisonMarkdown, comparisonTitle } from '../../../sync/describe-changes.ts';
-import { crumbsWithin } from '../crumbs.ts';
-import type { Site } from '../../site.ts';
+  isAtLeast,
+} from '../../model/comparison.ts';
+import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { outlineOf, renderedMarkdown } from '../../registry/derived.ts';
+import { type GrantedVersion, grantVersion } from '../../registry/read.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
+import { crumbsWithin } from './crumbs.ts';
+import type { Site } from '../site.ts';
+import { comparisonOf } from '../../registry/compare-versions.ts';
 
 /** Operations of a change that are shown before the others are folded. */
 const operationsShown = 8;
@@ -341,4 +343,49 @@ function nearChanges(rows: readonly SideRow[]): (SideRow | null)[] {
   const isNear = (at: number) =>
     rows.slice(Math.max(0, at - context), at + context + 1).some(({ isChanged }) => isChanged);
   return rows.flatMap((row, at) => (isNear(at) ? [row] : at === 0 || isNear(at - 1) ? [null] : []));
+}
+
+/** Changes that the page of a version names. The others are on their own page. */
+const shown = 6;
+
+/**
+ * The changes of a version since the previous one, the worst first. Null for the first version, or
+ * if the two cannot be compared now.
+ */
+export async function describeChanges(site: Site, granted: GrantedVersion): Promise<object | null> {
+  const previous = comparedWith(granted.resource, granted.version);
+  if (previous === null) return null;
+  const before = grantVersion(granted, { kind: 'version', version: previous.label });
+  if (before === null || !before.exact) return null;
+  const comparison: Comparison | null = await comparisonOf(site.registry, before.granted, granted).catch(() => null);
+  if (comparison === null) return null;
+  const notable = comparison.changes.filter(({ verdict }) => isAtLeast(verdict, 'safe'));
+  const count = Object.values(comparison.counts).reduce((sum, each) => sum + each, 0);
+  const first = (notable.length > 0 ? notable : comparison.changes).slice(0, shown);
+  return {
+    count,
+    verdict: comparison.verdict,
+    title: comparisonTitle(comparison),
+    tone: comparison.verdict === 'none' ? 'good' : verdictTags[comparison.verdict].tone,
+    reason: comparison.reason,
+    from: {
+      label: previous.label,
+      href: site.links.to(coordinateOf(granted.resource), { label: previous.label }),
+    },
+    why: whyCompared(granted.resource, granted.version),
+    compare: compareForm(site, granted.resource, previous.label, granted.version.label),
+    href: changesHref(site, granted.resource, granted.version.label),
+    items: first.map(({ verdict, message, operations, reach }) => ({
+      ...verdictTags[verdict],
+      message,
+      operation: operationBeside(message, operations[0]),
+      others: Math.max(0, reach - 1),
+    })),
+    more: count - first.length,
+  };
+}
+
+/** The operation that a change is in, unless its message names it already. */
+function operationBeside(message: string, operation: string | undefined): string | null {
+  return operation === undefined || message.includes(operation) ? null : operation;
 }
