@@ -1,9 +1,15 @@
 import { asTitle, shownState } from '../model/states.ts';
-import { perform, here, mayPublish, type ConsoleRequest } from './console-request.ts';
-import type { Form } from './forms.ts';
-import { nextOf, performList, type ListPage } from './list-page.ts';
+import {
+  perform,
+  here,
+  mayPublish,
+  type ConsoleRequest,
+  nextOf,
+  performList,
+  type ListPage,
+} from './console-request.ts';
+import { type Form, facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
 import { countText } from '../model/problem.ts';
-import { facts, stateCell, timeCell, type Cell, type Page, type Section } from './pages.ts';
 
 /** Something that is held, as the management API describes it. */
 interface HeldRecord {

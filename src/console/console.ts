@@ -14,29 +14,33 @@ import { documentBodyBytes, plainBodyBytes } from '../server/v1/api-description.
 import { createRateLimit } from '../server/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import { approvalForms, approvalPages } from './approvals.ts';
-import type { Form } from './forms.ts';
+import type { Form, Page } from './pages.ts';
 import { replayForm } from './health-page.ts';
-import { keyForms } from './keys/key-forms.ts';
-import { deviceDone, devicePath, myKeyForms, myKeysPage, showDevice, submitDevice } from './keys/personal-keys.ts';
+import { keyForms } from './keys.ts';
+import {
+  deviceDone,
+  devicePath,
+  myKeyForms,
+  myKeysPage,
+  showDevice,
+  submitDevice,
+  watchForms,
+  watchesPage,
+} from './personal-keys.ts';
 import { countAttention, organizationPages } from './organization-views.ts';
-import { watchForms, watchesPage } from './people/watches.ts';
-import { memberForms, organizationForm } from './people/member-views.ts';
-import type { Page } from './pages.ts';
+import { memberForms, organizationForm } from './people.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
-import { resourceForms } from './resource-forms.ts';
+import { resourceForms, versionForms } from './resource-forms.ts';
 import { replayPath, showReplay, submitReplay } from './replay-page.ts';
-import { repositoryForms } from './repository-forms.ts';
-import { repositoryPages, repositoryRunPage } from './repository-views.ts';
+import { repositoryForms, repositoryPages, repositoryRunPage } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
-import type { RunRecord } from './run-view.ts';
-import { streamRun } from './run-events.ts';
+import { type RunRecord, streamRun } from './run-view.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { organizationFor, showStart, submitStart } from './start-page.ts';
-import { editPath, showEditor, submitEditor } from '../sites/console/site-editor.ts';
-import { settingsForms } from './settings-views.ts';
-import { appearanceForms } from '../sites/console/site-appearance.ts';
-import { siteForms } from '../sites/console/site-forms.ts';
 import {
+  editPath,
+  showEditor,
+  submitEditor,
   showSitePublish,
   showUpload,
   siteDone,
@@ -45,11 +49,12 @@ import {
   submitUpload,
   uploadPath,
 } from '../sites/console/site-publish.ts';
+import { settingsForms } from './settings-views.ts';
+import { appearanceForms, siteForms } from '../sites/console/site-forms.ts';
 import { sitePages } from '../sites/console/site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
-import { versionForms } from './version-forms.ts';
 import { nobodys, perform, type Console, type ConsoleRequest } from './console-request.ts';
-import { webhookForms } from './webhook-forms.ts';
+import { webhookForms } from './webhook-views.ts';
 import { decodeSegment } from '../model/escape.ts';
 
 const forms: readonly Form[] = [

@@ -1,7 +1,6 @@
 import type { EstateHealth, ScorePart } from '../registry/estate/health.ts';
 import { perform, here, may, type ConsoleRequest } from './console-request.ts';
-import type { Form } from './forms.ts';
-import { timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
+import { type Form, timeCell, type Cell, type Page, type Row, type Tone } from './pages.ts';
 
 type Health = EstateHealth & { formula: { description: string; parts: readonly ScorePart[] } };
 

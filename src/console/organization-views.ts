@@ -5,15 +5,22 @@ import { describeRepositories } from '../sync/owners/describe-followed.ts';
 import { waitingSection } from './approvals.ts';
 import { resourceSection } from './resource-list.ts';
 import { graceDays } from '../registry/lives.ts';
-import { isAdmin } from './keys/key-forms.ts';
+import { isAdmin, keysPage, namesOf, whoCell } from './keys.ts';
 import { momentCell, timeCell, type Cell, type Page, type Row, type Section, type Tone } from './pages.ts';
 import { rejectedSections, repositoryRow, type FollowedRecord } from './repository-views.ts';
-import { membersPage } from './people/member-views.ts';
+import { membersPage } from './people.ts';
 import { splitTarget } from '../server/read/read-request.ts';
-import { keysPage } from './keys/key-views.ts';
-import { performList, nextOf, type ListPage } from './list-page.ts';
-import { perform, here, may, mayPublish, nobodys, type ConsoleRequest } from './console-request.ts';
-import { namesOf, whoCell } from './people/who.ts';
+import {
+  performList,
+  nextOf,
+  type ListPage,
+  perform,
+  here,
+  may,
+  mayPublish,
+  nobodys,
+  type ConsoleRequest,
+} from './console-request.ts';
 import { healthPage } from './health-page.ts';
 import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';

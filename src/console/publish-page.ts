@@ -5,11 +5,9 @@ import { comparedWith, whyCompared } from '../model/compared-with.ts';
 import { createReport, holdIn, type Report } from '../model/problem.ts';
 import { findVersion } from '../model/resource.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendCheckedForm, type CheckResult } from './checked-form.ts';
-import { describedField } from './described-field.ts';
-import { faultsIn, type Field, type Typed } from './fields.ts';
+import { sendCheckedForm, type CheckResult, type ShownForm } from './show.ts';
+import { describedField, faultsIn, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
-import type { ShownForm } from './show.ts';
 import { perform, resourceOf, here, operationId, subjectOf, type ConsoleRequest } from './console-request.ts';
 
 /** Answer of a publish, or of its dry run. */

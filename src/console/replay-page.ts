@@ -2,12 +2,11 @@ import { countText } from '../model/problem.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Replayed, Totals } from '../registry/gate/replay.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendCheckedForm, type CheckResult } from './checked-form.ts';
+import { sendCheckedForm, type CheckResult, sendPage, viewPage } from './show.ts';
 import { faultsIn, type Field, type Typed } from './fields.ts';
-import { findingSection } from './finding-section.ts';
+import { findingSection } from './run-view.ts';
 import type { Row, Section } from './pages.ts';
 import { documentField, reportOf } from './publish-page.ts';
-import { sendPage, viewPage } from './show.ts';
 import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
 
 export const replayPath = '/:type/:slug/replay';

@@ -5,7 +5,7 @@ import { countText } from '../model/problem.ts';
 import { findVersion, type Version } from '../model/resource.ts';
 import { listReadable } from '../registry/readable.ts';
 import { here, mayPublish, type ConsoleRequest } from './console-request.ts';
-import { isAdmin } from './keys/key-forms.ts';
+import { isAdmin } from './keys.ts';
 import { readersCell, stateCell, timeCell, type Action, type Cell, type Section } from './pages.ts';
 
 /** The most resources on one page of the list. */

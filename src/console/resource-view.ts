@@ -1,5 +1,5 @@
 import type { Coordinate } from '../model/address.ts';
-import { countText } from '../model/problem.ts';
+import { countText, type Report } from '../model/problem.ts';
 import { coordinateOf, nameOf } from '../model/resource.ts';
 import { types } from '../model/kinds.ts';
 import { mayReadOrganization } from '../registry/readable.ts';
@@ -16,9 +16,7 @@ import {
   type Section,
   type View,
 } from './pages.ts';
-import type { Report } from '../model/problem.ts';
-import { reportSection } from './finding-section.ts';
-import { runTable, runView, type RunRecord } from './run-view.ts';
+import { reportSection, runTable, runView, type RunRecord } from './run-view.ts';
 import { approvalLinks } from './approvals.ts';
 import { perform, here, may, subjectOf, type ConsoleRequest } from './console-request.ts';
 

@@ -1,12 +1,78 @@
+import { type Problem, type Report, countText } from '../model/problem.ts';
+import { type Cell, type Section, facts, momentCell, stateCell, timeCell, type View } from './pages.ts';
 import { parseCoordinate } from '../model/address.ts';
-import { countText, type Report } from '../model/problem.ts';
-import { reportSection } from './finding-section.ts';
 import type { Trigger } from '../model/connection.ts';
 import { commitLinks } from '../site/pages/describe-version.ts';
-import { facts, momentCell, stateCell, timeCell, type Cell, type Section, type View } from './pages.ts';
 import { countOutcomes, countState, shownState, type Outcome } from '../model/states.ts';
 import { approvalLinks } from './approvals.ts';
 import { here, may, type ConsoleRequest } from './console-request.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RegistryError } from '../model/errors.ts';
+import { createWaitingPlaces } from '../scheduling/places.ts';
+import { untilClosed } from '../server/request.ts';
+
+/** What is shown of a finding. */
+type Shown = Pick<Problem, 'rule' | 'severity' | 'message'> & {
+  file?: string;
+  pointer?: string | null;
+  line?: number | null;
+};
+
+const tones = { error: 'bad', warning: 'warn', info: '' } as const;
+
+/** The most rows of one document on a page. */
+const maxRows = 50;
+/** The most places of one finding that are named. */
+const maxPlaces = 5;
+
+/** Where a file is shown at its host. */
+type FileLink = (file: string, line: number) => string;
+
+/** Findings as a table. Those that say the same are one row. `path`: the file that needs no naming. */
+export function findingSection(title: string, problems: readonly Shown[], path = '', link?: FileLink): Section {
+  const groups = [...Map.groupBy(problems, ({ rule, message }) => `${rule}\n${message}`).values()];
+  const left = groups.length - maxRows;
+  return {
+    title,
+    ...(left > 0 && { lead: `The first ${maxRows} of ${groups.length}, errors first.` }),
+    ...(groups.length > 0 && {
+      columns: ['Severity', 'Rule', 'Where', 'What'],
+      rows: groups.slice(0, maxRows).map((group) => {
+        const { rule, severity, message } = group[0]!;
+        return {
+          cells: [
+            { text: severity, tag: tones[severity] },
+            { text: rule, isCode: true },
+            whereCell(group, path, link),
+            { text: message },
+          ],
+        };
+      }),
+    }),
+  };
+}
+
+/** Where a finding is: the first place in full, the lines of the others. */
+function whereCell(group: readonly Shown[], path: string, link: FileLink | undefined): Cell {
+  const { pointer, file = path, line } = group[0]!;
+  const lines = group.flatMap((each) => (typeof each.line === 'number' ? placeText(each.line, each.file, path) : []));
+  const left = group.length - maxPlaces;
+  const named = lines.slice(0, maxPlaces).join('; ');
+  const href = link !== undefined && typeof line === 'number' && file !== '' ? link(file, line) : null;
+  const more = left > 0 ? `${named}, and ${left} more` : named;
+  return { text: pointer ?? '', isCode: true, ...(href !== null && { href }), ...(more !== '' && { more }) };
+}
+
+function placeText(line: number, file: string | undefined, path: string): string {
+  return file === undefined || file === path || path === '' ? `line ${line}` : `${file}, line ${line}`;
+}
+
+/** The report of a document as a reader may see it. */
+export function reportSection(path: string, { problems, hidden = 0 }: Report, link?: FileLink): Section {
+  const section = findingSection(`Findings in ${path}`, problems, path, link);
+  const more = hidden === 0 ? '' : `${hidden} of a private ruleset are not shown.`;
+  return { ...section, lead: [section.lead ?? '', more].filter(Boolean).join(' ') };
+}
 
 /** A run, as the management API describes it: of a resource, or of a repository. */
 export interface RunRecord {
@@ -161,4 +227,53 @@ function outcomeCell(
 ): Cell {
   const href = outcome === 'waiting' ? approvals.get(resource ?? '') : undefined;
   return href === undefined ? stateCell(outcome, detail) : { ...stateCell(outcome), href };
+}
+
+/** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
+const pause = 400;
+const longest = 10 * 60_000;
+/** Milliseconds of silence after which a comment is sent: proxies close connections that are silent for a minute. */
+const silence = 20_000;
+/** Streams at once. */
+const places = createWaitingPlaces({ ofOne: 6, ofOrganization: 32, ofAll: 256 });
+
+/**
+ * Streams an event for each change of a run (server-sent events, HTML §9.2): `change`, and `end`
+ * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
+ */
+export async function streamRun(request: ConsoleRequest, read: () => Promise<RunRecord>): Promise<void> {
+  const { http, response, context, session, org } = request;
+  const { monotonic } = context.registry;
+  let run = await read();
+  const leave = places.take(org, session.principal.id);
+  if (leave === null) {
+    throw new RegistryError('rate_limited', 'Too many pages follow a run. Close some, or reload.', { retryAfter: 5 });
+  }
+  const closed = untilClosed(response);
+  const end = monotonic() + longest;
+  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  response.flushHeaders();
+  try {
+    let sent = '';
+    let lastSent = monotonic();
+    while (!closed.aborted && monotonic() < end && context.isReady()) {
+      const state = JSON.stringify([run.state, run.progress, run.documents.length]);
+      if (state !== sent || monotonic() - lastSent > silence) {
+        response.write(state === sent ? ':\n\n' : `event: change\ndata: ${state}\n\n`);
+        lastSent = monotonic();
+      }
+      sent = state;
+      if (run.state !== 'queued' && run.state !== 'running') {
+        response.write('event: end\ndata:\n\n');
+        break;
+      }
+      await delay(pause, undefined, { signal: closed }).catch(() => undefined);
+      // The stream ends when the reader signs out or their key is revoked.
+      if (closed.aborted || (await context.login!.readSession(http)) === null) break;
+      run = await read();
+    }
+  } finally {
+    leave();
+    response.end();
+  }
 }

@@ -2,9 +2,8 @@ import { quotaNames, type QuotaName, type Quotas } from '../config/organization-
 import type { Team } from '../model/ownership.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Gate } from '../model/gate.ts';
-import type { Form } from './forms.ts';
-import { isAdmin } from './keys/key-forms.ts';
-import { facts, type Page } from './pages.ts';
+import { type Form, facts, type Page } from './pages.ts';
+import { isAdmin } from './keys.ts';
 import { perform, here, type ConsoleRequest } from './console-request.ts';
 
 interface Settings extends Gate {

@@ -9,9 +9,8 @@ import { findReadable } from '../registry/readable.ts';
 import { newId } from '../registry/registry.ts';
 import { createUpload } from '../source/upload.ts';
 import { problemTypes } from '../server/error-answers.ts';
-import { sendCheckedForm, type CheckResult } from './checked-form.ts';
-import { describedField } from './described-field.ts';
-import type { Field, Typed } from './fields.ts';
+import { sendCheckedForm, type CheckResult } from './show.ts';
+import { describedField, type Field, type Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
 import { here, nobodys, type ConsoleRequest } from './console-request.ts';
 

@@ -2,13 +2,22 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import type { Answer } from '../server/v1/call.ts';
-import { bodyFrom, faultsIn, queryFrom, showFields, typedFrom, type Field, type Typed } from './fields.ts';
-import { leadOf, titleOf, type Form } from './forms.ts';
+import {
+  bodyFrom,
+  faultsIn,
+  queryFrom,
+  showFields,
+  typedFrom,
+  type Field,
+  type Typed,
+  describedField,
+  describedParameter,
+} from './fields.ts';
+import { leadOf, titleOf, type Form } from './pages.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
 import { assertMayInSite } from '../sites/console/site-views.ts';
 import { perform, here, operationId, may, type ConsoleRequest } from './console-request.ts';
-import { describedField, describedParameter } from './described-field.ts';
-import { ruledLatest } from './latest-notice.ts';
+import { ruledLatest } from './resource-forms.ts';
 
 /** Shows a form, with what it changes. */
 export async function showForm(request: ConsoleRequest, form: Form): Promise<void> {

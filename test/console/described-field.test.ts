@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { describedField, describedParameter } from '../../src/console/described-field.ts';
-import { siteForms } from '../../src/sites/console/site-forms.ts';
-import { appearanceForms } from '../../src/sites/console/site-appearance.ts';
-import { keyForms } from '../../src/console/keys/key-forms.ts';
-import { repositoryForms } from '../../src/console/repository-forms.ts';
-import { resourceForms } from '../../src/console/resource-forms.ts';
+import { describedField, describedParameter } from '../../src/console/fields.ts';
+import { siteForms, appearanceForms } from '../../src/sites/console/site-forms.ts';
+import { keyForms } from '../../src/console/keys.ts';
+import { repositoryForms } from '../../src/console/repository-views.ts';
+import { resourceForms, versionForms } from '../../src/console/resource-forms.ts';
 import { settingsForms } from '../../src/console/settings-views.ts';
-import { versionForms } from '../../src/console/version-forms.ts';
-import { webhookForms } from '../../src/console/webhook-forms.ts';
+import { webhookForms } from '../../src/console/webhook-views.ts';
 import { description } from '../server/v1/described.ts';
 
 const operation = (id: string) => description.operations.find((each) => each.id === id)!;

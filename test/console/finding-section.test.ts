@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reportSection } from '../../src/console/finding-section.ts';
+import { reportSection } from '../../src/console/run-view.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 
 test('a finding in another file names it, and its severity is a tag', () => {

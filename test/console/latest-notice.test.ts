@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeMove } from '../../src/console/latest-notice.ts';
+import { describeMove } from '../../src/console/resource-forms.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { publishVersion } from '../server/registry.ts';
 import { openConsole, textOf, type ConsoleServer, type Person } from './harness.ts';

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { streamRun } from '../../src/console/run-events.ts';
-import type { RunRecord } from '../../src/console/run-view.ts';
+import { streamRun, type RunRecord } from '../../src/console/run-view.ts';
 import type { ConsoleRequest } from '../../src/console/console-request.ts';
 
 test.each(['session', 'server'])('a stream ends with its %s', async (which) => {

@@ -1,10 +1,17 @@
 import { isAllowed, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../model/page-path.ts';
-import { performList, nextOf, type ListPage } from '../../console/list-page.ts';
+import {
+  performList,
+  nextOf,
+  type ListPage,
+  perform,
+  here,
+  mayPublish,
+  type ConsoleRequest,
+} from '../../console/console-request.ts';
 import { facts, readersCell, stateCell, timeCell, type Action, type Page, type Section } from '../../console/pages.ts';
-import { perform, here, mayPublish, type ConsoleRequest } from '../../console/console-request.ts';
-import { namesOf, whoCell } from '../../console/people/who.ts';
+import { namesOf, whoCell } from '../../console/keys.ts';
 
 interface SiteRecord {
   slug: string;

@@ -1,13 +1,12 @@
-import { type Grant, everybody } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
-import type { Person } from '../../model/key.ts';
-import { providersOf } from '../../config/login-config.ts';
-import type { Field } from '../fields.ts';
-import type { Form } from '../forms.ts';
-import { here } from '../console-request.ts';
-import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../../registry/keys/people.ts';
-import { isAdmin } from '../keys/key-forms.ts';
-import { timeCell, type Cell, type Page } from '../pages.ts';
+import { type Grant, everybody } from '../model/access.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { Person } from '../model/key.ts';
+import { providersOf } from '../config/login-config.ts';
+import type { Field } from './fields.ts';
+import { type Form, timeCell, type Cell, type Page } from './pages.ts';
+import { here } from './console-request.ts';
+import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../registry/keys/people.ts';
+import { isAdmin } from './keys.ts';
 
 /** Members on one page. More would make it slow to read. */
 const maxRows = 500;

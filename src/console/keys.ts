@@ -1,0 +1,187 @@
+import { type Form, timeCell, type Action, type Cell, type Page } from './pages.ts';
+import { perform, type ConsoleRequest, here, nextOf, performList } from './console-request.ts';
+import { isAllowed } from '../model/access.ts';
+import { keyRef, type Key } from '../model/key.ts';
+import { listMembers } from '../registry/keys/people.ts';
+
+const fields = ['/name', '/scopes', '/resources', '/expiresAt'];
+const newFields = ['/name', '/owner', '/scopes', '/resources', '/expiresAt'];
+
+/** Shows a key that was just made. */
+export const showKey: NonNullable<Form['show']> = ({ body }) => ({
+  title: `Key ${String(body['name'])}`,
+  secret: {
+    label: 'The key',
+    text: String(body['secret']),
+    advice:
+      body['use'] === 'feeds'
+        ? 'Copy it now: it is not shown again. Append it to the URL of a feed: /feed.atom?token=…'
+        : 'Copy it now: it is not shown again. Send it as Authorization: Bearer, or set it as STELE_KEY.',
+  },
+  actions: [{ text: 'All keys', href: '/keys' }],
+});
+
+const about = async (request: ConsoleRequest): Promise<string> => {
+  const { id, name } = (await perform<{ id: string; name: string }>(request, 'getKey')).body;
+  return `${name} (${id})`;
+};
+
+/** Forms about keys. */
+export const keyForms: readonly Form[] = [
+  {
+    path: '/keys/new',
+    operation: 'createKey',
+    title: 'Create a key',
+    lead: ['For programs: CI jobs, scripts, tools. The key is shown once.'],
+    submit: 'Create the key',
+    fields: newFields,
+    after: '/keys',
+    done: '',
+    show: showKey,
+  },
+  {
+    path: '/keys/:key/edit',
+    operation: 'updateKey',
+    current: 'getKey',
+    title: 'Rename or narrow the key',
+    about,
+    lead: ['You can only reduce what a key may do. To allow more, create another key.'],
+    submit: 'Save',
+    fields: [...fields, '?last'],
+    after: '/keys',
+    done: 'The key is saved.',
+  },
+  {
+    path: '/keys/:key/rotate',
+    operation: 'rotateKey',
+    title: 'Replace the key',
+    about,
+    lead: [
+      'Makes a key with the same rights. The old one stays valid for a while, so that programs have time to switch.',
+    ],
+    submit: 'Make the new key',
+    fields: ['/overlap'],
+    after: '/keys',
+    done: '',
+    show: showKey,
+  },
+  {
+    path: '/keys/:key/revoke',
+    operation: 'revokeKey',
+    title: 'Revoke the key',
+    about,
+    lead: ['Whatever uses it stops working within a second. This cannot be undone.'],
+    fields: ['?last'],
+    submit: 'Revoke it',
+    isDanger: true,
+    after: '/keys',
+    done: 'The key is revoked.',
+  },
+];
+
+/** Whether the person may administer the whole organization. */
+export function isAdmin(request: Pick<ConsoleRequest, 'session' | 'org'>): boolean {
+  return isAllowed(request.session.principal, 'admin', { org: request.org });
+}
+
+/** A key as `/v1` describes it. */
+export interface KeyRecord {
+  id: string;
+  name: string;
+  owner: string | null;
+  scopes: string[];
+  resources: string[] | null;
+  person?: string;
+  use?: 'requests' | 'feeds';
+  organizations?: string[] | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+}
+
+/** The keys of the organization, and those of people that allow something in it. */
+export const keysPage: Page = {
+  path: '/keys',
+  async show(request) {
+    const { body } = await performList<KeyRecord>(request, 'listKeys');
+    const owners = body.items.map(({ person }) => (person === undefined ? null : `user:${person}`));
+    const names = await namesOf(request, owners);
+    return {
+      eyebrow: `@${request.org}`,
+      title: 'Keys',
+      lead: 'For programs such as CI jobs. Create one to let a program publish or read; revoke one and it stops within a second. People sign in instead.',
+      actions: [{ text: 'Create a key', href: here(request, '/keys/new'), isMain: true }],
+      sections: [
+        {
+          title: 'All keys',
+          columns: ['Name', 'It may', 'Last used', 'State'],
+          rows: body.items.map((key) => ({
+            cells: [
+              { text: key.name, more: key.owner === null ? key.id : `${key.id}, ${key.owner}` },
+              {
+                text: key.scopes.join(', '),
+                more:
+                  key.person === undefined
+                    ? (key.resources?.join(', ') ?? 'the whole organization')
+                    : `at most what ${names.get(`user:${key.person}`) ?? key.person} may`,
+              },
+              timeCell(key.lastUsedAt),
+              keyState(request, key),
+            ],
+            actions: key.revokedAt === null ? keyActions(request, key) : [],
+          })),
+          empty: 'No keys yet.',
+          next: nextOf(body),
+        },
+      ],
+    };
+  },
+};
+
+/** Whether a key still works, and until when. */
+export function keyState({ context }: ConsoleRequest, { revokedAt, expiresAt }: KeyRecord): Cell {
+  if (revokedAt !== null) return { text: 'revoked', tag: 'bad', more: timeCell(revokedAt).text };
+  if (expiresAt === null) return { text: 'valid', tag: 'good' };
+  const isOver = Date.parse(expiresAt) <= context.registry.expiryTime().getTime();
+  return {
+    text: isOver ? 'expired' : 'valid',
+    tag: isOver ? 'bad' : 'good',
+    more: `until ${timeCell(expiresAt).text}`,
+  };
+}
+
+function keyActions(request: ConsoleRequest, { id, person }: KeyRecord): Action[] {
+  const to = (verb: string) => here({ ...request, params: { key: id } }, `/keys/:key/${verb}`);
+  const revoke = { text: 'Revoke', href: to('revoke'), isDanger: true };
+  if (person !== undefined) return [revoke];
+  return [{ text: 'Change', href: to('edit') }, { text: 'Replace', href: to('rotate') }, revoke];
+}
+
+/**
+ * The names of those who did something, for who administers the organization: of people as sign-in saw them, and of
+ * keys that are not revoked. Others see no names of keys or people here.
+ */
+export async function namesOf(
+  request: ConsoleRequest,
+  actors: readonly (string | null)[],
+): Promise<ReadonlyMap<string, string>> {
+  if (!isAdmin(request)) return new Map();
+  const { org, context } = request;
+  const { registry } = context;
+  const names = new Map((await listMembers(registry, org)).map(({ actor, name }) => [actor, name]));
+  for (const actor of new Set(actors)) {
+    const [, id] = /^key:(.+)$/.exec(actor ?? '') ?? [];
+    const key = id === undefined ? null : (await registry.refs.read<Key>(keyRef(id)))?.value;
+    if (key?.org === org && key.revokedAt === null) names.set(actor!, key.name);
+  }
+  return names;
+}
+
+/** Who did something: the name if there is one, and what else is known smaller. */
+export function whoCell(actor: string | null, names: ReadonlyMap<string, string>, ...more: (string | null)[]): Cell {
+  if (actor === null) return { text: 'hidden' };
+  const name = names.get(actor);
+  const rest = [name === undefined ? null : actor, ...more].filter((text) => text !== null).join(' · ');
+  return { text: name ?? actor, ...(rest !== '' && { more: rest }) };
+}
