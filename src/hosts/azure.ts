@@ -1,13 +1,20 @@
 import type { CheckState } from '../model/check.ts';
-import type { Ask } from './ask.ts';
+import { type Ask, basic, type ApiCredential, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Host, HostRepository, Hint } from './host.ts';
-import { asFound, asRepository, itemsIn, repositoriesIn } from './owner-pages.ts';
-import { asPull, textAt, valueAt, idMember, isBranch, malformedPayload, pullIn, readPayload } from './payload.ts';
-import { basic, type ApiCredential, type HostSettings } from './host-settings.ts';
-import { isOneOf } from './signature.ts';
-import { linkOf, shorten, shortName } from './statuses.ts';
-import { createTokenHost } from './token-host.ts';
-import { pathOn } from './name.ts';
+import { asFound, asRepository, itemsIn, repositoriesIn, createTokenHost } from './token-host.ts';
+import {
+  asPull,
+  textAt,
+  valueAt,
+  idMember,
+  isBranch,
+  malformedPayload,
+  pullIn,
+  readPayload,
+  isOneOf,
+  pathOn,
+} from './payload.ts';
+import { linkOf, shorten, shortName } from './comments.ts';
 import { decodePercent } from '../model/escape.ts';
 
 /**

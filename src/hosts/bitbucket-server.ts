@@ -1,14 +1,21 @@
 import type { CheckState } from '../model/check.ts';
-import type { Answer } from './ask.ts';
+import { type Answer, type Page, bearerOrBasic, type HostSettings } from './ask.ts';
 import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
-import { pathOn } from './name.ts';
-import { asFound, asRepository, itemsIn, repositoriesIn } from './owner-pages.ts';
-import type { Page } from './read-pages.ts';
-import { asPull, idMember, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
-import { bearerOrBasic, type HostSettings } from './host-settings.ts';
-import { behindSha256, isHmacOf } from './signature.ts';
-import { shorten, shortName } from './statuses.ts';
-import { createTokenHost } from './token-host.ts';
+import {
+  pathOn,
+  asPull,
+  idMember,
+  malformedPayload,
+  pullIn,
+  readEvent,
+  readPayload,
+  textAt,
+  valueAt,
+  behindSha256,
+  isHmacOf,
+} from './payload.ts';
+import { asFound, asRepository, itemsIn, repositoriesIn, createTokenHost } from './token-host.ts';
+import { shorten, shortName } from './comments.ts';
 
 /**
  * https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/:

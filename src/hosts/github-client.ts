@@ -2,10 +2,8 @@ import type { ThrottlingOptions } from '@octokit/plugin-throttling';
 import type { Octokit } from '@octokit/rest';
 import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
-import { notAnswering } from './ask.ts';
-import { createFetch } from './host-fetch.ts';
+import { notAnswering, createFetch, refusalOf, type ApiCredential, type HostSettings } from './ask.ts';
 import type { HostRepository } from './host.ts';
-import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 
 /** Loads Octokit with the first client, because most commands never contact GitHub. */
 async function loadOctokit() {

@@ -10,7 +10,7 @@ import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import { publicUrls, type Host, type HostKind } from './host.ts';
-import type { ApiCredential, HostSettings } from './host-settings.ts';
+import type { ApiCredential, HostSettings } from './ask.ts';
 
 /** The API of each public host, and the path of the API on other servers. */
 const places: Record<HostKind, { apiUrl: string | null; apiPath: string }> = {

@@ -1,6 +1,55 @@
 import { RegistryError } from '../model/errors.ts';
 import type { Delivery, Pull } from './host.ts';
-import { asRepositoryName } from './name.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** `owner/name`, or longer with nested groups. Lower case, because hosts ignore case. */
+const repositoryName = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
+
+/** The text as a repository name, or null when it is invalid. */
+function asRepositoryName(text: string): string | null {
+  const lower = text.toLowerCase();
+  const isName =
+    text.length <= 500 && repositoryName.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
+  return isName ? lower : null;
+}
+
+/**
+ * The repository name in a URL (https, ssh, `git@host:path`) of the host at `base`, or null for
+ * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
+ */
+export function nameOn(base: string, url: string, isNested: boolean): string | null {
+  const full = asRepositoryName(pathOn(base, url)?.path ?? '');
+  return full !== null && (isNested || full.split('/').length === 2) ? full : null;
+}
+
+/**
+ * The path of a repository in its URL (https, ssh, `git@host:path`), without the path of `base`,
+ * slashes at the ends and `.git`. Null for a URL of another host. `isWeb`: the URL is for https.
+ */
+export function pathOn(base: string, url: string): { path: string; isWeb: boolean } | null {
+  const host = new URL(base);
+  // ssh.github.com, altssh.gitlab.com and altssh.bitbucket.org serve ssh on port 443.
+  const isSshHost = (text: string) =>
+    ['', 'ssh.', 'altssh.'].some((alias) => alias + host.hostname === text.toLowerCase());
+  const scp = url.includes('://') ? null : /^(?:[^@:/\s]+@)?([^@:/\s]+):(.+)$/.exec(url);
+  if (scp) return isSshHost(scp[1]!) ? { path: trim(scp[2]!), isWeb: false } : null;
+  const parsed = URL.parse(url);
+  if (parsed === null) return null;
+  if (parsed.protocol === 'ssh:')
+    return isSshHost(parsed.hostname) ? { path: trim(parsed.pathname), isWeb: false } : null;
+  const folder = host.pathname.replace(/\/$/, '');
+  const isWeb = parsed.protocol === 'https:' || parsed.protocol === 'http:';
+  if (!isWeb || parsed.host !== host.host || !parsed.pathname.startsWith(`${folder}/`)) return null;
+  return { path: trim(parsed.pathname.slice(folder.length)), isWeb };
+}
+
+function trim(path: string): string {
+  return path
+    .replace(/^\//, '')
+    .replace(/\/$/, '')
+    .replace(/\.git$/i, '');
+}
 
 /**
  * The most commas and brackets in a payload, including those in strings. They bound the number of
@@ -113,4 +162,60 @@ export function isBranch(value: unknown): value is string {
 /** The error for a payload that this host does not send. `why` follows a colon. */
 export function malformedPayload(why: string): RegistryError {
   return new RegistryError('malformed', `The payload is not valid for this host: ${why}.`);
+}
+
+/** Bytes to hash in one turn of the event loop. They take some milliseconds at most. */
+const atOnce = 1024 * 1024;
+
+/**
+ * HMAC-SHA256 of a body under a key, `before` put in front of it. Yields to the event loop, so that
+ * a large body does not block it.
+ */
+export async function hmacOf(key: string | Uint8Array, body: Uint8Array, before = ''): Promise<Buffer> {
+  const hmac = createHmac('sha256', key).update(before);
+  for (let from = 0; from < body.length; from += atOnce) {
+    if (from > 0) await turn();
+    hmac.update(body.subarray(from, from + atOnce));
+  }
+  return hmac.digest();
+}
+
+/**
+ * Whether the signature is the body's HMAC-SHA256 under one of the secrets, as 64 hexadecimal
+ * digits. Takes constant time. An empty secret is ignored.
+ */
+export async function isHmacOf(
+  signature: string | undefined,
+  body: Uint8Array,
+  secrets: readonly string[],
+): Promise<boolean> {
+  if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) return false;
+  const given = Buffer.from(signature, 'hex');
+  return fitsSome(secrets, async (secret) => timingSafeEqual(await hmacOf(secret, body), given));
+}
+
+/**
+ * Whether the text is one of the secrets. Takes constant time, and compares digests, so that the
+ * time does not reveal a secret's length.
+ */
+export function isOneOf(text: string, secrets: readonly string[]): boolean {
+  const digest = (value: string) => createHmac('sha256', 'one of').update(value).digest();
+  const given = digest(text);
+  const matches = secrets.map((secret) => secret !== '' && timingSafeEqual(digest(secret), given));
+  return matches.includes(true);
+}
+
+/** Whether one of the secrets fits; an empty one does not. Always tries all of them. */
+export async function fitsSome(
+  secrets: readonly string[],
+  fits: (secret: string) => Promise<boolean>,
+): Promise<boolean> {
+  let isMatch = false;
+  for (const secret of secrets) if (secret !== '' && (await fits(secret))) isMatch = true;
+  return isMatch;
+}
+
+/** The value after `sha256=`, or undefined. */
+export function behindSha256(value: string | undefined): string | undefined {
+  return value?.startsWith('sha256=') ? value.slice('sha256='.length) : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noteText } from '../../src/hosts/comments/comments.ts';
+import { noteText } from '../../src/hosts/comments.ts';
 
 test('a finding cannot write Markdown, commands or mentions into a comment', () => {
   const rule = 'rule/x`\n/approve\n/merge\n[a](https://evil.test) <b>';

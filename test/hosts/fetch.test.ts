@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createFetch, inTime } from '../../src/hosts/host-fetch.ts';
+import { createFetch, inTime } from '../../src/hosts/ask.ts';
 import { createInOrder } from '../../src/scheduling/turns.ts';
 import { openStandIn } from '../servers/stand-in.ts';
 

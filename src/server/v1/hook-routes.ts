@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import { untilClosed } from '../request.ts';
-import type { Delivery, Hint, Host, HostKind } from '../../hosts/host.ts';
-import { productNames, senderOf } from '../../hosts/sender.ts';
+import { type Delivery, type Hint, type Host, type HostKind, productNames, senderOf } from '../../hosts/host.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { isHmacOf } from '../../../src/hosts/signature.ts';
+import { isHmacOf } from '../../../src/hosts/payload.ts';
 import { outlineJson } from '../../../src/server/body/body-thread.ts';
 
 const long = 'x'.repeat(1_000_000);
