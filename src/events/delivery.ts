@@ -1,6 +1,14 @@
 import { dueAt } from '../scheduling/waiting.ts';
 import { RegistryError } from '../model/errors.ts';
-import { type Event, deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/event.ts';
+import {
+  type Event,
+  deliveryRef,
+  type Attempt,
+  type Delivery,
+  type Webhook,
+  webhookHealthRef,
+  type WebhookHealth,
+} from '../model/event.ts';
 import type { Generation } from '../store/records.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 
@@ -141,4 +149,31 @@ export async function redeliver(
 
 function changeBy(org: string, action: string): { actor: string; origin: null; action: string } {
   return { actor: `events:${org}`, origin: null, action };
+}
+
+/** Reads the health of an endpoint. Null before its first failure. */
+export async function readHealth(
+  registry: Registry,
+  { org, id }: Pick<Webhook, 'org' | 'id'>,
+): Promise<Generation<WebhookHealth> | null> {
+  return registry.refs.read<WebhookHealth>(webhookHealthRef(org, id));
+}
+
+/** Records the result of a delivery. Returns since when deliveries fail, or null. */
+export async function noteHealth(
+  registry: Registry,
+  { org, id }: Pick<Webhook, 'org' | 'id'>,
+  isReached: boolean,
+): Promise<string | null> {
+  const name = webhookHealthRef(org, id);
+  const failing = (await registry.refs.read<WebhookHealth>(name))?.value.failingSince ?? null;
+  if ((failing === null) === isReached) return failing;
+  const updated = await registry.refs.update<WebhookHealth>(name, (current) => {
+    const since = current?.value.failingSince ?? null;
+    if ((since === null) === isReached) return null;
+    const failingSince = isReached ? null : registry.now().toISOString();
+    const change = { actor: `events:${org}`, origin: null, action: isReached ? 'recovered' : 'failing' };
+    return { value: { failingSince }, change };
+  });
+  return updated?.value.failingSince ?? null;
 }

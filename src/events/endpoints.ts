@@ -1,13 +1,67 @@
+import { readSecret } from '../config/environment.ts';
+import { digestOf, hexOf } from '../model/digest.ts';
+import {
+  eventIdPrefix,
+  type Event,
+  type Webhook,
+  type EventType,
+  shortenUrl,
+  shownUrl,
+  webhookRef,
+  type WebhookSecret,
+} from '../model/event.ts';
+import { readAudit } from '../registry/audit.ts';
+import { type Registry, newId, type Author } from '../registry/registry.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
 import type { Subject } from './events.ts';
 import { RegistryError } from '../model/errors.ts';
-import { type EventType, shortenUrl, shownUrl, webhookRef, type Webhook, type WebhookSecret } from '../model/event.ts';
 import type { Generation } from '../store/records.ts';
 import { updateLive, type Guard } from '../registry/lives.ts';
-import { auditId, auditSecret } from './audit-endpoint.ts';
-import { readEndpointUrl } from './endpoint-url.ts';
-import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../source/location.ts';
+
+/** The id of the operator's endpoint, among those of each organization. Other ids have 20 characters. */
+export const auditId = 'audit';
+
+const always = new Date(0).toISOString();
+
+/** The endpoint of the configuration that receives the audit trails of all organizations, as one of this. Null: none. */
+export function auditEndpoint({ config }: Pick<Registry, 'config'>, org: string): Webhook | null {
+  const { audit } = config.webhooks;
+  if (audit === undefined) return null;
+  const dates = { begins: always, createdAt: always, deletedAt: null };
+  const whatever = { description: '', events: [], resources: null, reason: null, secrets: [] };
+  return { id: auditId, org, url: audit.url, state: 'enabled', ...whatever, ...dates };
+}
+
+/** The secret that signs what this endpoint gets. */
+function auditSecret({ config }: Pick<Registry, 'config'>): string {
+  return readSecret(config.webhooks.audit!.secret);
+}
+
+/**
+ * The changes in an organization's audit trail since a time (milliseconds since 1970) as events, oldest first. The same
+ * change always gives the same event.
+ */
+export async function auditEvents(registry: Registry, url: string, org: string, since: number): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const { entry } of readAudit(registry, org, { since })) {
+    const { at, subject } = entry;
+    const digest = hexOf(digestOf(JSON.stringify([org, entry])));
+    events.push({
+      specversion: '1.0',
+      id: eventIdPrefix(Date.parse(at)) + digest.slice(0, 22),
+      source: `${url}/@${org}`,
+      type: 'dev.stele.audit',
+      subject: subject.id,
+      time: at,
+      datacontenttype: 'application/json',
+      data: { organization: org, ...entry },
+    });
+  }
+  return events.reverse();
+}
 
 /** The input that creates an endpoint. */
 export type NewWebhook = Pick<Webhook, 'url'> &
@@ -224,4 +278,27 @@ function checkedUrl(registry: Registry, text: string): string {
   throw new RegistryError('malformed', `The body is not valid: /url ${read.fault}.`, {
     extra: { errors: [{ pointer: '/url', detail: read.fault }] },
   });
+}
+
+/**
+ * Parses an endpoint's URL, or says what is wrong with it. Does not resolve host names: that
+ * happens at each delivery.
+ */
+export function readEndpointUrl({ config }: Pick<Registry, 'config'>, text: string): { url: URL } | { fault: string } {
+  const isPrivateAllowed = config.webhooks.allowPrivateAddresses;
+  const url = URL.parse(text);
+  if (url === null) return { fault: 'must be a URL' };
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPrivateAllowed))
+    return { fault: 'must be an https URL' };
+  if (url.username !== '' || url.password !== '') return { fault: 'must not contain a user name or password' };
+  if (url.hash !== '') return { fault: 'must not contain a fragment' };
+  const host = hostOf(url);
+  const isLocal = isIP(host) ? !isPublicAddress(host) : /(?:^|\.)localhost\.?$/.test(host);
+  if (isLocal && !isPrivateAllowed) return { fault: 'must not be a private network address' };
+  return { url };
+}
+
+/** The host to resolve. IPv6 addresses have no brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,16 +1,34 @@
+import { RegistryError } from '../model/errors.ts';
+import { deleteWatch, addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
+import type { Registry } from '../registry/registry.ts';
+import { openValue, sealValue } from '../registry/seal.ts';
 import type { Principal } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import { type Event, deliveryRef, type Attempt, type Delivery, dueFor } from '../model/event.ts';
 import { siteCoordinate, parseSite } from '../sites/model/documentation-site.ts';
 import { readerOf } from '../registry/keys/keys.ts';
-import { addressOf, type PersonsWatch } from '../registry/keys/watches.ts';
 import { findReadable } from '../registry/readable.ts';
-import type { Registry } from '../registry/registry.ts';
 import { claimDelivery, finishDelivery } from './delivery.ts';
-import { unsubscribePath } from './unsubscribe.ts';
 import { readSecret } from '../config/environment.ts';
 import type { MailConfig } from '../config.ts';
-import { newsOf } from './chat-messages.ts';
+import { newsOf } from './send-event.ts';
+
+const purpose = 'unsubscribe';
+
+/** The path that ends a watch, whoever has it: it is in each mail, and only there. */
+export function unsubscribePath(registry: Registry, actor: string, id: string): string {
+  const sealed = sealValue(registry, purpose, { actor, id });
+  return `/unsubscribe?token=${Buffer.from(sealed, 'base64').toString('base64url')}`;
+}
+
+/** Ends the watch of such a path. One that has ended stays so. Throws `not_found` for a token that is none. */
+export async function unsubscribe(registry: Registry, token: string, origin: string | null): Promise<void> {
+  const opened = openValue(registry, purpose, Buffer.from(token, 'base64url').toString('base64')) as
+    { actor: string; id: string } | undefined;
+  if (opened === undefined) throw new RegistryError('not_found', 'This link is not valid. Use the one in the mail.');
+  const { actor, id } = opened;
+  await deleteWatch(registry, actor, id, { actor, origin }, { isRepeatable: true });
+}
 
 /** Milliseconds after which to look again at what another delivery takes along. */
 const again = 60_000;
@@ -48,11 +66,11 @@ export async function tryMail(
   const seen = await Promise.all(all.map((each) => mayRead(registry, reader, each)));
   const to = await addressOf(registry, actor);
   const events = all.filter((_, index) => to !== null && seen[index]);
-  const unsubscribe = `${url}${unsubscribePath(registry, actor, id)}`;
+  const ending = `${url}${unsubscribePath(registry, actor, id)}`;
   const attempt =
     events.length === 0
       ? null
-      : await sendMail(registry, mail, { to: to!, events, unsubscribe, manage: `${url}/console/-/watches` });
+      : await sendMail(registry, mail, { to: to!, events, unsubscribe: ending, manage: `${url}/console/-/watches` });
   for (const each of all) {
     const isSent = events.includes(each);
     const result: Attempt = isSent

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as AdaptiveCards from 'adaptivecards';
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, test, vi } from 'vitest';
-import { payloadOf } from '../../src/events/chat-messages.ts';
+import { payloadOf } from '../../src/events/send-event.ts';
 import { eventTypes, type Event, type WebhookFormat } from '../../src/model/event.ts';
 
 const url = 'https://registry.test/@acme/apis/pay@2.0.0';

@@ -7,7 +7,7 @@ import { claimDelivery, createDelivery, finishDelivery, redeliver } from '../../
 import { changeWebhook, createWebhook, disableWebhook, rotateSecret, secretsAt } from '../../src/events/endpoints.ts';
 import { eventsSince } from '../../src/events/record-events.ts';
 import { sendEvent } from '../../src/events/send-event.ts';
-import { tryDelivery } from '../../src/events/try-delivery.ts';
+import { tryDelivery } from '../../src/events/deliveries.ts';
 import { createWorld } from '../registry/world.ts';
 import { author, base, day, hour, local, minute, publishVersion } from './webhook-scene.ts';
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDeliveries } from '../../src/events/deliveries.ts';
-import { unsubscribe, unsubscribePath } from '../../src/events/unsubscribe.ts';
+import { unsubscribe, unsubscribePath, sendMail } from '../../src/events/try-mail.ts';
 import { type Event, dueFor } from '../../src/model/event.ts';
 import { testEvent } from '../../src/events/events.ts';
-import { sendMail } from '../../src/events/try-mail.ts';
 import { readEmail } from '../../src/server/login/provider.ts';
 import { giveRights, takeRights } from '../../src/registry/keys/change-rights.ts';
 import { noteSignIn } from '../../src/registry/keys/people.ts';

@@ -15,7 +15,7 @@ import { providersOf } from '../../config/login-config.ts';
 import { createDiscovery, explain } from '../../server/login/provider.ts';
 import { isSecureUrl } from '../../server/login/same-site.ts';
 import { listWebhooks } from '../../events/endpoints.ts';
-import { readHealth } from '../../events/endpoint-health.ts';
+import { readHealth } from '../../events/delivery.ts';
 import { reachEndpoint } from '../../events/send-event.ts';
 import { openBucket, openRegistry } from '../../open.ts';
 import { missingDefaults } from '../../registry/gate/ruleset-gate.ts';

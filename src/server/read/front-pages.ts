@@ -12,7 +12,7 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/turns.ts';
 import { homePage, publishedSites } from '../../site/pages/listings.ts';
-import { unsubscribe } from '../../events/unsubscribe.ts';
+import { unsubscribe } from '../../events/try-mail.ts';
 import { accountPage, messagePage, type AccountView, type Message } from '../../site/pages/message-pages.ts';
 import { listOrganizations } from '../../registry/maintenance/organizations.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';

@@ -1,10 +1,9 @@
 import { partOf } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { deliveryRef, shownUrl, type Delivery, type Webhook } from '../../model/event.ts';
-import { redeliver } from '../../events/delivery.ts';
+import { redeliver, readHealth } from '../../events/delivery.ts';
 import { readAmong } from '../../registry/stored.ts';
-import { testWebhook } from '../../events/test-endpoint.ts';
-import { readHealth } from '../../events/endpoint-health.ts';
+import { testWebhook } from '../../events/deliveries.ts';
 import {
   changeWebhook,
   createWebhook,
