@@ -4,10 +4,9 @@ import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts'
 import { membersAt, reportPart, reportTexts } from './report-part.ts';
 import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
-import { dialectOfApi } from '../dialect.ts';
+import { dialectOfApi, createSide, placeAt, rootOf } from '../side.ts';
 import { quote } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
-import { createSide, placeAt, rootOf } from '../side.ts';
 import { createWalk, type Unit, type Walk } from '../walk.ts';
 
 /** What changed in an API: what belongs to none of its operations, and each of them. */

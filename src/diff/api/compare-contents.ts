@@ -1,6 +1,6 @@
 import type { Direction } from '../../model/comparison.ts';
 import { membersAt, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
-import type { Content, Media } from './operation-parts.ts';
+import type { Content, Media } from './operations.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { kebab, type Judgement } from '../report.ts';
 import type { Place } from '../side.ts';

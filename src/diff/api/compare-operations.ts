@@ -9,14 +9,13 @@ import {
   reportSunset,
   reportTexts,
 } from './report-part.ts';
-import { operationsOf, type Operation } from './operations.ts';
+import { operationsOf, type Operation, bodyOf } from './operations.ts';
 import { pairBy, type OperationPair } from './pair-operations.ts';
-import { bodyOf } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
-import { compareServers } from './compare-servers.ts';
+import { compareServers } from './servers.ts';
 import { codeOf, sayHas } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
 import { textOfValue } from '../schema/read-schema.ts';

@@ -11,8 +11,7 @@ import {
 } from './report-part.ts';
 import { kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeRemoval } from '../sunset.ts';
-import { templateNames, type Operation } from './operations.ts';
-import { parameterKey, parametersOf, type Parameter } from './operation-parts.ts';
+import { templateNames, type Operation, parameterKey, parametersOf, type Parameter } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
 import { typesIn, viewOf } from '../schema/read-schema.ts';

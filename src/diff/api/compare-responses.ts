@@ -1,8 +1,7 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { membersAt, reportPart, reportTexts, setLabel } from './report-part.ts';
-import type { Operation } from './operations.ts';
-import { responsesOf, type Parameter, type Response } from './operation-parts.ts';
+import { type Operation, responsesOf, type Parameter, type Response } from './operations.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareParameter, reportAdded, reportRemoved } from './compare-parameters.ts';
 import type { Unit, Walk } from '../walk.ts';

@@ -2,7 +2,7 @@ import type { Direction } from '../../model/comparison.ts';
 import { objectOf, textOf } from '../../render/json-value.ts';
 import { addFact, describeText, judge, kebab, type Judgement, type Pointers } from '../report.ts';
 import { judgeArrival, judgeSunset } from '../sunset.ts';
-import { isSameValue } from '../schema/compare-demands.ts';
+import { isSameValue } from '../schema/compare-values.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Label, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';

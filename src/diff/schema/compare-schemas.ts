@@ -1,10 +1,18 @@
 import type { Numeric } from '../../model/exact-numbers.ts';
 import type { Direction } from '../../model/comparison.ts';
-import { areBytes, haveSameCoding, compareFormats } from './compare-formats.ts';
+import {
+  areBytes,
+  haveSameCoding,
+  compareFormats,
+  compareNull,
+  compareTypes,
+  haveType,
+  compareValues,
+  compareDemands,
+  isSameValue,
+} from './compare-values.ts';
 import { compareObjects } from './compare-objects.ts';
-import { compareNull, compareTypes, haveType } from './compare-types.ts';
 import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
-import { compareValues } from './compare-values.ts';
 import {
   createPair,
   report,
@@ -19,15 +27,13 @@ import {
   effectOf,
   sayMust,
 } from '../report.ts';
-import { deref, keyOf, type Schema, statedIn } from './schema-parts.ts';
+import { deref, keyOf, type Schema, statedIn, limitOf, multipleIn, type Limit } from './schema-parts.ts';
 import { type SchemaView, textOfValue } from './read-schema.ts';
 import { childrenOf, type Place, memberOf } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
-import { limitOf, multipleIn, type Limit } from './limits.ts';
 import { textOf } from '../../render/json-value.ts';
 import { judgeSunset } from '../sunset.ts';
 import { isText, keywordOf, keywordsCompared } from './keywords.ts';
-import { compareDemands, isSameValue } from './compare-demands.ts';
 
 /** Compares limits of numbers, texts, lists and objects, formats and patterns. */
 function compareLimits(pair: Pair): void {

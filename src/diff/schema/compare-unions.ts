@@ -1,7 +1,6 @@
-import { compareDiscriminators } from './compare-discriminators.ts';
+import { compareDiscriminators, matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
 import { widensValues } from './compare-values.ts';
 import { isRestriction } from './keywords.ts';
-import { matchBranches, nameOfBranch, type Branch } from './match-branches.ts';
 import { areDisjoint, isWithin } from './overlap.ts';
 import { quote, report, rule, type Below, type Pair } from '../report.ts';
 import { viewOf, type SchemaView } from './read-schema.ts';

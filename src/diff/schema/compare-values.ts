@@ -1,6 +1,24 @@
-import { listOf } from '../../render/json-value.ts';
-import { placesOf, quote, report, type Judgement, type Pair, type Pointers } from '../report.ts';
-import { textOfValue, type SchemaView } from './read-schema.ts';
+import { listOf, textOf, entriesOf, objectOf } from '../../render/json-value.ts';
+import {
+  placesOf,
+  quote,
+  report,
+  type Judgement,
+  type Pair,
+  type Pointers,
+  codeOf,
+  effectOf,
+  sayHas,
+  sayMust,
+  judge,
+} from '../report.ts';
+import { textOfValue, type SchemaView, namesOfTypes, typesIn, viewOf } from './read-schema.ts';
+import { own } from '../../model/json.ts';
+import { coversTypes } from './schema-parts.ts';
+import type { Effect, Walk } from '../walk.ts';
+import { isRestriction, keywordsCompared } from './keywords.ts';
+import { areDisjoint, isWithin } from './overlap.ts';
+import { escapeKey } from '../side.ts';
 
 const maxNames = 10;
 
@@ -79,4 +97,281 @@ function compareExtensible(pair: Pair): void {
 function listed(values: readonly string[]): string {
   const rest = values.length > maxNames ? ` and ${values.length - maxNames} more` : '';
   return values.slice(0, maxNames).map(quote).join(', ') + rest;
+}
+
+/** Compares whether null is allowed, by whatever the schemas say about it. */
+export function compareNull(pair: Pair): void {
+  const { before, after, isBranch } = pair;
+  const [was, is] = [before.allowsNull, after.allowsNull];
+  if (isBranch || was === is || was === null || is === null) return;
+  // If one of them allows anything, the change is what the other one states.
+  const [anything, stated] = was ? [before, after] : [after, before];
+  if (isAny(anything) && !isAny(stated)) return;
+  const values = { before: namesOf(before), after: namesOf(after), at: placesOf(pair, before.types, after.types) };
+  if (is) report(pair, 'widens', 'became-nullable', 'allows null; it did not', values);
+  else report(pair, 'narrows', 'became-not-nullable', 'no longer allows null', values);
+}
+
+/** Compares the types. Returns false if they have none in common: then nothing else can be compared. */
+export function compareTypes(pair: Pair): boolean {
+  const { before, after, types, isText } = pair;
+  if (before.types === null && after.types === null) return true;
+  const [old, current] = [namesOf(before), namesOf(after)];
+  const values = { before: old, after: current, at: placesOf(pair, before.types, after.types) };
+  if (types.before === null || types.after === null) {
+    const stated = before.types ?? after.types;
+    // Values that are listed say more than their types.
+    if (stated?.isStated !== true) return true;
+    const isSet = types.before === null;
+    const says = isSet ? `allows only ${current}; it allowed any type` : `allows any type; it allowed only ${old}`;
+    const effect = isSet ? 'narrows' : 'widens';
+    const isImplied = impliedType(isSet ? before : after) === (isSet ? current : old);
+    report(pair, isImplied ? 'risky' : effect, isSet ? 'type-set' : 'type-unset', says, { ...values, effect });
+    // Where only null is left, nothing else can be compared.
+    return stated.value.size > 0;
+  }
+  const isCommon = [...types.after].some((type) => haveType(pair, type));
+  // Values that both list, and branches, are compared one by one.
+  if (isCommon && before.types?.isStated !== true && after.types?.isStated !== true) return true;
+  const isWider = covers(types.after, types.before, isText);
+  const isNarrower = covers(types.before, types.after, isText);
+  if (isWider && isNarrower) return isCommon;
+  const says = `has type ${current} instead of ${old}`;
+  if (isWider) report(pair, 'widens', 'type-generalized', says, values);
+  else if (isNarrower) report(pair, 'narrows', 'type-narrowed', says, values);
+  else report(pair, 'changes', 'type-changed', says, values);
+  return isCommon;
+}
+
+/** Whether values of a type are valid before and after, as far as types say. */
+export function haveType({ types, isText }: Pair, type: string): boolean {
+  if (type !== 'object' && type !== 'array' && isText) return true;
+  const wider: Readonly<Record<string, string>> = { integer: 'number', number: 'integer' };
+  return [types.before, types.after].every(
+    (names) => names === null || names.has(type) || names.has(own(wider, type) ?? type),
+  );
+}
+
+function isAny({ isNever, types, values, unions }: SchemaView): boolean {
+  return !isNever && types === null && values === null && unions.length === 0;
+}
+
+/** The type that a schema without `type` seems to mean. Readers and writers usually agree. */
+function impliedType({ properties, required, items }: SchemaView): string | null {
+  if (properties.size > 0 || required.size > 0) return 'object';
+  return items.rest.length > 0 || items.first.length > 0 ? 'array' : null;
+}
+
+/** A value that is sent as text may also be a number. */
+function covers(wide: ReadonlySet<string>, narrow: ReadonlySet<string>, isText: boolean): boolean {
+  const sent = new Set(['integer', 'number', 'boolean']);
+  return coversTypes(wide, isText && wide.has('string') ? narrow.difference(sent) : narrow);
+}
+
+function namesOf(view: SchemaView): string {
+  const types = typesIn(view);
+  return types === null ? 'any' : namesOfTypes(types, view.allowsNull);
+}
+
+/** Formats of which each allows what the ones before it allow. */
+const ladders = [
+  ['int32', 'int64'],
+  ['float', 'double'],
+];
+
+/**
+ * Formats of numbers and texts that tools check. Others are known to those who made them, so a
+ * change of them cannot be judged.
+ */
+const checked = new Set([
+  ...ladders.flat(),
+  ...'date date-time time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference uri-template uuid json-pointer relative-json-pointer regex byte binary base64url'.split(' '), // prettier-ignore
+]);
+
+/** Hints for people who write or show a value. They allow nothing and refuse nothing. */
+const hints = new Set(['password', 'html', 'markdown', 'commonmark', 'textarea', 'color', 'multiline']);
+
+/** Compares `format` and `pattern`. */
+export function compareFormats(pair: Pair): void {
+  compareFormat(pair);
+  comparePattern(pair);
+}
+
+function compareFormat(pair: Pair): void {
+  const [before, after] = [formatOf(pair.before), formatOf(pair.after)];
+  const textIn = (format: typeof before) => (typeof format?.value === 'string' ? format.value : null);
+  const [old, current] = [textIn(before), textIn(after)];
+  if (old === current || haveSameCoding(pair)) return;
+  const isHint = [old, current].every((format) => format === null || hints.has(format));
+  const says = sayHas('format', old && quote(old), current && quote(current));
+  const details = { before: old, after: current, at: placesOf(pair, before, after) };
+  report(pair, isHint ? 'docs' : effectOfFormats(old, current), codeOf('format', old, current), says, details);
+}
+
+/** Whether both say that a text has the same coding: the format `byte` is what 3.1 writes as `contentEncoding: base64`. */
+export function haveSameCoding({ before, after }: Pair): boolean {
+  const [old, current] = [before, after].map(
+    (view) => view.first('contentEncoding')?.value ?? own(codings, textOf(formatOf(view)?.value)) ?? null,
+  );
+  return old !== null && old === current;
+}
+
+const codings: Readonly<Record<string, string>> = { byte: 'base64', base64: 'base64', base64url: 'base64url' };
+
+/**
+ * Whether both allow any bytes: the format `binary` is what 3.1 writes as `contentMediaType` or, outside
+ * of JSON, not at all.
+ */
+export function areBytes({ walk, before, after }: Pair): boolean {
+  const others = (view: SchemaView) => [...view.keywords].filter((name) => isRestriction(name) && name !== 'type');
+  const isBinary = (view: SchemaView) =>
+    formatOf(view)?.value === 'binary' && others(view).every((name) => name === 'format');
+  const isMarked = (view: SchemaView) =>
+    others(view).join() === 'contentMediaType' && (view.types === null || [...view.types.value].join() === 'string');
+  const isSilent = (view: SchemaView) =>
+    walk.before.dialect.name !== walk.after.dialect.name && !isNotAny(view) && isOutsideOfJson(view.pointer);
+  const areSame = (one: SchemaView, other: SchemaView) => isBinary(one) && (isMarked(other) || isSilent(other));
+  return areSame(before, after) || areSame(after, before);
+}
+
+function isNotAny({ isNever, keywords, unions, flat }: SchemaView): boolean {
+  return isNever || unions.length > 0 || flat.unresolved.length > 0 || [...keywords].some(isRestriction);
+}
+
+/** Whether a schema stands in a media type other than JSON. */
+function isOutsideOfJson(pointer: string): boolean {
+  const type = /^.*\/content\/([^/]*)\/schema/.exec(pointer)?.[1];
+  return type !== undefined && !type.toLowerCase().includes('json');
+}
+
+/** The stated format. The type `file` of OpenAPI 2.0 is what 3.0 writes as the format `binary`. */
+function formatOf(view: SchemaView): ReturnType<SchemaView['first']> {
+  const type = view.first('type');
+  return type?.value === 'file' ? { value: 'binary', pointer: type.pointer } : view.first('format');
+}
+
+function effectOfFormats(old: string | null, current: string | null): Effect {
+  if ([old, current].some((format) => format !== null && !checked.has(format) && !hints.has(format))) return 'unknown';
+  const [from, to] = [old, current].map((format) => (format === null || hints.has(format) ? null : format));
+  const ladder = ladders.find((steps) => steps.includes(from!) && steps.includes(to!));
+  if (ladder === undefined) return effectOf(from, to, 'changes');
+  return ladder.indexOf(from!) < ladder.indexOf(to!) ? 'widens' : 'narrows';
+}
+
+/** Patterns that every text matches. */
+const anything = /^"(?:\^?\.\*\$?|\^|\$|)"$/;
+
+function comparePattern(pair: Pair): void {
+  const [before, after] = [pair.before.all('pattern'), pair.after.all('pattern')];
+  const strip = (text: string | undefined) => (text === undefined || anything.test(text) ? null : text);
+  const [old, current] = [strip(before?.value), strip(after?.value)];
+  if (old === current) return;
+  const says = sayMust('match the pattern', old && quote(old), current && quote(current));
+  const unclear = old && current ? '; which of the two allows more cannot be judged' : '';
+  report(pair, effectOf(old, current, 'unknown'), codeOf('pattern', old, current), says + unclear, {
+    before: before?.value,
+    after: after?.value,
+    at: placesOf(pair, before, after),
+  });
+}
+
+type Kind = 'condition' | 'not' | 'dependent-required' | 'dependent-schemas';
+
+/** One of several restrictions that apply together: one more narrows, one less widens. */
+interface Demand {
+  kind: Kind;
+  /** Without its verb's negation: `requires "b" where "a" is present`. */
+  says: string;
+  /** The schemas that it consists of, if any. */
+  schemas: unknown;
+  pointer: string;
+}
+
+const demandKeywords = new Set(keywordsCompared('demand'));
+
+/** Compares the restrictions of which a schema may have any number. */
+export function compareDemands(pair: Pair): void {
+  const [before, after] = [demandsOf(pair.before), demandsOf(pair.after)];
+  for (const kind of new Set([...before, ...after].map((demand) => demand.kind))) {
+    if (kind.startsWith('dependent') && !haveType(pair, 'object')) continue;
+    const isKind = (demand: Demand) => demand.kind === kind;
+    compareKind(pair, kind, before.filter(isKind), after.filter(isKind));
+  }
+}
+
+function compareKind(pair: Pair, kind: Kind, old: readonly Demand[], current: readonly Demand[]): void {
+  const isSame = (one: Demand, other: Demand) =>
+    one.says === other.says && isSameValue(pair.walk, one.schemas, other.schemas);
+  const removed = old.filter((one) => !current.some((other) => isSame(one, other)));
+  const added = current.filter((other) => !old.some((one) => isSame(one, other)));
+  if (removed.length === 0 && added.length === 0) return;
+  const at = placesOf(pair, removed[0] ?? old[0], added[0] ?? current[0]);
+  const name = `${kind}-${old.length === 0 ? 'set' : current.length === 0 ? 'unset' : 'changed'}`;
+  const isReplaced = removed.length > 0 && added.length > 0;
+  if (isReplaced && kind !== 'dependent-required') {
+    const says = `restricts values by ${words[kind]} in another way; what that means cannot be judged`;
+    return report(pair, 'unknown', name, says, { at });
+  }
+  const effect = isReplaced ? 'changes' : added.length > 0 ? 'narrows' : 'widens';
+  const all = [...added.map(({ says }) => says), ...removed.map(({ says }) => `no longer ${says}`)];
+  const says = all.slice(0, 5).join('; ');
+  if (kind !== 'not' || judge(effect, pair.direction) !== 'breaking') return report(pair, effect, name, says, { at });
+  const excluded = [...added, ...removed].map(({ schemas, pointer }) => ({ value: schemas, pointer }));
+  const [view, other] = added.length > 0 ? [pair.before, pair.walk.after] : [pair.after, pair.walk.before];
+  const answer = areExcluded(
+    view,
+    excluded.map((place) => viewOf(other, [place])),
+  );
+  if (answer === 'none')
+    report(pair, 'safe', name, `${says}, which ${added.length > 0 ? 'were not' : 'are not'} valid anyway`, { at });
+  else if (answer === 'some') report(pair, effect, name, says, { at });
+  else report(pair, 'unknown', name, `${says}; whether other keywords allow them cannot be judged`, { at });
+}
+
+/** Whether a schema allows some of the values of others, or none. Null: it cannot be proved. */
+function areExcluded(view: SchemaView, excluded: readonly SchemaView[]): 'some' | 'none' | null {
+  if (excluded.every((one) => areDisjoint(view, one))) return 'none';
+  return excluded.some((one) => !one.isNever && isWithin(one, [view])) ? 'some' : null;
+}
+
+const words: Readonly<Record<Kind, string>> = {
+  condition: '"if", "then" and "else"',
+  not: '"not"',
+  'dependent-required': '"dependentRequired"',
+  'dependent-schemas': '"dependentSchemas"',
+};
+
+function demandsOf({ flat, keywords }: SchemaView): Demand[] {
+  if (demandKeywords.isDisjointFrom(keywords)) return [];
+  return flat.parts.flatMap(({ value, pointer }): Demand[] => {
+    const demands: Demand[] = [];
+    const has = (keyword: string) => Object.hasOwn(value, keyword);
+    const add = (kind: Kind, keyword: string, says: string, schemas: unknown = null) =>
+      demands.push({ kind, says, schemas, pointer: `${pointer}/${keyword}` });
+    // Without "if", the others demand nothing, and it demands nothing without them.
+    if (has('if') && has('then'))
+      add('condition', 'then', 'restricts values that match "if"', [value['if'], value['then']]);
+    if (has('if') && has('else'))
+      add('condition', 'else', 'restricts values that do not match "if"', [value['if'], value['else']]);
+    if (has('not')) add('not', 'not', 'excludes the values of "not"', value['not']);
+    for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies'])
+      for (const [name, needed] of entriesOf(value[keyword])) {
+        const at = `${keyword}/${escapeKey(name)}`;
+        const where = `where ${quote(JSON.stringify(name))} is present`;
+        if (Array.isArray(needed))
+          for (const other of listOf(needed))
+            add('dependent-required', at, `requires ${quote(JSON.stringify(textOf(other)))} ${where}`);
+        else add('dependent-schemas', at, `restricts the object ${where}`, objectOf(needed));
+      }
+    return demands;
+  });
+}
+
+/**
+ * Whether two values are the same, with all that they refer to. In documents of different dialects,
+ * whether they are written in the same way.
+ */
+export function isSameValue(walk: Walk, before: unknown, after: unknown): boolean {
+  if (walk.before.dialect.name === walk.after.dialect.name) return walk.same(before, after);
+  return textOfValue(before) === textOfValue(after);
 }

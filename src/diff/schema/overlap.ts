@@ -1,7 +1,6 @@
-import { areApart, limitOf } from './limits.ts';
+import { areApart, limitOf, coversTypes } from './schema-parts.ts';
 import { typesIn, viewOf, type SchemaView } from './read-schema.ts';
 import { isRestriction } from './keywords.ts';
-import { coversTypes } from './schema-parts.ts';
 
 const maxDepth = 3;
 
