@@ -113,3 +113,28 @@ test('check over HTTP sends each view of a file, with its overlays', async () =>
     await rm(folder, { recursive: true });
   }
 });
+
+test('check judges every file that is named, and names those that are not there or would not be published', async () => {
+  const checked = { outcome: 'published', version: '@acme/apis/good@1.0.0', isNew: true, detail: null };
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  await using stub = await openStub(Array.from({ length: 3 }, () => [200, { ...checked, report }]));
+  const folder = await mkdtemp(join(tmpdir(), 'stele-remotely-'));
+  try {
+    await writeFile(join(folder, 'good.yaml'), 'openapi: 3.1.0\ninfo: { title: Pay, version: 1.0.0 }\npaths: {}\n');
+    await writeFile(join(folder, 'no.txt'), 'Nothing.\n');
+    const check = (...args: string[]) =>
+      runHere(['check', ...args, '--registry', stub.url], { cwd: folder, env: { STELE_KEY: 'k' } });
+    const good = 'good.yaml would be published as @acme/apis/good@1.0.0, a new resource.\n';
+    const told = { code: 2, stdout: '', stderr: `${good}There is no file nosuch.yaml.\n` };
+    expect(await check('good.yaml', 'nosuch.yaml')).toEqual(told);
+    expect(await check('nosuch.yaml', 'good.yaml')).toEqual(told);
+    const others = await check('nosuch.yaml', 'no.txt', 'good.yaml', '--json');
+    expect(JSON.parse(others.stdout)).toMatchObject({ documents: [{ path: 'good.yaml' }] });
+    expect((JSON.parse(others.stderr) as { detail: string }).detail).toBe(
+      'There is no file nosuch.yaml.\nno.txt would not be published. "stele discover ." says why; --as checks it as a resource.',
+    );
+    expect(await check('nosuch.yaml')).toEqual({ code: 2, stdout: '', stderr: 'There is no file nosuch.yaml.\n' });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,4 +1,4 @@
-import { realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { readEnvironment } from '../../config/environment.ts';
@@ -81,11 +81,12 @@ export function checkCommand(): Command {
       const org = as?.org ?? options.org ?? (await organizationOfKey(remote, null).catch(explainNoOrganization));
       // An empty store: planning here needs only the files.
       const nowhere = { kind: 'fs', path: '' } as const;
-      const checked = await withRegistryToRead(
+      const { checked, problem } = await withRegistryToRead(
         command,
         (config) => ({ ...config, store: nowhere }),
         (registry) => checkFiles(registry, remote, org, files, { as, impact: options.impact === true }),
       );
+      if (problem !== null && checked.length === 0) throw problem;
       if (checked.some(({ version }) => version === null)) process.exitCode = 1;
       for (const { format: each, file } of options.report ?? [])
         writeFileSync(file, `${formatChecked(checked, each)}\n`);
@@ -93,6 +94,7 @@ export function checkCommand(): Command {
       const text = formatChecked(checked, shown);
       if (text !== '') print(text);
       if (shown !== 'json') for (const one of checked) complain(describe(one));
+      if (problem !== null) throw problem;
     });
 }
 
@@ -116,12 +118,15 @@ async function checkFiles(
   org: string,
   files: readonly string[],
   { as, impact }: { as: Coordinate | null; impact: boolean },
-): Promise<(Checked & { upload: Upload })[]> {
+): Promise<{ checked: (Checked & { upload: Upload })[]; problem: RegistryError | null }> {
   const { openWorkTree } = await import('../../source/revision.ts');
   const { candidatesIn } = await import('../../sync/discover-repository.ts');
   const { snapshot, root } = await openWorkTree(process.cwd(), registry.config.limits);
   const all = await candidatesIn(registry, org, snapshot);
-  const chosen = files.length === 0 ? all : files.flatMap((file) => candidatesFor(all, root, file, as));
+  const named = files.map((file) => candidatesFor(all, root, file, as));
+  const chosen = files.length === 0 ? all : named.flatMap((found) => (typeof found === 'string' ? [] : found));
+  const unusable = named.filter((found) => typeof found === 'string');
+  const problem = unusable.length === 0 ? null : new RegistryError('malformed', unusable.join('\n'));
   const checked: (Checked & { upload: Upload })[] = [];
   for (const { path, coordinate: planned, view: fileView, ...settled } of chosen) {
     const coordinate = as ?? planned;
@@ -139,18 +144,23 @@ async function checkFiles(
     const answer = await withProgress(`Checking ${path}`, () => demandOpenly(remote, '/v1/check', body));
     checked.push({ ...about, ...(answer as unknown as Omit<Checked, 'path' | 'coordinate'>) });
   }
-  return checked;
+  return { checked, problem };
 }
 
-/** What a sync would publish from a file, views too. Throws `refused` if that is nothing and no resource is named. */
-function candidatesFor(all: readonly Candidate[], root: string, file: string, as: Coordinate | null): Candidate[] {
+/** What a sync would publish from a file, views too; as a text, why that is nothing. */
+function candidatesFor(
+  all: readonly Candidate[],
+  root: string,
+  file: string,
+  as: Coordinate | null,
+): Candidate[] | string {
   const path = relative(root, resolve(realpathSync('.'), file)).replaceAll('\\', '/');
+  if (!existsSync(file)) return `There is no file ${file}.`;
   const candidates = all.filter((each) => (as === null ? fileOf(each) : each.path) === path);
   if (candidates.length > 0) return candidates;
   if (as !== null)
     return [{ path, coordinate: as, onConflict: 'revise', settings: { ruleset: null, validation: null } }];
-  const advice = '"stele discover ." says why; --as checks it as a resource.';
-  throw new RegistryError('refused', `${file} would not be published. ${advice}`);
+  return `${file} would not be published. "stele discover ." says why; --as checks it as a resource.`;
 }
 
 function formatChecked(checked: readonly (Checked & { upload: Upload })[], format: LintFormat): string {
