@@ -16,6 +16,8 @@ import { makeData, schema } from './public-log-world.ts';
 let folder: string;
 let honest: Serving;
 let forged: Serving;
+/** As the honest one was before its last contract. */
+let young: Serving;
 let front: Awaited<ReturnType<typeof listen>>;
 /** What the address shows now. */
 let shown: Serving;
@@ -37,7 +39,8 @@ beforeAll(async () => {
     '@acme/schemas/money': schema('1.0.0', 'object'),
     '@acme/schemas/rate': rate,
   });
-  [honest, forged] = await Promise.all([serveStele(good), serveStele(bad)]);
+  const early = await makeData(folder, 'young', { '@acme/schemas/money': schema('1.0.0', 'string') });
+  [honest, forged, young] = await Promise.all([serveStele(good), serveStele(bad), serveStele(early)]);
   shown = honest;
   front = await listen((request, response) => {
     void fetch(`${shown.url}${route(request.url!)}`, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
@@ -51,7 +54,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([honest.stop('SIGKILL'), forged.stop('SIGKILL')]);
+  await Promise.all([honest, forged, young].map((each) => each.stop('SIGKILL')));
   await front[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
@@ -100,6 +103,19 @@ test('a data folder that was rewritten consistently is caught by whoever has see
   expect(installed.code).toBe(1);
   expect(installed.stderr).toContain('shows another history than before');
   await expect(one.text('money.json')).rejects.toThrow('ENOENT');
+});
+
+test('a log that was set back is told with both heads, whatever is missing of it', async () => {
+  const one = await consumer();
+  await one.add('rate');
+  shown = young;
+  const caught = await one.add('money');
+  expect(caught.code).toBe(1);
+  const [sentence, ...heads] = caught.stderr.split('\n\ncontracts.test/log\n');
+  expect(sentence).toBe(
+    `${front.url} shows a log of 3 leaves, had one of 5, and has lost what proves that they are one history. Ask who runs it, and keep both of these.`,
+  );
+  expect(heads.map((head) => parseCheckpoint(`contracts.test/log\n${head.trimEnd()}\n`)?.size)).toEqual([3, 5]);
 });
 
 test('verify --log walks the log, and catches the same', async () => {

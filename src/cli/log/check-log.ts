@@ -1,4 +1,4 @@
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import {
   formatProof,
   parseCheckpoint,
@@ -91,7 +91,13 @@ export async function openCheckedLog(
     assertSigned(head, [parseVerifierKey(state.key)!], policy, registry);
     if (newest === null || head.size !== newest.size || !sameRoot(head, newest)) {
       const [older, newer] = newest === null || head.size >= newest.size ? [newest, head] : [head, newest];
-      const proof = older === null ? [] : await proveConsistency(nodes(newer.size), older.size, newer.size);
+      const proving = older === null ? [] : proveConsistency(nodes(newer.size), older.size, newer.size);
+      const proof = await Promise.resolve(proving).catch((error: unknown) => {
+        // The log no longer has what it had: its head was set back.
+        if (older !== head || !isRegistryError(error, 'refused')) throw error;
+        const told = `shows a log of ${older.size} leaves, had one of ${newer.size}, and has lost what proves that they are one history. Ask who runs it`;
+        throw withHeads(`${registry} ${told}, and keep both of these.`, older, newer);
+      });
       if (older !== null && !isConsistent(older, newer, proof)) throw twoHistories(registry, older, newer);
     }
     if (newest !== null && head.size <= newest.size) return;
@@ -252,9 +258,13 @@ function parseHead(text: string, registry: string): Checkpoint {
 
 /** The error for a registry that shows another history than before. Both heads are the evidence. */
 function twoHistories(registry: string, older: Checkpoint, newer: Checkpoint): RegistryError {
-  return refused(
-    `${registry} shows another history than before. Trust nothing from it, and keep both of these: together they prove it.\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`,
-  );
+  const told =
+    'shows another history than before. Trust nothing from it, and keep both of these: together they prove it.';
+  return withHeads(`${registry} ${told}`, older, newer);
+}
+
+function withHeads(message: string, older: Checkpoint, newer: Checkpoint): RegistryError {
+  return refused(`${message}\n\n${formatNote(older.note)}\n${formatNote(newer.note)}`);
 }
 
 function refused(message: string): RegistryError {
