@@ -617,6 +617,13 @@ describe('callbacks', () => {
     ],
     ['one that is gone', of({ done: { '{$request.body#/url}': call } }), of({}), ['breaking callback-removed']],
     ['one that is new', of({}), of({ done: { '{$request.body#/url}': call } }), ['safe callback-added']],
+    [
+      'a name may begin with x-',
+      of({ 'x-done': { '{$request.body#/url}': call } }),
+      of({}),
+      ['breaking callback-removed'],
+    ],
+    ['an address does not', of({ done: { 'x-url': call } }), of({}), []],
   ]);
 });
 
@@ -633,6 +640,12 @@ describe('webhooks', () => {
       sent({ required: true }),
       sent(null),
       ['breaking response-parameter-removed'],
+    ],
+    [
+      'a name may begin with x-',
+      { ...api(), webhooks: { 'x-done': { post: { responses: ok } } } },
+      api(),
+      ['breaking webhook-removed'],
     ],
     ['a header that was sent sometimes is gone', sent({}), sent(null), ['risky response-parameter-optional-removed']],
     ['a header is sent, too', sent(null), sent({}), ['safe response-parameter-added']],

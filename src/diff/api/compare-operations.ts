@@ -180,9 +180,7 @@ interface Callback extends Operation {
 
 function callbacksOf(side: Side, { place }: Operation): Callback[] {
   return membersOf(side, memberOf(side, place, 'callbacks')).flatMap(([callback, written]) =>
-    callback.startsWith('x-')
-      ? []
-      : operationsOf(side, resolvePlace(side, written), 'CALLBACK ').map((operation) => ({ ...operation, callback })),
+    operationsOf(side, resolvePlace(side, written), 'CALLBACK ').map((operation) => ({ ...operation, callback })),
   );
 }
 

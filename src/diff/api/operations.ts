@@ -24,7 +24,8 @@ export function operationsOf(
   passedOver: ReadonlySet<string> = new Set(),
 ): Operation[] {
   return membersOf(side, map).flatMap(([path, written]) => {
-    if (path.startsWith('x-') || passedOver.has(path)) return [];
+    // What begins with `x-` is an extension beside paths and addresses, but the name of a webhook.
+    if ((kind !== 'WEBHOOK ' && path.startsWith('x-')) || passedOver.has(path)) return [];
     const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
     const items = target === null ? [written] : [written, target];
     const make = (method: string, place: Place): Operation => {
