@@ -251,6 +251,14 @@ describe('a breaking change is one:', () => {
     expect(limited({ type: 'string', pattern: 'a{9}' })).toBe('unknown');
   });
 
+  test('"not" that excludes null is one, also beside nullable', () => {
+    const old = (schema: Json) => taking({ type: 'string', nullable: true, ...schema }, { openapi: '3.0.3' });
+    const excluding = (not: Json, more: Json = {}) => told(compare(old(more), old({ ...more, not })));
+    expect(excluding({ enum: [null] })).toContain('breaking request-body-became-not-nullable');
+    expect(excluding({ enum: [null] }, { enum: ['a', null] })).toContain('breaking request-body-became-not-nullable');
+    expect(excluding({ type: 'object' })).toEqual(['safe request-body-not-set']);
+  });
+
   test('a reference beside null keeps both', () => {
     const rest = { components: { schemas: { Cat: kind('cat'), Dog: kind('dog') } } };
     const [cat, dog] = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));

@@ -260,6 +260,7 @@ function judge(side: Side, place: Place): Answer {
     answers.push(target && acceptsAt(side, target));
     if (!side.dialect.hasSiblings) return answers[0]!;
   }
+  if (Object.hasOwn(value, 'not')) answers.push(not(acceptsAt(side, memberOf(side, place, 'not')!)));
   // Authors write it beside `allOf` and `enum`, too, and mean that null is valid.
   const { nullable } = side.dialect;
   if (nullable !== null && value[nullable] === true) return allAccept(answers);
@@ -277,7 +278,6 @@ function judge(side: Side, place: Place): Answer {
     const member = memberOf(side, place, keyword);
     return member === null ? true : acceptsAt(side, member);
   };
-  if (Object.hasOwn(value, 'not')) answers.push(not(one('not')));
   if (Object.hasOwn(value, 'if')) {
     const isMatched = one('if');
     answers.push(isMatched === null ? allAccept([one('then'), one('else'), null]) : one(isMatched ? 'then' : 'else'));
