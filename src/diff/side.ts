@@ -23,7 +23,8 @@ export function dialectOfApi(document: JsonObject): Dialect {
     return { name: '2.0', hasSiblings: false, nullable: 'x-nullable', hasExclusiveFlags: true, hasListItems: false };
   if (textOf(document['openapi']).startsWith('3.0'))
     return { name: '3.0', hasSiblings: false, nullable: 'nullable', hasExclusiveFlags: true, hasListItems: false };
-  return { name: '3.1', ...modern };
+  const schemas = textOf(document['jsonSchemaDialect']);
+  return /draft-|2019-09/.test(schemas) ? dialectOfSchema({ $schema: schemas }) : { name: '3.1', ...modern };
 }
 
 /** The dialect of a JSON Schema. Without `$schema` it is the newest. */

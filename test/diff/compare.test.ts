@@ -379,6 +379,9 @@ describe('JSON Schemas', () => {
         ),
       ),
     ).toEqual(['breaking schema-additional-items-forbidden']);
+    const tuple = (last: string) =>
+      taking({ items: [{ type: 'string' }, { type: last }] }, { jsonSchemaDialect: seven.$schema });
+    expect(told(compare(tuple('integer'), tuple('string')))).toEqual(['breaking request-body-type-changed']);
   });
 });
 
