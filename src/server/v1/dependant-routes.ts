@@ -9,7 +9,10 @@ import {
   type Handler,
   matchesQuery,
 } from './call.ts';
+import { parseCoordinate } from '../../model/address.ts';
 import type { ReportedContract } from '../../model/dependency.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { findReadable } from '../../registry/readable.ts';
 
 export const listAllDependants: ResourceHandler = async (call) => {
   const after = positionOf(call, isText);
@@ -56,7 +59,17 @@ export const listAllConsumers: Handler = async (call) => {
 };
 
 export const reportOne: Handler = async (call) => {
-  const { registry, org, path, author } = call;
+  const { registry, principal, org, path, author } = call;
   const { contracts } = bodyOf<{ contracts: ReportedContract[] }>(call);
+  for (const { contract, version, digest } of contracts) {
+    const named = parseCoordinate(contract);
+    const found = named && (await findReadable(registry, principal, named.coordinate));
+    const same = found?.value.versions.filter(({ manifest }) => manifest === digest).map(({ label }) => label) ?? [];
+    if (same.length > 0 && !same.includes(version))
+      throw new RegistryError(
+        'malformed',
+        `The digest of ${contract}@${version} is that of version ${same[0]}. Run stele add again for what was edited by hand in contracts.lock.`,
+      );
+  }
   return { status: 200, body: await reportConsumer(registry, org, path['consumer']!, contracts, author) };
 };

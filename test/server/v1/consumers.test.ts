@@ -19,7 +19,7 @@ test('a consumer says what it uses, in place of what it said before, and expires
   const reported = await put('shop', { contracts: [money] });
   const shop = { name: 'shop', contracts: [money], reportedAt: '2026-05-12T09:30:00.000Z' };
   expect(reported.json).toEqual(shop);
-  await put('billing.web', { contracts: [] });
+  await put('billing.web', { contracts: [{ ...money, contract: '@-/schemas/-' }] });
   const names = async (query = '') =>
     ((await api.call('GET', `/v1/consumers${query}`)).json['items'] as { name: string }[]).map(({ name }) => name);
   expect((await api.call('GET', '/v1/consumers?q=SHOP')).json).toEqual({ items: [shop], next: null });
@@ -30,7 +30,7 @@ test('a consumer says what it uses, in place of what it said before, and expires
   expect(await names()).toEqual(['billing.web']);
 });
 
-test('a consumer is a dependant of what it pinned, for who may read its organization, and dry runs name it', async () => {
+test('a consumer is a dependant of what it pinned by version and digest, for who may read its organization, and dry runs name it', async () => {
   await using api = await openApi();
   await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
   const digests: unknown[] = [];
@@ -41,6 +41,14 @@ test('a consumer is a dependant of what it pinned, for who may read its organiza
   const pinned = { range: '^1', version: '1.0.0', digest: digests[0] };
   const contracts = [{ contract: '@acme/apis/pay', ...pinned }];
   const { json } = await api.call('PUT', '/v1/consumers/shop', { body: { contracts } });
+  const edited = [{ ...contracts[0], digest: digests[1] }];
+  expect(await api.call('PUT', '/v1/consumers/shop', { body: { contracts: edited } })).toMatchObject({
+    status: 400,
+    json: {
+      detail:
+        'The digest of @acme/apis/pay@1.0.0 is that of version 1.1.0. Run stele add again for what was edited by hand in contracts.lock.',
+    },
+  });
   const shop = {
     consumer: { organization: 'acme', name: 'shop', reportedAt: json['reportedAt'] },
     uses: { ...pinned, how: 'lock' },
