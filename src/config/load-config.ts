@@ -5,7 +5,7 @@ import { extname, dirname, resolve, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { RegistryError, closest } from '../model/errors.ts';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { isNameOfJavaScript, own } from '../model/json.ts';
+import { isNameOfJavaScript } from '../model/json.ts';
 import type { Config, UserConfig, AsWritten } from '../config.ts';
 import { parseVerifierKey } from '../model/transparency/note.ts';
 import { parseSite } from '../sites/model/documentation-site.ts';
@@ -206,15 +206,6 @@ function assertNames(value: unknown, path: readonly string[]): void {
   }
 }
 
-/** Keys that are gone, and what to do instead. */
-const gone: Readonly<Record<string, string>> = {
-  'cache.purge': 'Let a receiver of webhooks.audit purge the CDN.',
-  'cache.shared': 'Shared caches keep an answer as long as browsers do.',
-  'gc.grace': 'It is a day.',
-  'gc.quarantine': 'It is a week.',
-  retention: 'Remove it: each kind of record is kept for a fixed time.',
-};
-
 /** Formats a validation error as a sentence that names the key. */
 function explainError({ instancePath, message, params, parentSchema, propertyName }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
@@ -222,8 +213,7 @@ function explainError({ instancePath, message, params, parentSchema, propertyNam
   if ('additionalProperty' in params) {
     const written = String(params['additionalProperty']);
     const names = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    const instead = own(gone, [...instancePath.split('/').slice(1), written].join('.'));
-    return `${key} has no key ${JSON.stringify(written)}${instead === undefined ? `.${closest(written, names)}` : ` any more. ${instead}`}`;
+    return `${key} has no key ${JSON.stringify(written)}.${closest(written, names)}`;
   }
   const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
   if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
