@@ -1,8 +1,10 @@
+import { promises } from 'node:fs';
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
 import { lockName, parseLock } from '../../src/model/lock.ts';
 import { listen, openConsumer, openLockWorld } from './lock-world.ts';
@@ -104,6 +106,62 @@ describe.for([
     expect(await one.run('install --frozen')).toMatchObject({ code: 0 });
     expect(await one.run('update')).toEqual({ code: 0, stdout: '', stderr: 'Everything is up to date.\n' });
   });
+});
+
+test('add says what becomes of an entry that is there already', async () => {
+  const one = await consumerOfMoney();
+  expect(await one.run('add @acme/schemas/money')).toEqual({
+    code: 0,
+    stdout: 'updated schemas/money.json: @acme/schemas/money 1.4.0 → 2.0.0 (was ^1, is ^2.0.0)\n',
+    stderr: '',
+  });
+  expect((await one.run('add @acme/schemas/money@^2')).stdout).toBe(
+    'updated schemas/money.json: @acme/schemas/money 2.0.0 → 2.0.0 (was ^2.0.0, is ^2)\n',
+  );
+  expect((await one.run('add @acme/schemas/money@^2')).stdout).toBe(
+    'added schemas/money.json: @acme/schemas/money@2.0.0 (^2)\n',
+  );
+});
+
+test.for([
+  ['update', lockName],
+  ['update', 'contracts/pay.json'],
+  ['remove @acme/schemas/money', lockName],
+  ['remove @acme/schemas/money', 'schemas/money.json'],
+  ['add @acme/schemas/money@^2 --as new.json', lockName],
+  ['add @acme/schemas/money@^2', 'schemas/money.json'],
+] as const)('%s that cannot write %s says so, and the same again completes it', async ([command, path]) => {
+  const one = await consumerOfMoney();
+  await one.run('add @acme/apis/pay@1.0.0');
+  await writeFile(one.file(lockName), (await one.text(lockName)).replace('range: 1.0.0', 'range: ^2'));
+  const { rename, rm: remove } = promises;
+  const fail = (target: unknown) => target === one.file(path) && Object.assign(new Error('no'), { code: 'EPERM' });
+  const spies = [
+    vi.spyOn(promises, 'rename').mockImplementation(async (from, to) => {
+      const error = fail(to);
+      if (error) throw error;
+      await rename(from, to);
+    }),
+    vi.spyOn(promises, 'rm').mockImplementation(async (target, options) => {
+      const error = fail(target);
+      if (error) throw error;
+      await remove(target, options);
+    }),
+  ];
+  syncBuiltinESMExports();
+  try {
+    expect(await one.run(command)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${path} cannot be written (EPERM). Make it writable, and run the command again.\n`,
+    });
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    syncBuiltinESMExports();
+  }
+  expect(await one.run(command)).toMatchObject({ code: 0 });
+  expect(await one.run('install --frozen')).toMatchObject({ code: 0 });
+  if (command.startsWith('remove')) expect(await readdir(one.file('schemas'))).toEqual([]);
 });
 
 test('install restores missing files without a network, from the cache', async () => {

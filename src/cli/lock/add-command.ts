@@ -35,8 +35,12 @@ export function addCommand(): Command {
       const options = self.optsWithGlobals<AddOptions>();
       const lock = await openLock(self, { creates: true });
       const entry = await withProgressUnless(options.json, `Adding ${name}`, () => add(lock, name, options));
-      if (options.json) printJson(entry);
-      else print(`added ${entry.path}: ${entry.contract}@${entry.version} (${entry.range})`);
+      if (options.json) return printJson(entry);
+      const { path, contract, version, range } = entry;
+      const before = lock.contracts.find((each) => each.path === path) ?? entry;
+      if (before.version === version && before.range === range)
+        print(`added ${path}: ${contract}@${version} (${range})`);
+      else print(`updated ${path}: ${contract} ${before.version} → ${version} (was ${before.range}, is ${range})`);
     });
   return withLockOption(command);
 }
@@ -113,11 +117,10 @@ export function removeCommand(): Command {
         const state = await fileStateOf(lock, entry);
         if (state === 'edited') throw new RegistryError('refused', describeState(state, entry));
       }
-      await saveLock(
-        lock,
-        lock.contracts.filter((each) => !named.includes(each)),
-      );
+      // The lock is last: if anything fails before, the same command again does the rest.
       for (const { path } of keep ? [] : named) await removeTreeFile(lock.folder, path);
+      const left = lock.contracts.filter((each) => !named.includes(each));
+      await saveLock(lock, left);
       if (json) printJson({ contracts: named });
       else for (const { path, contract, version } of named) print(`removed ${path}: ${contract}@${version}`);
     });

@@ -103,7 +103,8 @@ function notPlain(path: string, status: Stats, part = path): RegistryError {
 
 function unwritable(path: string, cause: unknown): RegistryError {
   const { code } = cause as NodeJS.ErrnoException;
-  return new RegistryError('malformed', `${path} cannot be written (${code}). Nothing of it was changed.`, { cause });
+  const advice = 'Make it writable, and run the command again.';
+  return new RegistryError('malformed', `${path} cannot be written (${code}). ${advice}`, { cause });
 }
 
 /** Options of the commands on a lock. */
