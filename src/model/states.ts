@@ -1,4 +1,5 @@
 import type { DocumentState } from './connection.ts';
+import { own } from './json.ts';
 
 /** How a state looks. `wait`: somebody has to do something, and nothing is wrong. */
 export type Tone = '' | 'good' | 'wait' | 'warn' | 'bad';
@@ -12,30 +13,18 @@ export interface ShownState {
 /** What becomes of a document. */
 export type Outcome = DocumentState['outcome'];
 
-const shown: Readonly<Record<string, ShownState>> = {
-  waiting: { text: 'waits for approval', tone: 'wait' },
-  published: { text: 'published', tone: 'good' },
-  unchanged: { text: 'unchanged', tone: 'good' },
-  rejected: { text: 'rejected', tone: 'bad' },
-  conflict: { text: 'conflict', tone: 'bad' },
-  approved: { text: 'approved', tone: 'good' },
-  synced: { text: 'synced', tone: 'good' },
-  succeeded: { text: 'succeeded', tone: 'good' },
-  behind: { text: 'a push waits to be read', tone: '' },
-  diverged: { text: 'diverged', tone: 'bad' },
-  detached: { text: 'detached', tone: 'bad' },
-  failed: { text: 'failed', tone: 'bad' },
-  queued: { text: 'queued', tone: '' },
-  running: { text: 'running', tone: '' },
-  active: { text: 'active', tone: 'good' },
-  deprecated: { text: 'deprecated', tone: 'warn' },
-  yanked: { text: 'yanked', tone: 'warn' },
-  withdrawn: { text: 'withdrawn', tone: 'bad' },
+const words: Readonly<Record<string, string>> = { waiting: 'waits for approval', behind: 'a push waits to be read' };
+const toned: Readonly<Partial<Record<Tone, readonly string[]>>> = {
+  good: ['published', 'unchanged', 'approved', 'synced', 'succeeded', 'active'],
+  wait: ['waiting'],
+  warn: ['deprecated', 'yanked'],
+  bad: ['rejected', 'conflict', 'diverged', 'detached', 'failed', 'withdrawn'],
 };
 
 /** How a state of a document, run, connection, version or approval is shown. */
 export function shownState(state: string): ShownState {
-  return Object.hasOwn(shown, state) ? shown[state]! : { text: state, tone: '' };
+  const tone = (Object.keys(toned) as Tone[]).find((each) => toned[each]!.includes(state)) ?? '';
+  return { text: own(words, state) ?? state, tone };
 }
 
 /** With a capital letter, at the start of a line. */
