@@ -259,6 +259,24 @@ describe('a breaking change is one:', () => {
     expect(excluding({ type: 'object' })).toEqual(['safe request-body-not-set']);
   });
 
+  test.each<[string, Json, Json?]>([
+    ['additionalProperties: true', { additionalProperties: true }],
+    ['one in allOf', { allOf: [{ additionalProperties: {} }] }],
+    ['unevaluatedProperties: true in allOf', { allOf: [{ unevaluatedProperties: true }] }],
+    ['an alternative that another one covers', { anyOf: [true, { properties: { a: true } }] }],
+    ['"if" alone', { if: { properties: { a: true } } }],
+    ['"if" alone in allOf', { allOf: [{ if: { properties: { a: true } } }] }],
+    ['another "if" alone', { if: { properties: { a: true } } }, { if: { properties: { b: true } } }],
+    ['dependentSchemas', { dependentSchemas: { b: { properties: { a: true } } } }],
+    ['items: true', { items: true }],
+    ['items: true in allOf', { allOf: [{ items: true }] }],
+    ['contains without a minimum', { contains: string, minContains: 0 }],
+  ])('what only unevaluated… sees and is gone is one: %s', (_, before, after = {}) => {
+    const closed = { unevaluatedProperties: false, unevaluatedItems: false };
+    expect(compare(taking({ ...before, ...closed }), taking({ ...after, ...closed })).verdict).toBe('breaking');
+    expect(compare(giving({ ...after, ...closed }), giving({ ...before, ...closed })).verdict).toMatch(/risky|breaking/);
+  });
+
   test('a reference beside null keeps both', () => {
     const rest = { components: { schemas: { Cat: kind('cat'), Dog: kind('dog') } } };
     const [cat, dog] = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));

@@ -3,7 +3,7 @@ import { flatten, type Schema } from './schema-parts.ts';
 import { judgeArrival, judgeRemoval } from '../sunset.ts';
 import type { SchemaView } from './read-schema.ts';
 import type { Effect } from '../walk.ts';
-import { membersOf, memberOf, type Side } from '../side.ts';
+import { itemsOf, memberOf, membersOf, referenceOf, targetOf, type Place, type Side } from '../side.ts';
 
 /** Compares the properties of an object, which of them are required, and whether others may follow. */
 export function compareObjects(pair: Pair, below: Below): void {
@@ -166,6 +166,54 @@ function comparePatterns(pair: Pair, below: Below): void {
       report(pair, effect, 'pattern-property-added', `describes ${named}`, { after: pattern, at });
     }
   }
+}
+
+/** The keywords whose members `unevaluated…` of a schema around them leaves alone. */
+const evaluating = {
+  unevaluatedProperties: ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'],
+  unevaluatedItems: ['prefixItems', 'items', 'contains', 'additionalItems', 'unevaluatedItems'],
+};
+
+/** Compares which members are evaluated by schemas that may apply, such as those of `if`: the others are refused. */
+export function compareEvaluated(pair: Pair): void {
+  const { before, after, direction } = pair;
+  for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
+    if (!before.keywords.has(keyword) || !after.keywords.has(keyword)) continue;
+    const [old, current] = [evaluatedIn(before, evaluating[keyword]), evaluatedIn(after, evaluating[keyword])];
+    const known = ({ properties }: SchemaView) => new Set([...properties.keys()].map((name) => `properties ${name}`));
+    const lost = [...old.difference(current).difference(known(after))].join(', ');
+    const gained = [...current.difference(old).difference(known(before))].join(', ');
+    if (lost !== '') report(pair, 'narrows', 'evaluates-less', `leaves more to ${keyword}: ${lost}`, { before: lost });
+    const details = { after: gained, effect: 'widens' } as const;
+    const judgement = direction === 'response' ? 'risky' : 'widens';
+    if (gained !== '') report(pair, judgement, 'evaluates-more', `leaves less to ${keyword}: ${gained}`, details);
+  }
+}
+
+/** What `allOf` does not reach: each keyword as often as it is there, with the names or positions in it. */
+function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const seen = new Set(parts.map(({ pointer }) => pointer));
+  const stack: Place[] = [...parts];
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    const { value: schema } = place;
+    const isFlat = parts.some(({ value }) => value === schema);
+    const at = (keyword: string) => memberOf(side, place!, keyword);
+    for (const keyword of keywords) {
+      const value = at(keyword)?.value ?? false;
+      if (value === false || (isFlat && keyword !== 'contains')) continue;
+      if (Array.isArray(value) || keyword === 'properties' || keyword === 'patternProperties')
+        for (const name of Object.keys(value as object)) found.add(`${keyword} ${name}`);
+      else found.add(`${keyword} ${[...found].filter((one) => one.startsWith(keyword)).length + 1}`);
+    }
+    const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => itemsOf(side, at(keyword)));
+    const named = membersOf(side, at('dependentSchemas')).map(([, one]) => one);
+    const reference = referenceOf(schema);
+    const target = reference === '' ? null : targetOf(side, reference, place.pointer);
+    for (const next of [...lists, ...named, ...['if', 'then', 'else'].map(at), target])
+      if (next !== null && !seen.has(next.pointer)) stack.push((seen.add(next.pointer), next));
+  }
+  return found;
 }
 
 /** The effect of a pattern that only one of the documents has. */

@@ -11,7 +11,7 @@ import {
   compareDemands,
   isSameValue,
 } from './compare-values.ts';
-import { compareObjects } from './compare-objects.ts';
+import { compareEvaluated, compareObjects } from './compare-objects.ts';
 import { compareUnions, isWrapped, type CompareBranches } from './compare-unions.ts';
 import {
   createPair,
@@ -269,6 +269,7 @@ function compareOthers(pair: Pair, below: Below): void {
     else if (compared === 'opaque' || (compared === 'parameter' && !isOwn(keyword))) compareWhole(pair, keyword, null);
   }
   compareDemands(pair);
+  compareEvaluated(pair);
   if (haveType(pair, 'object')) comparePropertyNames(pair, below);
 }
 

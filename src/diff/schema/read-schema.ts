@@ -198,25 +198,36 @@ function blockedIn(parts: readonly Part[], properties: ReadonlyMap<string, Schem
 }
 
 function additionalOf(side: Side, parts: readonly Part[]): SchemaView['additional'] {
-  const places = parts.flatMap((part) =>
-    ['additionalProperties', 'unevaluatedProperties'].flatMap((key) => memberOf(side, part, key) ?? []),
-  );
+  const own = parts.map((part) => memberOf(side, part, 'additionalProperties'));
+  const places = othersIn(side, parts, own, 'unevaluatedProperties').flat();
   const closing = places.find(({ value }) => value === false);
   const schema = places.filter(({ value }) => isObject(value) && Object.keys(value).length > 0);
   const pointer = (closing ?? schema[0] ?? places[0])?.pointer ?? parts[0]?.pointer ?? '';
   return { isClosed: closing !== undefined, schema, pointer };
 }
 
+/** What each part says of other members: `unevaluated` says nothing where a part within its own speaks of them all. */
+function othersIn(side: Side, parts: readonly Part[], own: readonly (Place | null)[], unevaluated: string): Place[][] {
+  return parts.map((part, at) => {
+    const isMoot =
+      own.slice(at).some((one) => one !== null) || parts.slice(at + 1).some(({ value }) => value[unevaluated] ?? false);
+    const place = own[at] ?? (isMoot ? null : memberOf(side, part, unevaluated));
+    return place === null ? [] : [place];
+  });
+}
+
 function readItems(side: Side, parts: readonly Part[]): SchemaView['items'] {
   const { hasListItems } = side.dialect;
-  const lists = parts.map((part) => {
+  const read = parts.map((part) => {
     const items = memberOf(side, part, 'items');
     const isList = hasListItems && Array.isArray(items?.value);
     const positions = isList ? items : hasListItems ? null : memberOf(side, part, 'prefixItems');
     const others = isList ? memberOf(side, part, 'additionalItems') : items;
-    const rest = [others, memberOf(side, part, 'unevaluatedItems')].filter((place) => place !== null);
-    return { first: itemsOf(side, positions), rest };
+    return { first: itemsOf(side, positions), others };
   });
+  const own = read.map(({ others }) => others);
+  const others = othersIn(side, parts, own, 'unevaluatedItems');
+  const lists = read.map(({ first }, at) => ({ first, rest: others[at]! }));
   const length = Math.max(0, ...lists.map(({ first }) => first.length));
   const rest = lists.flatMap((list) => list.rest);
   const closing = rest.find(({ value }) => value === false);
