@@ -51,6 +51,19 @@ test('a ruleset in a file extends a published one by its coordinate', async () =
   });
 });
 
+test('what is not there is named, with where else it may be', async () => {
+  expect(await run('lint', 'apis/good.yaml', '--ruleset', 'nosuch')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'There is no file nosuch.\n',
+  });
+  expect(await run('diff', '@acme/rulesets/base@9', 'base.yaml')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'There is no version @acme/rulesets/base@9 in the data folder. --registry <url> asks a registry.\n',
+  });
+});
+
 test('outside a git repository, a reference out of the folder says how to make it one', async () => {
   const outside = await mkdtemp(join(tmpdir(), 'stele-outside-'));
   await using _ = { [Symbol.asyncDispose]: () => rm(outside, { recursive: true, force: true }) };

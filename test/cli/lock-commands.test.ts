@@ -251,7 +251,7 @@ describe('a file in the way is told, and nothing is changed:', () => {
     await writeFile(one.file('money.json'), 'mine');
     const ended = await one.run(`add @acme/schemas/money --as money.json --registry ${world.registry}`);
     expect(ended).toEqual({
-      code: 1,
+      code: 2,
       stdout: '',
       stderr: 'money.json exists and is not in contracts.lock. Move it away, or choose another file with --as.\n',
     });
@@ -261,7 +261,7 @@ describe('a file in the way is told, and nothing is changed:', () => {
   test('one of another contract', async () => {
     const one = await consumerOfMoney();
     expect(await one.run('add @acme/apis/pay --as schemas/money.json')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr:
         'schemas/money.json is @acme/schemas/money. Choose another file with --as, or run stele remove schemas/money.json first.\n',
     });
@@ -477,7 +477,7 @@ test('outdated says what became of the version that is locked', async () => {
       const items = body.items?.flatMap((each) =>
         each.version !== '2.0.0' ? [each] : status === null ? [] : [{ ...each, status }],
       );
-      response.end(JSON.stringify({ ...body, ...(items && { items }) }));
+      response.writeHead(answer.status).end(JSON.stringify({ ...body, ...(items && { items }) }));
     });
   });
   const one = await consumer();
@@ -485,6 +485,9 @@ test('outdated says what became of the version that is locked', async () => {
   await writeFile(one.file(lockName), (await one.text(lockName)).replace(world.registry, registry.url));
   expect((await one.run('outdated')).stdout).toContain(
     '@acme/schemas/money  2.0.0                  yanked: Wrong sums.\n',
+  );
+  expect((await one.run(`add @acme/schemas/money@~3 --registry ${registry.url}`)).stderr).toBe(
+    `${registry.url} has no @acme/schemas/money@~3. The newest are 2.0.0 (yanked), 1.5.0, 1.4.0.\n`,
   );
   status = null;
   expect((await one.run('outdated')).stdout).toContain('2.0.0                  no longer in the registry\n');

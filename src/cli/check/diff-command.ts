@@ -157,7 +157,8 @@ async function publishedDocument(registry: Registry, name: string): Promise<Name
   const { readPublished } = await import('../../registry/derived.ts');
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;
-  if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder.`);
+  const advice = '--registry <url> asks a registry.';
+  if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder. ${advice}`);
   if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
   return { document: await readPublished(registry, version), name: withVersion(name, version.label) };
 }

@@ -62,7 +62,7 @@ async function add(lock: OpenLock, name: string, options: AddOptions): Promise<L
   const current = lock.contracts.find((each) => each.path === path);
   if (current !== undefined && current.contract !== contract)
     throw new RegistryError(
-      'refused',
+      'malformed',
       `${path} is ${current.contract}. Choose another file with --as, or run stele remove ${path} first.`,
     );
   const [{ contractBytes, openContractSource, sha256Of, trustedRegistry }, { assertReplaceable, checkContracts }] =

@@ -183,7 +183,7 @@ export function describeState(state: Exclude<FileState, 'ok'>, { path, contract,
 }
 
 /**
- * Throws `refused` if the file at a path would be lost: it has neither the bytes of its entry nor, where
+ * Throws if the file at a path would be lost: it has neither the bytes of its entry nor, where
  * `next` says so, those that come now.
  */
 export async function assertReplaceable(
@@ -195,8 +195,7 @@ export async function assertReplaceable(
   const bytes = await readTreeFile(lock.folder, path, maxDocumentBytes);
   const sha256 = bytes && hexOf(digestOf(bytes));
   if (sha256 === null || sha256 === next || sha256 === entry?.sha256) return;
-  const what = entry
-    ? describeState((await fileStateOf(lock, entry)) as 'edited', entry)
-    : `${path} exists and is not in ${lockName}. Move it away, or choose another file with --as.`;
-  throw new RegistryError('refused', what);
+  if (entry) throw refused(describeState((await fileStateOf(lock, entry)) as 'edited', entry));
+  const advice = 'Move it away, or choose another file with --as.';
+  throw new RegistryError('malformed', `${path} exists and is not in ${lockName}. ${advice}`);
 }

@@ -12,7 +12,7 @@ import { codingAnnotation, formatAnnotation, type Descriptor } from '../../model
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { isLabel } from '../../model/label.ts';
+import { compareSemanticVersions, isLabel, readerOf } from '../../model/label.ts';
 import type { LockedContract } from '../../model/lock.ts';
 import { readAnswerBody } from '../check/fetch-document.ts';
 import { savedKeyOf, refuseUnreachable } from '../registry-client.ts';
@@ -183,10 +183,15 @@ export function openContractSource(url: string, trusted: string | undefined): Co
       const label = selectVersion({ versions, latest }, selector)?.version.label;
       const listed = label === undefined ? null : await describe(coordinate, { kind: 'version', version: label });
       if (listed !== null) return listed;
+      const readLabel = readerOf(versions);
       const labels = versions
-        .map((each) => each.label)
         .toReversed()
-        .slice(0, 5);
+        .toSorted((a, b) => {
+          const [one, other] = [readLabel(a.label), readLabel(b.label)];
+          return one && other ? compareSemanticVersions(other, one) : 0;
+        })
+        .slice(0, 5)
+        .map((each) => (each.status.state === 'active' ? each.label : `${each.label} (${each.status.state})`));
       const newest = labels.length === 0 ? 'It has no version.' : `The newest are ${labels.join(', ')}.`;
       throw new RegistryError('not_found', `${url} has no ${formatCoordinate(coordinate, selector)}. ${newest}`);
     },
