@@ -72,7 +72,7 @@ export interface Label {
 
 export function createSide(document: JsonObject, dialect: Dialect): Side {
   return {
-    document,
+    document: rebase(document, dialect.name === 'draft-04' ? 'id' : '$id') as JsonObject,
     dialect,
     labels: new Map(),
     moved: new Map(),
@@ -133,21 +133,20 @@ export function resolvePlace(side: Side, place: Place): Place | null {
         ...(summary !== undefined && { summary }),
         ...beside,
       };
-    target = targetOf(side, referenceOf(target.value), target.pointer);
+    target = targetOf(side, referenceOf(target.value));
   }
   if (target === null || Object.keys(beside).length === 0) return target;
   return { ...target, value: { ...objectOf(target.value), ...beside } };
 }
 
-/** The target of a reference that stands at `from`. Null if it leads to nothing. */
-export function targetOf(side: Side, written: string, from: string): Place | null {
+/** The target of a reference. Null if it leads to nothing. */
+export function targetOf(side: Side, written: string): Place | null {
   const reference = withinSelf(side, written);
   if (reference === '#') return rootOf(side);
   if (reference.startsWith('#/')) {
     const target = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
     if (target !== null) side.targets.set(reference, target);
-    if (target !== null) return target;
-    return resourceAround(side, from, reference);
+    return target;
   }
   return idsOf(side).get(reference.replace(/#$/, '')) ?? null;
 }
@@ -171,7 +170,7 @@ function schemasOf(side: Side): Place | null {
 /** A schema that a `discriminator` names: by a reference, or by the name of a component. */
 export function targetOfMapping(side: Side, mapped: string): Place | null {
   const folder = schemasOf(side);
-  return (folder && memberOf(side, folder, mapped)) ?? targetOf(side, mapped, '');
+  return (folder && memberOf(side, folder, mapped)) ?? targetOf(side, mapped);
 }
 
 /** The named schemas whose `allOf` has a schema: its subtypes where it has a discriminator. */
@@ -180,7 +179,7 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
     side.children = new Map();
     for (const [, place] of membersOf(side, schemasOf(side)))
       for (const part of itemsOf(side, memberOf(side, place, 'allOf'))) {
-        const target = referenceOf(part.value) === '' ? null : targetOf(side, referenceOf(part.value), part.pointer);
+        const target = referenceOf(part.value) === '' ? null : targetOf(side, referenceOf(part.value));
         const known = target && side.children.get(target.pointer);
         if (known) known.push(place);
         else if (target) side.children.set(target.pointer, [place]);
@@ -189,16 +188,34 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
   return (parent && side.children.get(parent.pointer)) ?? [];
 }
 
-/** The target within the nearest enclosing schema that has an `$id`. */
-function resourceAround(side: Side, from: string, reference: string): Place | null {
-  for (let at = from.lastIndexOf('/'); at > 0; at = from.lastIndexOf('/', at - 1)) {
-    const pointer = from.slice(0, at);
-    const around = resolveLocal(side.document, `#${pointer}`);
-    if (!isObject(around) || (around['$id'] ?? around['id']) === undefined) continue;
-    const start: Place = { value: around, pointer };
-    return pointerKeys(reference).reduce<Place | null>((place, key) => place && memberOf(side, place, key), start);
+/** A value in which references from within an embedded schema that has an `$id` start at the document's root. */
+function rebase(value: unknown, idKey: string, pointer = '', around: Place | null = null): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const id = isObject(value) && pointer !== '' ? textOf(value[idKey]) : '';
+  const resource = id === '' || id.startsWith('#') ? around : { value, pointer };
+  const members = Object.entries(value).map(([key, member]: [string, unknown]): [string, unknown] => [
+    key,
+    key === '$ref' && resource !== null && typeof member === 'string'
+      ? fromRoot(resource, member)
+      : rebase(member, idKey, `${pointer}/${escapeKey(key)}`, resource),
+  ]);
+  if (members.every(([key, member]) => member === (value as JsonObject)[key])) return value;
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
+}
+
+/** Authors of APIs also mean the document: a reference that leads to nothing in the schema stays as it is. */
+function fromRoot({ value, pointer }: Place, reference: string): string {
+  if (reference === '#') return `#${pointer}`;
+  if (reference.startsWith('#/'))
+    return resolveLocal(objectOf(value), reference) === undefined ? reference : `#${pointer}${reference.slice(1)}`;
+  const stack: Place[] = reference.startsWith('#') ? [{ value, pointer }] : [];
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    if (isObject(place.value) && `#${textOf(place.value['$anchor'])}` === reference) return `#${place.pointer}`;
+    const { pointer: start, value: within } = place;
+    for (const [key, member] of Object.entries(objectOf(within)))
+      stack.push({ value: member, pointer: `${start}/${escapeKey(key)}` });
   }
-  return null;
+  return reference;
 }
 
 function idsOf(side: Side): Map<string, Place> {

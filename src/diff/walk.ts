@@ -131,7 +131,7 @@ function createSame(before: Side, after: Side, spend: (steps: number) => void): 
     const references = [reference];
     const seen = new Set(references);
     for (let name = references.pop(); name !== undefined; name = references.pop()) {
-      const [old, current] = [targetOf(before, name, ''), targetOf(after, name, '')];
+      const [old, current] = [targetOf(before, name), targetOf(after, name)];
       // Nobody can follow a reference that leads to nothing in both.
       const within = old === current ? new Set<string>() : old && current && equal(old.value, current.value, spend);
       if (!within) differing.push(name);

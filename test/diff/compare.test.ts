@@ -364,6 +364,16 @@ describe('JSON Schemas', () => {
     ]);
   });
 
+  test('follow references within an embedded schema that has an $id from there', () => {
+    const inner = (type: string, $ref: string) => {
+      const x = { $id: 'x', $defs: { y: { $anchor: 'y', type } }, properties: { z: { $ref } } };
+      const y = { $anchor: 'y', type: 'string' };
+      return { $id: 'https://e.example/r', properties: { a: { $ref: '#/$defs/x' } }, $defs: { y, x } };
+    };
+    for (const $ref of ['#/$defs/y', '#y'])
+      expect(told(compare(inner('string', $ref), inner('integer', $ref), 'json-schema'))).toEqual(['breaking schema-type-changed']); // prettier-ignore
+  });
+
   test('read each draft by its own rules', () => {
     const four = (schema: Json) => ({ $schema: 'http://json-schema.org/draft-04/schema#', ...schema });
     const result = compare(four({ minimum: 1, exclusiveMinimum: true }), four({ minimum: 1 }), 'json-schema');

@@ -274,7 +274,9 @@ describe('a breaking change is one:', () => {
   ])('what only unevaluated… sees and is gone is one: %s', (_, before, after = {}) => {
     const closed = { unevaluatedProperties: false, unevaluatedItems: false };
     expect(compare(taking({ ...before, ...closed }), taking({ ...after, ...closed })).verdict).toBe('breaking');
-    expect(compare(giving({ ...after, ...closed }), giving({ ...before, ...closed })).verdict).toMatch(/risky|breaking/);
+    expect(compare(giving({ ...after, ...closed }), giving({ ...before, ...closed })).verdict).toMatch(
+      /risky|breaking/,
+    );
   });
 
   test('a reference beside null keeps both', () => {

@@ -209,7 +209,7 @@ function evaluatedIn({ side, flat: { parts } }: SchemaView, keywords: readonly s
     const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => itemsOf(side, at(keyword)));
     const named = membersOf(side, at('dependentSchemas')).map(([, one]) => one);
     const reference = referenceOf(schema);
-    const target = reference === '' ? null : targetOf(side, reference, place.pointer);
+    const target = reference === '' ? null : targetOf(side, reference);
     for (const next of [...lists, ...named, ...['if', 'then', 'else'].map(at), target])
       if (next !== null && !seen.has(next.pointer)) stack.push((seen.add(next.pointer), next));
   }

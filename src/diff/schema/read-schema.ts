@@ -267,7 +267,7 @@ function judge(side: Side, place: Place): Answer {
   const reference = referenceOf(value);
   const answers: Answer[] = [];
   if (reference !== '') {
-    const target = targetOf(side, reference, place.pointer);
+    const target = targetOf(side, reference);
     answers.push(target && acceptsAt(side, target));
     if (!side.dialect.hasSiblings) return answers[0]!;
   }

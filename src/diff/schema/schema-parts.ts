@@ -64,7 +64,7 @@ export function flatten(side: Side, schema: Schema): Flat {
       stack.push(...[...itemsOf(side, memberOf(side, part, 'allOf')), ...soleBranches(side, part, flat)].toReversed());
     }
     if (reference === '') continue;
-    const target = targetOf(side, reference, part.pointer);
+    const target = targetOf(side, reference);
     if (target === null) flat.unresolved.push(reference);
     else stack.push(target);
   }
@@ -189,7 +189,7 @@ export function deref(side: Side, place: Place): Place {
   for (let hops = 0; hops < 20 && isObject(part.value); hops++) {
     const reference = textOf(part.value['$ref']);
     if (reference === '' || (side.dialect.hasSiblings && Object.keys(part.value).length > 1)) break;
-    const target = targetOf(side, reference, part.pointer);
+    const target = targetOf(side, reference);
     if (target === null) break;
     part = target;
   }
