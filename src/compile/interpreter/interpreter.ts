@@ -37,7 +37,7 @@ function readRedocly(own: string, lib: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const read = (path: string): void => {
     if (files.has(path)) return;
-    const name = path.slice(inside.length);
+    const name = path.slice(redoclyFolder.length);
     const text = readFileSync(name.startsWith('lib/') ? join(lib, name.slice(4)) : join(own, name), 'utf8');
     files.set(path, text);
     for (const { n } of parse(text)[0]) if (n !== undefined) read(redoclyPath(path, n));
