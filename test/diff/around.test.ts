@@ -330,6 +330,20 @@ describe('statuses', () => {
   ]);
 });
 
+test.each([
+  ['another component', 'application/xml', 'breaking'],
+  ['one in a type of its own', 'application/a+xml', 'breaking'],
+  ['what is no XML', 'application/json', 'safe'],
+])('the root element of XML has the name of its component: %s', (_, type, verdict) => {
+  const named = (name: string) =>
+    api(
+      { requestBody: { content: { [type]: { schema: { $ref: `#/components/schemas/${name}` } } } } },
+      { components: { schemas: { [name]: { type: 'object' } } } },
+    );
+  expect(compare(named('A'), named('B')).verdict).toBe(verdict);
+  expect(compare(named('A'), named('A')).verdict).toBe('none');
+});
+
 describe('media types', () => {
   const of = (content: Record<string, Json>) =>
     api({

@@ -2,8 +2,11 @@ import type { Direction } from '../../model/comparison.ts';
 import { membersAt, pointersOf, reportPart, reportTexts, setLabel } from './report-part.ts';
 import type { Content, Media } from './operations.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
+import { referenceName } from '../schema/match-branches.ts';
+import { deref } from '../schema/schema-parts.ts';
+import { objectOf, textOf } from '../../render/json-value.ts';
 import { kebab, type Judgement } from '../report.ts';
-import type { Place } from '../side.ts';
+import type { Place, Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /** What has content: a body, a response, a parameter. */
@@ -39,7 +42,9 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
     if (was === null || is === null || compared.has(`${was} ${is}`)) continue;
     compared.add(`${was} ${is}`);
     const { type: name, media } = current.get(is)!;
-    compareMedia(walk, unit, old.get(was)!.media, media, { ...where, subject: named(where, name, after.content) });
+    const within = { ...where, subject: named(where, name, after.content) };
+    compareMedia(walk, unit, old.get(was)!.media, media, within);
+    if (/[/+]xml\b/i.test(name)) compareRoots(walk, unit, old.get(was)!.media, media, within);
   }
   const instead = new Set<string>();
   for (const [key, { type }] of old) {
@@ -68,6 +73,25 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       tell(isAsked || old.size === 0 ? 'safe' : 'widens', 'added', `is also available as ${type}`, null, type);
     else tell('safe', 'described', `as ${type} has a description of its own beside ${old.get(was)!.type}`, null, type);
   }
+}
+
+/** Compares the names of the outermost elements of XML: where a schema states none, it is that of the component. */
+function compareRoots(walk: Walk, unit: Unit, before: Media, after: Media, { direction, subject, role }: Where): void {
+  const nameOf = (side: Side, { schema }: Media) => {
+    const target = schema && deref(side, schema);
+    return target && (textOf(objectOf(objectOf(target.value)['xml'])['name']) || referenceName(target));
+  };
+  const [from, to] = [nameOf(walk.before, before), nameOf(walk.after, after)];
+  if (from === to) return;
+  const message = `${subject} has ${to ?? 'no name'} instead of ${from ?? 'no name'} for the root element of XML.`;
+  const judgement = from === null || to === null ? 'unknown' : 'breaking';
+  const at = pointersOf({ before: before.place, after: after.place });
+  reportPart(unit, judgement, `${direction}-${role}-xml-root-changed`, message, {
+    before: from,
+    after: to,
+    at,
+    direction,
+  });
 }
 
 /** Media types as they are compared, and as they are written. */

@@ -98,7 +98,7 @@ function isNamed(side: Side, { place }: Branch): boolean {
 }
 
 /** The name of a schema that is referred to, or that is named where it stands. */
-function referenceName({ value, pointer }: Place): string | null {
+export function referenceName({ value, pointer }: Place): string | null {
   const reference = referenceOf(value);
   if (reference !== '') return reference.slice(reference.lastIndexOf('/') + 1);
   return /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1] ?? null;
