@@ -102,9 +102,7 @@ const wholes: Readonly<Record<string, object>> = {
   'a thenable of thenables': spectral('const all = { then(done) { done(all); } }; export default () => all;'),
   'modules in a cycle': spectral(
     'import { b } from "./b.mjs"; export const a = b; export default () => [{ message: `${b}` }];',
-    {
-      'b.mjs': 'import { a } from "./f.mjs"; export const b = a;',
-    },
+    { 'b.mjs': 'import { a } from "./f.mjs"; export const b = a;' },
   ),
   'CommonJS in a cycle': spectral('const b = require("./b.cjs"); module.exports = () => b();', {
     'b.cjs': 'const f = require("./f.mjs"); module.exports = f;',

@@ -67,9 +67,7 @@ const attacks: Attack[] = [
   },
   {
     name: 'given-constructor',
-    ruleset: spectral({
-      code: rule("$..[?(@.constructor.constructor('return process')())]"),
-    }),
+    ruleset: spectral({ code: rule("$..[?(@.constructor.constructor('return process')())]") }),
     document: null,
     says: /code/,
   },
@@ -79,12 +77,7 @@ const attacks: Attack[] = [
     document: null,
     says: /script/,
   },
-  {
-    name: 'given-descends-20-mb',
-    ruleset: spectral({ everywhere: rule(expressions) }),
-    document: wide,
-    says: null,
-  },
+  { name: 'given-descends-20-mb', ruleset: spectral({ everywhere: rule(expressions) }), document: wide, says: null },
   {
     name: 'filters-match-20-mb',
     ruleset: spectral({ matching: rule(Array.from({ length: 300 }, (_, at) => `$..[?(@.match(/x${at}$/))]`)) }),

@@ -209,10 +209,7 @@ function bare(bucket: Bucket): { refs: Refs; registry: Registry } {
   const [now, monotonic] = [() => new Date(), () => performance.now()];
   const refs = createRefs(bucket, { now, monotonic, uniqueId, failed: (error) => console.error(error) });
   const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: folder });
-  return {
-    refs,
-    registry: { refs, bucket, config, now, monotonic, log: () => undefined } as unknown as Registry,
-  };
+  return { refs, registry: { refs, bucket, config, now, monotonic, log: () => undefined } as unknown as Registry };
 }
 
 async function fill(refs: Refs, made: Resource): Promise<void> {

@@ -35,9 +35,7 @@ interface Row {
 const rounds = Number(argv['rounds'] ?? 5);
 const seconds = Number(argv['seconds'] ?? 2);
 
-await using wire = await openWire({
-  organizations: { bench: { defaults: { visibility: 'public' } }, closed: {} },
-});
+await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } }, closed: {} } });
 const pinned = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
 /** What others are compared with. */
 const small = '5 KB';

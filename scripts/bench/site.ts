@@ -183,9 +183,7 @@ async function publishChange(): Promise<Run> {
   const made = spawn(
     execPath,
     [cli, 'keys', 'create', '--org', 'acme', '--name', 'bench', '--scope', 'admin', ...more],
-    {
-      cwd: stele,
-    },
+    { cwd: stele },
   );
   let text = '';
   for await (const chunk of made.stdout) text += String(chunk);

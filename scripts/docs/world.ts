@@ -61,9 +61,7 @@ export async function makeWorld(folder: string, { hasStore = false } = {}): Prom
     url,
     ...(hasStore && { store: { kind: 'fs', path: '../srv/store' } }),
     sync: { allowLocalRepositories: true },
-    organizations: {
-      acme: { repositories: [{ url: join(folder, 'apis') }], defaults: { visibility: 'public' } },
-    },
+    organizations: { acme: { repositories: [{ url: join(folder, 'apis') }], defaults: { visibility: 'public' } } },
   };
   const own = {
     'openapi.yaml': api('1.4.0', '# The same.\n'),

@@ -29,12 +29,14 @@ function placesOf(command: Command, at = ''): Place[] {
   const help = new Help();
   const commands = help.visibleCommands(command).filter((each) => each.name() !== 'help');
   const values = command.registeredArguments[0]?.argChoices ?? [];
-  const options = help.visibleOptions(command).map((option) => ({
-    word: option.long!,
-    help: plain(option.description),
-    takesValue: option.required || option.optional,
-    choices: option.argChoices ?? [],
-  }));
+  const options = help
+    .visibleOptions(command)
+    .map((option) => ({
+      word: option.long!,
+      help: plain(option.description),
+      takesValue: option.required || option.optional,
+      choices: option.argChoices ?? [],
+    }));
   const words = [
     ...commands.map((each) => ({ word: each.name(), help: plain(each.description()) })),
     ...values.map((word) => ({ word, help: '' })),

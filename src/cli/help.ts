@@ -112,10 +112,9 @@ export function describeCommands(program: Command): CommandText[] {
           name: help.argumentTerm(argument),
           description: help.argumentDescription(argument),
         })),
-        options: help.visibleOptions(command).map((option) => ({
-          flags: help.optionTerm(option),
-          description: help.optionDescription(option),
-        })),
+        options: help
+          .visibleOptions(command)
+          .map((option) => ({ flags: help.optionTerm(option), description: help.optionDescription(option) })),
       },
     ];
   };

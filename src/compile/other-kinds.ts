@@ -32,11 +32,7 @@ const others: readonly OtherKind[] = [
     root: ({ data }) => isObject(data) && '__schema' in data,
   },
   { name: 'an Avro schema', member: 'fields', root: ({ type, fields }) => type === 'record' && Array.isArray(fields) },
-  {
-    name: 'a Backstage entity',
-    member: 'apiVersion',
-    root: (root) => startsWith(root['apiVersion'], 'backstage.io/'),
-  },
+  { name: 'a Backstage entity', member: 'apiVersion', root: (root) => startsWith(root['apiVersion'], 'backstage.io/') },
   { name: 'a Kubernetes manifest', member: 'apiVersion', root: ({ kind }) => typeof kind === 'string' },
   { name: 'RAML', text: /^#%RAML\b/ },
   { name: 'API Blueprint', text: /^FORMAT:\s*1A\b/i },

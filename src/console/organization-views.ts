@@ -143,9 +143,7 @@ const deleted: Page = {
     const { body: sites } = await perform<ListPage<{ slug: string; title: string; deletedAt: string }>>(
       request,
       'listSites',
-      {
-        query,
-      },
+      { query },
     );
     for (const { slug, title, deletedAt } of sites.items)
       rows.push({

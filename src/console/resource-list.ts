@@ -62,22 +62,24 @@ export async function resourceSection(request: ConsoleRequest): Promise<Section>
     }),
     columns: ['Name', 'Type', 'Latest', 'Checks', 'Owner', 'Readers', 'Changed', 'Last sync'],
     rows: await Promise.all(
-      listed.slice(from, from + perPage).map(async ({ resource, latest }) => ({
-        cells: [
-          {
-            text: resource.name,
-            href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
-            more: resource.slug,
-          },
-          { text: types[resource.type].one },
-          latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
-          checksCell(latest),
-          { text: resource.owner ?? '' },
-          readersCell(resource.visibility),
-          timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
-          await syncCell(request, resource.connection),
-        ],
-      })),
+      listed
+        .slice(from, from + perPage)
+        .map(async ({ resource, latest }) => ({
+          cells: [
+            {
+              text: resource.name,
+              href: here({ ...request, params: { type: resource.type, slug: resource.slug } }, '/:type/:slug'),
+              more: resource.slug,
+            },
+            { text: types[resource.type].one },
+            latest === null ? { text: 'none', tag: 'warn' } : { text: latest.label, isCode: true },
+            checksCell(latest),
+            { text: resource.owner ?? '' },
+            readersCell(resource.visibility),
+            timeCell(resource.versions.findLast(({ status }) => status.state !== 'withdrawn')?.publishedAt),
+            await syncCell(request, resource.connection),
+          ],
+        })),
     ),
     // An empty page shows the first action here, not only in the corner.
     ...(isEmpty && { actions: firstSteps(request) }),

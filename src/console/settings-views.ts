@@ -25,11 +25,7 @@ const inFindings = {
   warn: 'errors and warnings reject a document',
   none: 'none rejects a document',
 } as const;
-const inBreaks = {
-  none: 'are allowed',
-  semver: 'need a higher major version',
-  strict: 'need an exemption',
-} as const;
+const inBreaks = { none: 'are allowed', semver: 'need a higher major version', strict: 'need an exemption' } as const;
 const inImpact = {
   none: 'whom a new version breaks is not looked at',
   warn: 'checks say whom a new version breaks',

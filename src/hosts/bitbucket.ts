@@ -48,15 +48,17 @@ async function writeReport(ask: Ask, repository: HostRepository, check: Check, s
   };
   await ask(repository, { method: 'PUT', path, body: report }, signal);
   for (let start = 0; start < annotations.length; start += batch) {
-    const body = annotations.slice(start, start + batch).map((each, index) => ({
-      external_id: `stele-${start + index}`,
-      annotation_type: 'CODE_SMELL',
-      path: each.path,
-      line: each.line,
-      summary: shorten(each.message || each.rule, 450),
-      details: shorten(each.rule, 2000),
-      severity: severities[each.severity],
-    }));
+    const body = annotations
+      .slice(start, start + batch)
+      .map((each, index) => ({
+        external_id: `stele-${start + index}`,
+        annotation_type: 'CODE_SMELL',
+        path: each.path,
+        line: each.line,
+        summary: shorten(each.message || each.rule, 450),
+        details: shorten(each.rule, 2000),
+        severity: severities[each.severity],
+      }));
     await ask(repository, { method: 'POST', path: `${path}/annotations`, body }, signal);
   }
 }

@@ -126,14 +126,8 @@ const readers: Readonly<Record<ImageType, Reader>> = {
     is: (bytes) => /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6)),
     size: (bytes) => (bytes.length < 10 ? null : [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]),
   },
-  'image/webp': {
-    is: (bytes) => begins('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
-    size: webpSize,
-  },
-  'image/avif': {
-    is: (bytes) => /^....ftyp(?:avif|avis|mif1)/s.test(bytes.toString('latin1', 0, 12)),
-    size: avifSize,
-  },
+  'image/webp': { is: (bytes) => begins('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP', size: webpSize },
+  'image/avif': { is: (bytes) => /^....ftyp(?:avif|avis|mif1)/s.test(bytes.toString('latin1', 0, 12)), size: avifSize },
   'image/svg+xml': {
     is: (bytes) => /^(?:\ufeff)?\s*(?:<(?:\?xml|!--|!DOCTYPE)[^]*?>\s*)*<svg[\s>]/i.test(headOf(bytes)),
     size: (bytes) => svgSize(headOf(bytes)),

@@ -134,7 +134,4 @@ export function createAnswerCache(refs: Tips, { limit = defaultLimit }: { limit?
 /** The moment of an answer that depends on its key alone. */
 export const atAnyTime: Moment = { logs: [], tip: 0 };
 
-const nothing: Pick<AnswerCache, 'keep' | 'answer'> = {
-  keep() {},
-  answer: async (_key, _logs, make) => make(),
-};
+const nothing: Pick<AnswerCache, 'keep' | 'answer'> = { keep() {}, answer: async (_key, _logs, make) => make() };

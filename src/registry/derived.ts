@@ -113,10 +113,7 @@ export async function renderedPart(
     const rendered = await renderNow(registry, org, version, 'read');
     return rendered && cutPart(rendered, name);
   };
-  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, make, {
-    coding: asText,
-    of: [version],
-  });
+  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, make, { coding: asText, of: [version] });
 }
 
 async function renderNow(registry: Registry, org: string, version: Version, lane: Lane): Promise<Rendered | null> {
@@ -157,11 +154,7 @@ interface Coding<T> {
   decode(bytes: Uint8Array): T | null | Promise<T | null>;
 }
 
-const asJson: Coding<unknown> = {
-  ending: 'json',
-  encode: encodeJson,
-  decode: (bytes) => parseJson(bytes) ?? null,
-};
+const asJson: Coding<unknown> = { ending: 'json', encode: encodeJson, decode: (bytes) => parseJson(bytes) ?? null };
 
 /** A digest, a newline and the text. For long texts, which as JSON would stop other requests. */
 const asText: Coding<string> = {

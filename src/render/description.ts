@@ -111,12 +111,7 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     return { html: trustHtml(markdown.renderInline(source, env)), isWhole: env.isWhole };
   }
 
-  return {
-    block,
-    main,
-    line,
-    brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 7, briefLength)),
-  };
+  return { block, main, line, brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 7, briefLength)) };
 }
 
 /** Whether the text is one line without Markdown syntax. */

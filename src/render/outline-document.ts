@@ -55,10 +55,12 @@ function outlineApi(document: JsonObject): Outline {
     description: firstParagraph(textOf(info['summary']) || textOf(info['description']), descriptionLength),
     operations: operations.map((operation) => outlineOperation(document, operation, digest)),
     schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
-    tags: tags.slice(0, listLimit).map(({ name, description }) => ({
-      name: shorten(textOf(name), titleLength),
-      description: firstParagraph(textOf(description), summaryLength),
-    })),
+    tags: tags
+      .slice(0, listLimit)
+      .map(({ name, description }) => ({
+        name: shorten(textOf(name), titleLength),
+        description: firstParagraph(textOf(description), summaryLength),
+      })),
     servers: servers.slice(0, listLimit).map((url) => shorten(url, nameLength)),
     truncated: isCut || [named, tags, servers].some(({ length }) => length > listLimit),
   };

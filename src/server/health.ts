@@ -46,12 +46,14 @@ export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady
     const publicLog = publicLogDamages(registry);
     // `stele doctor` compares it with `proxies`.
     const forwarded = forwardedFor(request).length;
-    response.set('Cache-Control', 'no-store').json({
-      status: 'ready',
-      ...(forwarded > 0 && { forwarded }),
-      ...damaged,
-      ...(publicLog.length > 0 && { publicLog }),
-    });
+    response
+      .set('Cache-Control', 'no-store')
+      .json({
+        status: 'ready',
+        ...(forwarded > 0 && { forwarded }),
+        ...damaged,
+        ...(publicLog.length > 0 && { publicLog }),
+      });
   });
   router.all(['/healthz', '/readyz'], onlyGet);
   return router;

@@ -83,8 +83,5 @@ export function statusHeaders({ status }: Version): Readonly<Record<string, stri
   if (status.state !== 'deprecated') return {};
   const since = Math.floor(Date.parse(status.since) / 1000);
   const sunset = status.sunset === undefined ? NaN : Date.parse(status.sunset);
-  return {
-    Deprecation: `@${since}`,
-    ...(!Number.isNaN(sunset) && { Sunset: new Date(sunset).toUTCString() }),
-  };
+  return { Deprecation: `@${since}`, ...(!Number.isNaN(sunset) && { Sunset: new Date(sunset).toUTCString() }) };
 }

@@ -38,10 +38,12 @@ export function searchShards({ links }: Pick<Site, 'links'>, all: readonly Index
   const chunks = resources.map(({ entry }) => chunksOf(entry?.lines ?? []));
   for (let start = 0; start < resources.length; start += resourcesPerFile) {
     give(`resources/${start / resourcesPerFile}.json`, () =>
-      resources.slice(start, start + resourcesPerFile).map((indexed, index) => ({
-        ...describe(links, indexed),
-        chunks: chunks[start + index]!.map(({ first }) => first),
-      })),
+      resources
+        .slice(start, start + resourcesPerFile)
+        .map((indexed, index) => ({
+          ...describe(links, indexed),
+          chunks: chunks[start + index]!.map(({ first }) => first),
+        })),
     );
   }
   for (const [number, parts] of chunks.entries())

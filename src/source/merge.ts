@@ -118,10 +118,7 @@ export async function mergeCommits(
         throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
       const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
       const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, contents };
-      return {
-        outcome: 'merged',
-        snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }),
-      };
+      return { outcome: 'merged', snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }) };
     });
   }
   // The mirror may be deleted while git reads it.

@@ -28,9 +28,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key'): 
       return (cachedKey ??= readFileSync(path, 'utf8').trim());
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw new RegistryError('unavailable', `The key ${path} cannot be read.`, {
-        cause: error,
-      });
+      throw new RegistryError('unavailable', `The key ${path} cannot be read.`, { cause: error });
     }
   }
 
@@ -61,9 +59,7 @@ export function createOwnKey(folder: string, name: '.secret-key' | '.log-key'): 
         if (read() === null) write();
       } catch (error) {
         if (error instanceof RegistryError) throw error;
-        throw new RegistryError('unavailable', `The key ${path} cannot be written.`, {
-          cause: error,
-        });
+        throw new RegistryError('unavailable', `The key ${path} cannot be written.`, { cause: error });
       }
       return read()!;
     },

@@ -182,14 +182,16 @@ export function blockersText(report: Report): string {
 /** Every problem with its place: first those that reject the document, the worst first. */
 export function annotationsOf({ problems }: Report): Annotation[] {
   const ordered = [...problems.filter(({ known }) => !known), ...problems.filter(({ known }) => known)];
-  return ordered.slice(0, maxAnnotations).map(({ file, line, column, severity, rule, message, known }) => ({
-    path: file,
-    line,
-    column,
-    severity: known && severity === 'error' ? 'warning' : severity,
-    rule,
-    message: known ? `${message} It is in the latest version, too, and does not reject this one.` : message,
-  }));
+  return ordered
+    .slice(0, maxAnnotations)
+    .map(({ file, line, column, severity, rule, message, known }) => ({
+      path: file,
+      line,
+      column,
+      severity: known && severity === 'error' ? 'warning' : severity,
+      rule,
+      message: known ? `${message} It is in the latest version, too, and does not reject this one.` : message,
+    }));
 }
 
 /** The URL of a resource's page. Null when the configuration has no `url`. */

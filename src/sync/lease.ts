@@ -148,10 +148,7 @@ async function release(registry: Registry, ref: string, { worker }: Seeker): Pro
   await registry.refs
     .update<Lease>(ref, (current) =>
       current?.value.holder === worker.holder
-        ? {
-            value: { ...current.value, isReleased: true },
-            change: { actor, origin: null, action: 'release' },
-          }
+        ? { value: { ...current.value, isReleased: true }, change: { actor, origin: null, action: 'release' } }
         : null,
     )
     .catch((error: unknown) => registry.log('warn', 'lease not released', { ref, error: String(error) }));

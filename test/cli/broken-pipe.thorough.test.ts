@@ -39,9 +39,7 @@ test('a data folder that cannot be is refused at once', async () => {
   const child = spawn(
     process.execPath,
     [cli, 'keys', 'create', '--org', 'acme', '--name', 'x', '--scope', 'read', '--data', '/proc/x'],
-    {
-      env: environment,
-    },
+    { env: environment },
   );
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));

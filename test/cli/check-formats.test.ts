@@ -55,10 +55,7 @@ test('SARIF names rules with their documentation, and what an exemption accepts 
   ]);
   expect(run.results[0]!.locations).toEqual([
     {
-      physicalLocation: {
-        artifactLocation: { uri: 'apis/a.yaml' },
-        region: { startLine: 3, startColumn: 10 },
-      },
+      physicalLocation: { artifactLocation: { uri: 'apis/a.yaml' }, region: { startLine: 3, startColumn: 10 } },
       logicalLocations: [{ fullyQualifiedName: '/info/title' }],
     },
   ]);

@@ -49,16 +49,8 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /store\.kind must be "fs" or "s3"\. log\.level must be "debug" or/,
     },
-    {
-      args: 'serve --config secret.config.ts --port 0',
-      code: 2,
-      says: /The environment variable ABSENT is not set/,
-    },
-    {
-      args: 'serve --config credential.config.ts',
-      code: 2,
-      says: /uses the credential "git", which is not defined/,
-    },
+    { args: 'serve --config secret.config.ts --port 0', code: 2, says: /The environment variable ABSENT is not set/ },
+    { args: 'serve --config credential.config.ts', code: 2, says: /uses the credential "git", which is not defined/ },
     { process: true, args: 'publish none.yaml @acme/apis/pay', code: 2, says: /^There is no file none\.yaml\.\n$/ },
     {
       args: 'publish plain @acme/apis/pay',

@@ -734,9 +734,7 @@ const rulesetFamilies: Record<string, () => object> = {
       ),
     },
   }),
-  'spectral-path': () => ({
-    rules: { a: step(`$${'[?(@.a == /'.repeat(50_000)}`, { function: 'truthy' }) },
-  }),
+  'spectral-path': () => ({ rules: { a: step(`$${'[?(@.a == /'.repeat(50_000)}`, { function: 'truthy' }) } }),
   'spectral-then': () => ({
     rules: {
       a: step(

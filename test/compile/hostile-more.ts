@@ -186,9 +186,7 @@ const apis: Record<string, () => object> = {
           },
         },
       }),
-      {
-        examples: { e: { value: times(3000, (at) => ({ a: at, b: 'text' })) } },
-      },
+      { examples: { e: { value: times(3000, (at) => ({ a: at, b: 'text' })) } } },
     ),
   'parameters-referenced': () =>
     operations(300, () => ({ parameters: times(200, (at) => ({ $ref: `#/components/parameters/p${at}` })) }), {
@@ -207,9 +205,7 @@ const apis: Record<string, () => object> = {
           '200': { description: 'a', content: { 'application/json': { schema: { $ref: '#/components/schemas/e' } } } },
         },
       }),
-      {
-        schemas: { e: { type: 'string', enum: times(20_000, (at) => `value ${at}`) } },
-      },
+      { schemas: { e: { type: 'string', enum: times(20_000, (at) => `value ${at}`) } } },
     ),
   'branches-shared': () =>
     operations(

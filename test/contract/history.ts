@@ -293,10 +293,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       const commit = repository.commit({ files: { 'a.yaml': 'one\n' } });
       for (const ref of hostile) {
         const at = { ...remote(null), ref };
-        expect(await source.tip(at), ref).toEqual({
-          found: false,
-          detail: expect.stringContaining('is not a valid'),
-        });
+        expect(await source.tip(at), ref).toEqual({ found: false, detail: expect.stringContaining('is not a valid') });
         const refusal = { code: 'malformed', message: expect.stringContaining('is not a valid') };
         await expect(source.snapshot(at, commit), ref).rejects.toMatchObject(refusal);
         await expect(source.history(at, commit, 9), ref).rejects.toMatchObject(refusal);

@@ -287,12 +287,7 @@ export const old: Json = {
       },
     },
     '/ref': { $ref: '#/paths/~1forms' },
-    '/reached': {
-      post: {
-        parameters: [{ $ref: '#/parameters/P' }],
-        responses: { 200: { $ref: '#/responses/R' } },
-      },
-    },
+    '/reached': { post: { parameters: [{ $ref: '#/parameters/P' }], responses: { 200: { $ref: '#/responses/R' } } } },
   },
   definitions: { A: text },
   parameters: { P: { name: 'p', in: 'query', type: 'string' } },

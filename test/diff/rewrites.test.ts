@@ -81,10 +81,12 @@ test('no other way of writing breaks anybody', () => {
 const host = fc.constantFrom('https://a.example', 'https://b.example', 'http://a.example', 'https://{v}.example', '');
 const base = fc.constantFrom('', '/', '/v1', '/v1/', '/{v}', '/v1/{v}');
 const values = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 });
-const server = fc.record({ host, base, values }).map(({ host: start, base: end, values: all }) => ({
-  url: start + end || '/',
-  variables: { v: { default: all[0]!, enum: all } },
-}));
+const server = fc
+  .record({ host, base, values })
+  .map(({ host: start, base: end, values: all }) => ({
+    url: start + end || '/',
+    variables: { v: { default: all[0]!, enum: all } },
+  }));
 const path = fc.constantFrom('/x', '/x/', '/v1/x', '/{id}', '/a/x');
 const api = fc.record({ servers: fc.array(server, { maxLength: 2 }), path });
 

@@ -190,10 +190,9 @@ export function pairs({ deep }: { deep: boolean }): fc.Arbitrary<Pair> {
   const flat = schemas({ deep, refs: [] });
   const side = fc.record({ root: schema, defs: fc.record({ A: flat, B: flat }) });
   const edit = fc.record({ at: fc.nat(30), kind: fc.constantFrom(...kinds), by: schema, n: fc.nat(10) });
-  const mutated = fc.tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 })).map(([before, edits]) => ({
-    before,
-    after: edits.reduce(editSide, before),
-  }));
+  const mutated = fc
+    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 }))
+    .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
   return fc.oneof(
     { weight: 5, arbitrary: mutated },
     { weight: 1, arbitrary: fc.record({ before: side, after: side }) },
@@ -221,10 +220,9 @@ export function unions(): fc.Arbitrary<Pair> {
   });
   const some = kinds.filter((kind) => /branch|null|type|title|order|-value|^define|^(?:any|one)-of/.test(kind));
   const edit = fc.record({ at: fc.nat(5), kind: fc.constantFrom(...some), by: branch, n: fc.nat(10) });
-  return fc.tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 })).map(([before, edits]) => ({
-    before,
-    after: edits.reduce(editSide, before),
-  }));
+  return fc
+    .tuple(side, fc.array(edit, { minLength: 1, maxLength: 3 }))
+    .map(([before, edits]) => ({ before, after: edits.reduce(editSide, before) }));
 }
 
 /** Applies one edit to one of the schemas of a side. */

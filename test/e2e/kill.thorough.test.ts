@@ -35,10 +35,7 @@ const deaths = [
   ...Array.from({ length: 25 }, (_, step) => ({ step, moment: 'before' })),
   { step: 24, moment: 'after' },
 ];
-const rounds = sampleOf(deaths, 2, 1).map((each, round) => ({
-  ...each,
-  round,
-}));
+const rounds = sampleOf(deaths, 2, 1).map((each, round) => ({ ...each, round }));
 
 test(`kill -9 between any two writes of a publish, ${rounds.length} times: fsck is clean and every acknowledged version reads back`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stele-kill-'));

@@ -68,11 +68,6 @@ test('a status has a context, a description and a link', async () => {
     method: 'POST',
     path: `/api/v1/repos/acme/contracts/statuses/${'c'.repeat(40)}`,
     headers: { authorization: 'token a-token-that-nobody-may-see' },
-    body: {
-      state: 'failure',
-      context: 'stele @acme/apis/payments',
-      description: 'It is failure',
-      target_url: url,
-    },
+    body: { state: 'failure', context: 'stele @acme/apis/payments', description: 'It is failure', target_url: url },
   });
 });

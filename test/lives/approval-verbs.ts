@@ -31,14 +31,7 @@ export async function keyOf(
   const actor = `user:${personId(name)}`;
   await noteSignIn(registry, ['acme'], { actor, name, groups, signedInAt: registry.now().toISOString() });
   const expiresAt = new Date(world.now() + 60_000).toISOString();
-  const given = {
-    org: null,
-    person: actor,
-    organizations: null,
-    name: 'life',
-    scopes: [scope],
-    expiresAt,
-  };
+  const given = { org: null, person: actor, organizations: null, name: 'life', scopes: [scope], expiresAt };
   return (await createKey(registry, given, { actor, origin: null })).text;
 }
 

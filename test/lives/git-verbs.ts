@@ -50,10 +50,7 @@ function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
     says,
     async ask() {
       const what = slug === undefined ? `repositories/${repo.id}` : `apis/${slug}`;
-      const run = await life.world.call('POST', `/v1/${what}/sync?wait=30`, {
-        key: life.admin,
-        body: {},
-      });
+      const run = await life.world.call('POST', `/v1/${what}/sync?wait=30`, { key: life.admin, body: {} });
       const stands = await Promise.all(touched.map(async (one) => [one, await standingOf(life, one)] as const));
       return { run: run.json['state'], ...Object.fromEntries(stands) };
     },

@@ -28,11 +28,7 @@ export const keepingVerbs: Verbs = {
     weight: 4,
     plan(life, draw) {
       const passed = draw.of([60_000, 3_600_000, day, 8 * day]);
-      return {
-        says: `${passed / 60_000} minutes pass`,
-        ask: async () => life.world.pass(passed),
-        expected: undefined,
-      };
+      return { says: `${passed / 60_000} minutes pass`, ask: async () => life.world.pass(passed), expected: undefined };
     },
   },
   gc: {

@@ -157,11 +157,7 @@ export const keyVerbs: Verbs = {
         isGood(key, now) ? expectedOfAll(rankOfScopes(key.scopes)) : [401, 401, 401],
       );
       const used = life.keys.map(({ secret }) => secret);
-      return {
-        says: 'use all keys',
-        ask: () => Promise.all(used.map((secret) => tryAll(life, secret))),
-        expected,
-      };
+      return { says: 'use all keys', ask: () => Promise.all(used.map((secret) => tryAll(life, secret))), expected };
     },
   },
   'give rights': {

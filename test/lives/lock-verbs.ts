@@ -20,10 +20,7 @@ async function inRepository(
   if (existsSync(lock))
     writeFileSync(lock, readFileSync(lock, 'utf8').replaceAll(/registry: .*/g, `registry: ${registry}`));
   const cache = { XDG_CACHE_HOME: join(folder, '.cache') };
-  return run([command, ...args(folder), '--lock', folder], life.admin, {
-    STELE_REGISTRY: registry,
-    ...cache,
-  });
+  return run([command, ...args(folder), '--lock', folder], life.admin, { STELE_REGISTRY: registry, ...cache });
 }
 
 /** What the lock and its files say: the version of each contract, where its file has the bytes of that version. */

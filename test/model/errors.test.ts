@@ -18,14 +18,7 @@ describe('a refusal', () => {
     const cause = new Error('below');
     expect(
       new RegistryError('refused', 'No.', { problems, retryAfter: 3, extra: { latest: '1.0.0' }, cause }),
-    ).toMatchObject({
-      message: 'No.',
-      code: 'refused',
-      problems,
-      retryAfter: 3,
-      extra: { latest: '1.0.0' },
-      cause,
-    });
+    ).toMatchObject({ message: 'No.', code: 'refused', problems, retryAfter: 3, extra: { latest: '1.0.0' }, cause });
     const plain = new RegistryError('gone', 'No more.');
     expect([plain.problems, plain.retryAfter, plain.extra, 'cause' in plain]).toEqual([[], undefined, {}, false]);
   });

@@ -12,11 +12,7 @@ const document = {
   paths: {
     '/nodes/{id}': {
       parameters: [{ $ref: '#/components/parameters/Id' }],
-      get: {
-        operationId: 'getNode',
-        'x-internal': 'no',
-        responses: { 200: { $ref: '#/components/responses/Node' } },
-      },
+      get: { operationId: 'getNode', 'x-internal': 'no', responses: { 200: { $ref: '#/components/responses/Node' } } },
       put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Big' } } } } },
     },
   },

@@ -96,9 +96,7 @@ test('a name that stands for a string says so', () => {
 test('what is said of plain items stands with the array, not in a tree of one line', () => {
   const html = operationOf(
     {},
-    {
-      properties: { sizes: { type: 'array', items: { type: 'string', maxLength: 9, enum: ['small', 'large'] } } },
-    },
+    { properties: { sizes: { type: 'array', items: { type: 'string', maxLength: 9, enum: ['small', 'large'] } } } },
   );
   expect(html).not.toContain('each item</i>');
   expect(html).toContain('Each item: <span class="limits">at most 9 characters</span>');

@@ -183,10 +183,7 @@ function shapeOf(name: string, code: string): string {
 }
 
 test('a sample has no header that curl would take for a file, and no line breaks in its values', () => {
-  const document = {
-    openapi: '3.1.0',
-    paths: {},
-  };
+  const document = { openapi: '3.1.0', paths: {} };
   const parameter = (name: string, example: string) => ({ name, in: 'header', required: true, schema: { example } });
   const value = { parameters: [parameter('@/etc/passwd', 'x'), parameter('X-A', 'a\r\nB: c'), parameter('a b', 'x')] };
   const operation = { method: 'GET', path: '/', isWebhook: false, item: {}, value };

@@ -75,10 +75,7 @@ test('an object in a form with files is JSON, and says so; its media type is not
   const meta = { type: 'object', example: { a: `;type=x;headers=@/etc/passwd'` } };
   const formOf = (contentType: string) =>
     bodyOf({
-      'multipart/form-data': {
-        schema: { type: 'object', properties: { meta } },
-        encoding: { meta: { contentType } },
-      },
+      'multipart/form-data': { schema: { type: 'object', properties: { meta } }, encoding: { meta: { contentType } } },
     });
   const body = formOf('application/json;headers=@/etc/passwd');
   expect(formOf('application/ld+json')).toMatchObject({ fields: [{ type: 'application/ld+json' }] });

@@ -250,9 +250,7 @@ describe('the index', () => {
     await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, visibility: 'private' }));
     world.pass(1000);
     const { newest } = other.refs;
-    other.refs.newest = () => ({
-      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
-    });
+    other.refs.newest = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) });
     expect((await found(search, 'listPets')).map((line) => line.split(':')[0])).toEqual(['@acme/apis/open']);
     other.refs.newest = newest;
   });

@@ -92,10 +92,7 @@ export function publishOnce(registry: Registry, label: string): Promise<{ answer
 const fillerOf = (label: string) => (label === '1.1.0' ? { 'x-long': label.repeat(440_000) } : { 'x-label': label });
 
 /** A store, and of each kind one key to damage with another of the same kind. */
-export async function createDamageable(): Promise<{
-  files: Files;
-  kinds: Record<(typeof kindsOfKeys)[number], Pair>;
-}> {
+export async function createDamageable(): Promise<{ files: Files; kinds: Record<(typeof kindsOfKeys)[number], Pair> }> {
   const registry = openStore(createMemoryBucket());
   await assertFormat(registry.bucket);
   const manifests: string[] = [];

@@ -169,9 +169,7 @@ describe('a failed fsync', () => {
     files.plan = (call) => (isFsync(call) && call.path.includes('/.probe-') ? { kind: 'fails' } : null);
     await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
     files.plan = ({ name }) => (name === 'write' ? { kind: 'fails', code: 'ENOSPC' } : null);
-    await expect(bucket.check()).rejects.toMatchObject({
-      message: 'The store has no space left.',
-    });
+    await expect(bucket.check()).rejects.toMatchObject({ message: 'The store has no space left.' });
   });
 });
 

@@ -305,10 +305,7 @@ describe('importing the past', () => {
         pay,
         { actor: 'operator:test', origin: null },
         () => undefined,
-        (current) => ({
-          next: { ...current, ruleset },
-          action: 'change',
-        }),
+        (current) => ({ next: { ...current, ruleset }, action: 'change' }),
       );
     await gate(name!);
     expect((await importIt({ eachChange: true })).documents[0]).toMatchObject({ outcome: 'rejected' });

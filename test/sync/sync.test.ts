@@ -21,7 +21,9 @@ function api(title: string, version: string, more = ''): string {
   return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
 }
 
-async function connected(user?: UserConfig): Promise<
+async function connected(
+  user?: UserConfig,
+): Promise<
   World & {
     sync: (trigger?: Trigger) => Promise<Run>;
     repository: () => Promise<Repository>;

@@ -223,10 +223,7 @@ function measure(bundle: unknown, limits: CompileLimits): { rule: string; messag
         'Another file contains a part that references itself and has no name, so it cannot be bundled. Move that part under components.',
     };
   if (nodes > limits.nodes)
-    return {
-      rule: 'limit-nodes',
-      message: `The bundled document has ${nodes} nodes; the limit is ${limits.nodes}.`,
-    };
+    return { rule: 'limit-nodes', message: `The bundled document has ${nodes} nodes; the limit is ${limits.nodes}.` };
   if (bytes > limits.bundleBytes)
     return {
       rule: 'limit-bundle-bytes',

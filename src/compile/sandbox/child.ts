@@ -241,14 +241,7 @@ function runJob(
       title = readTitle(worker.pid()!);
       worker.kill();
     };
-    const watch = watchLimits(
-      worker.pid,
-      { seconds, memoryMegabytes },
-      {
-        exceeded: stop,
-        used,
-      },
-    );
+    const watch = watchLimits(worker.pid, { seconds, memoryMegabytes }, { exceeded: stop, used });
 
     function end(settle: () => void): void {
       watch.end();

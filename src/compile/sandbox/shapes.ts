@@ -152,12 +152,7 @@ const exemption = record<Exemption>({
 
 const exempted = record<Exempted>({
   ...problemMembers,
-  exemption: record<Exempted['exemption']>({
-    reason: text,
-    owner: optional(text),
-    expires: optional(text),
-    at: text,
-  }),
+  exemption: record<Exempted['exemption']>({ reason: text, owner: optional(text), expires: optional(text), at: text }),
 });
 
 const gate = record<ReportedGate>({

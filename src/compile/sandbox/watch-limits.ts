@@ -93,9 +93,5 @@ export function watchLimits(
     return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }
 
-  return {
-    pause,
-    resume: () => void (since ??= performance.now()),
-    end: () => clearInterval(timer),
-  };
+  return { pause, resume: () => void (since ??= performance.now()), end: () => clearInterval(timer) };
 }

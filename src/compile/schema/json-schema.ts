@@ -36,9 +36,7 @@ export const compileJsonSchema: CompileKind = async (given) => {
         '',
         'schema-dialect-assumed',
         `The schema has no "$schema"; ${dialect.name} is assumed. Add "$schema" to choose a dialect.`,
-        {
-          severity: 'info',
-        },
+        { severity: 'info' },
       ),
     );
   for (const member of ['version', 'x-version']) {

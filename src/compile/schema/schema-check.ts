@@ -44,10 +44,7 @@ export function readPattern(pattern: string): RegExp {
  * The official meta-schema allows an empty `enum` (draft-07 validation §6.1.2). The copy in ajv does
  * not.
  */
-const officialDraft07 = {
-  ...draft07,
-  properties: { ...draft07.properties, enum: { type: 'array', items: true } },
-};
+const officialDraft07 = { ...draft07, properties: { ...draft07.properties, enum: { type: 'array', items: true } } };
 
 function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv {
   const all = { ...options, ...extra, ...(refStandsAlone ? { ignoreKeywordsWithRef: true } : {}) };
@@ -249,9 +246,7 @@ function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Prob
           at,
           'schema-pattern',
           `This pattern is not a valid ECMA-262 regular expression: ${error.message}.`,
-          {
-            on,
-          },
+          { on },
         ),
       );
     }

@@ -21,12 +21,7 @@ export interface Dialect {
 }
 
 const old = { definitionsKeyword: 'definitions', refStandsAlone: true, anchorsInId: true } as const;
-const recent = {
-  idKeyword: '$id',
-  definitionsKeyword: '$defs',
-  refStandsAlone: false,
-  anchorsInId: false,
-} as const;
+const recent = { idKeyword: '$id', definitionsKeyword: '$defs', refStandsAlone: false, anchorsInId: false } as const;
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   'draft-04': { name: 'draft-04', uri: 'http://json-schema.org/draft-04/schema', idKeyword: 'id', ...old },

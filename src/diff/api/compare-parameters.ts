@@ -65,11 +65,7 @@ export function reportRemoved(walk: Walk, unit: Unit, one: Parameter, what: What
     isOver ? 'safe' : judgement,
     `${direction}-${role}-${start}removed`,
     `${subject} was removed${isOver ? says : end}.`,
-    {
-      before: one.name,
-      at,
-      direction,
-    },
+    { before: one.name, at, direction },
   );
 }
 
@@ -175,12 +171,7 @@ function compareWriting(
       is ? 'widens' : 'narrows',
       `${direction}-parameter-${kebab(key)}-${is ? 'set' : 'unset'}`,
       message,
-      {
-        before: `${was}`,
-        after: `${is}`,
-        at,
-        direction,
-      },
+      { before: `${was}`, after: `${is}`, at, direction },
     );
   }
 }

@@ -261,11 +261,7 @@ function compareFlag(
     judgement,
     `${start}${is ? 'became' : 'became-not'}-${word}`,
     `is ${is ? '' : 'no longer '}${word}${means}`,
-    {
-      before: String(was),
-      after: String(is),
-      about: { before: before[0]!.pointer, after: after[0]!.pointer },
-    },
+    { before: String(was), after: String(is), about: { before: before[0]!.pointer, after: after[0]!.pointer } },
   );
 }
 

@@ -78,11 +78,7 @@ export function signStatement(key: SigningKey, statement: object): Envelope {
     payload,
   ]);
   const sig = sign(null, encoded, key.secret).toString('base64');
-  return {
-    payload: payload.toString('base64'),
-    payloadType: statementType,
-    signatures: [{ keyid: keyId(key), sig }],
-  };
+  return { payload: payload.toString('base64'), payloadType: statementType, signatures: [{ keyid: keyId(key), sig }] };
 }
 
 /** An envelope as a bundle of Sigstore, which is verified with the key and without a log of Sigstore. */

@@ -181,11 +181,7 @@ export async function requestReplay(registry: Registry, org: string, author: Aut
 }
 
 function stateOf({ request, replay }: Kept): ReplayState {
-  return {
-    requestedAt: request?.at ?? null,
-    startedAt: replay?.startedAt ?? null,
-    endedAt: replay?.endedAt ?? null,
-  };
+  return { requestedAt: request?.at ?? null, startedAt: replay?.startedAt ?? null, endedAt: replay?.endedAt ?? null };
 }
 
 async function readKept({ refs, now }: Registry, org: string): Promise<Kept> {

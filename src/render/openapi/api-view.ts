@@ -67,11 +67,13 @@ export function readApi(document: JsonObject): Api {
     groups: [...[...groups.values()].filter((one) => one.operations.length > 0), ...rest],
     webhooks: placed.filter(({ operation }) => operation.isWebhook),
     schemas,
-    security: schemes.slice(0, 1000).map(([name, scheme]) => ({
-      name,
-      scheme: objectOf(scheme),
-      anchor: anchors.tag(name).replace(/^tag/, 'security'),
-    })),
+    security: schemes
+      .slice(0, 1000)
+      .map(([name, scheme]) => ({
+        name,
+        scheme: objectOf(scheme),
+        anchor: anchors.tag(name).replace(/^tag/, 'security'),
+      })),
     headings: headingsOf(textOf(objectOf(document['info'])['description']), anchors.section),
     isCut: isCut || named.length > listLimit,
   };

@@ -22,10 +22,7 @@ interface SchemaMarkdown {
 
 export function schemaMarkdown(schemas: Schemas, schema: unknown, depth = 0): SchemaMarkdown {
   const view = viewSchema(schemas, schema);
-  return {
-    brief: briefOf(view, [], ''),
-    tree: groupsMarkdown(schemas, view.groups, view.via, depth, { rows: 0 }),
-  };
+  return { brief: briefOf(view, [], ''), tree: groupsMarkdown(schemas, view.groups, view.via, depth, { rows: 0 }) };
 }
 
 /** One parameter or header with the lines below it. */

@@ -39,10 +39,9 @@ export function createLocalLogin(registry: Registry, url: string, peers?: Peers)
     { monotonic: registry.monotonic, peers },
   );
 
-  async function principalOf({ key: id }: Session<Holder>): Promise<{
-    principal: Exclude<Principal, { kind: 'anonymous' }>;
-    name: string;
-  } | null> {
+  async function principalOf({
+    key: id,
+  }: Session<Holder>): Promise<{ principal: Exclude<Principal, { kind: 'anonymous' }>; name: string } | null> {
     if (id === null) return { principal: { kind: 'operator', id: 'local' }, name: 'Operator of this machine' };
     const key = (await registry.refs.read<Key>(keyRef(id)))?.value ?? null;
     if (key === null || key.org === null || !isUsable(key, expiryTime)) return null;

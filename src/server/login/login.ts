@@ -31,9 +31,7 @@ interface Person {
 export type LoginParts = Pick<
   Registry,
   'config' | 'refs' | 'now' | 'monotonic' | 'expiryTime' | 'randomBytes' | 'log'
-> & {
-  url: string;
-};
+> & { url: string };
 
 /**
  * Browser sign-in with OpenID Connect; null if it is not configured. The provider is first

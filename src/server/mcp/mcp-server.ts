@@ -156,11 +156,13 @@ const tools: Readonly<Record<string, Tool>> = {
         wanted === null ? before && { ...later, version: before } : select(later, selectorIn('from', wanted));
       if (from === null) return { ...about(asking, later), from: null };
       const { verdict, counts, changes, reason } = await comparisonOf(asking.site.registry, from, later);
-      const shown = changes.slice(0, maxItems.changes).map(({ verdict: one, message, operations }) => ({
-        verdict: one,
-        message: message.slice(0, 500),
-        operations: operations.slice(0, 5),
-      }));
+      const shown = changes
+        .slice(0, maxItems.changes)
+        .map(({ verdict: one, message, operations }) => ({
+          verdict: one,
+          message: message.slice(0, 500),
+          operations: operations.slice(0, 5),
+        }));
       const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - shown.length;
       return {
         ...about(asking, later),
@@ -180,12 +182,14 @@ const tools: Readonly<Record<string, Tool>> = {
     async answer(asking, given) {
       const granted = await grantedIn(asking, given);
       const users = await listUsers(asking.site.registry, asking.principal, granted.resource);
-      const shown = users.slice(0, maxItems.users).map((user) => ({
-        name: userName(user),
-        kind: 'resource' in user ? 'document' : 'consumer',
-        uses: user.uses.version,
-        versionsBehind: user.behind,
-      }));
+      const shown = users
+        .slice(0, maxItems.users)
+        .map((user) => ({
+          name: userName(user),
+          kind: 'resource' in user ? 'document' : 'consumer',
+          uses: user.uses.version,
+          versionsBehind: user.behind,
+        }));
       const more = users.length - shown.length;
       return { document: nameOf(granted.resource), users: shown, ...(more > 0 && { more }) };
     },

@@ -205,10 +205,7 @@ async function sendImage(
   if (layer === null) throw new RegistryError('not_found', nothingHere);
   const { resource } = granted;
   const shared = sharing(registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)] });
-  const common = {
-    ...shared,
-    ...(layer.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': svgPolicy }),
-  };
+  const common = { ...shared, ...(layer.mediaType === 'image/svg+xml' && { 'Content-Security-Policy': svgPolicy }) };
   const content = { 'Content-Type': layer.mediaType };
   const prepared = prepare({ etag: `"${layer.digest}"`, size: layer.size, ranges: true }, { common, content });
   await sendPrepared(request, response, prepared, () => openBlob(registry, granted, layer.digest));

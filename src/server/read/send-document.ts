@@ -134,9 +134,7 @@ function notAcceptable(
   return new RegistryError(
     'not_acceptable',
     `No representation matches ${field}. The response lists the available ones.`,
-    {
-      extra: { available, codings },
-    },
+    { extra: { available, codings } },
   );
 }
 

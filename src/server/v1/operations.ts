@@ -116,13 +116,7 @@ async function answerOnce<C extends Call>(
   const subject = `${asker.subject}\n${body?.digest ?? digestOf('')}`;
   const { answer: given, isReplay } = await performOnce(
     registry,
-    {
-      org,
-      actor: author.actor,
-      key,
-      request: digestOf(subject),
-      secret: asker.secret,
-    },
+    { org, actor: author.actor, key, request: digestOf(subject), secret: asker.secret },
     perform,
   );
   return isReplay ? { ...given, headers: { ...given.headers, 'Idempotency-Replayed': 'true' } } : given;

@@ -126,10 +126,7 @@ function createDescriptionRoute({ document }: Description): { read: Answer; pref
     'Cache-Control': `public, max-age=${lifetime}, must-revalidate`,
     ETag: `"${digestOf(JSON.stringify(document))}"`,
   };
-  return {
-    read: { status: 200, headers, body: document },
-    preflight: { status: 204, headers: preflightHeaders },
-  };
+  return { read: { status: 200, headers, body: document }, preflight: { status: 204, headers: preflightHeaders } };
 }
 
 /** The request's headers that the description names. */

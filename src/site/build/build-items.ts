@@ -87,11 +87,10 @@ export const codingEndings: Readonly<Record<Exclude<Coding, 'identity'>, string>
 };
 
 /** Which codings of each file a build has besides the plain file. */
-export const precompressed = {
-  none: [],
-  gzip: ['gzip'],
-  all: ['gzip', 'br', 'zstd'],
-} as const satisfies Record<string, readonly Exclude<Coding, 'identity'>[]>;
+export const precompressed = { none: [], gzip: ['gzip'], all: ['gzip', 'br', 'zstd'] } as const satisfies Record<
+  string,
+  readonly Exclude<Coding, 'identity'>[]
+>;
 
 export type Precompressed = keyof typeof precompressed;
 

@@ -368,10 +368,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     title: comparisonTitle(comparison),
     tone: comparison.verdict === 'none' ? 'good' : verdictTags[comparison.verdict].tone,
     reason: comparison.reason,
-    from: {
-      label: previous.label,
-      href: site.links.to(coordinateOf(granted.resource), { label: previous.label }),
-    },
+    from: { label: previous.label, href: site.links.to(coordinateOf(granted.resource), { label: previous.label }) },
     why: whyCompared(granted.resource, granted.version),
     compare: compareForm(site, granted.resource, previous.label, granted.version.label),
     href: changesHref(site, granted.resource, granted.version.label),

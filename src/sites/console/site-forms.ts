@@ -166,9 +166,7 @@ function readNavigation(text: string): ReadText {
   for (const { line, number } of linesOf(text)) {
     const [, indent, said] = /^([ \t]*)[-*+][ \t]+(\S.*)$/.exec(line) ?? [];
     if (indent === undefined)
-      return {
-        fault: `must have an entry in line ${number}: write "- guide/start.md" or "- [Title](guide/start.md)"`,
-      };
+      return { fault: `must have an entry in line ${number}: write "- guide/start.md" or "- [Title](guide/start.md)"` };
     const depth = indent.replaceAll('\t', '    ').length;
     while (open.length > 0 && open.at(-1)!.indent >= depth) open.pop();
     const item = entryOf(said!);

@@ -184,10 +184,7 @@ export async function siteMarkdown(
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
   const heading = body.startsWith('# ') ? '' : `# ${page.facts.title}\n\n`;
-  return {
-    text: `${heading}${body}\n`,
-    ...sharingOf(granted, embeds),
-  };
+  return { text: `${heading}${body}\n`, ...sharingOf(granted, embeds) };
 }
 
 /** The scope of a search: the version of the page, and the folders of all versions. */

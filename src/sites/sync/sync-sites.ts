@@ -49,15 +49,7 @@ export async function syncSites(
     if (outcome === 'unchanged') return;
     const name = formatSite(site.name);
     const text = detail === null || detail.startsWith(name) ? detail : `${name}: ${detail}`;
-    documents.push({
-      path: site.path,
-      resource: null,
-      site: name,
-      outcome,
-      label: null,
-      report,
-      detail: text,
-    });
+    documents.push({ path: site.path, resource: null, site: name, outcome, label: null, report, detail: text });
   };
   for (const site of sites) {
     syncing.signal.throwIfAborted();

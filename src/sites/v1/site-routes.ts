@@ -154,11 +154,7 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
     versions,
     connection:
       deletedAt === null && connection !== null
-        ? {
-            repository: repositoryName(connection.repository),
-            branch: connection.branch,
-            folder: connection.folder,
-          }
+        ? { repository: repositoryName(connection.repository), branch: connection.branch, folder: connection.folder }
         : null,
     current,
     createdAt,

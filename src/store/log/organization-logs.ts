@@ -352,12 +352,7 @@ function createOpenLogs(openLog: (id: string) => Promise<Partition>, memory: num
     return log;
   }
 
-  return {
-    use,
-    openedLog: (id) => open.get(id)?.opened ?? null,
-    measure,
-    bytes: () => total,
-  };
+  return { use, openedLog: (id) => open.get(id)?.opened ?? null, measure, bytes: () => total };
 }
 
 /** The records that are kept in logs. */

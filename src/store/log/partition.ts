@@ -241,13 +241,7 @@ export async function openPartition(
   async function append({ base, at, changes, texts, records }: Draft): Promise<boolean> {
     const sequence = base + 1;
     writer = uniqueId();
-    const head: Omit<Entry, 'changes'> = {
-      sequence,
-      previous: state.digest,
-      at,
-      writer,
-      index: summaries.newest(),
-    };
+    const head: Omit<Entry, 'changes'> = { sequence, previous: state.digest, at, writer, index: summaries.newest() };
     const { bytes, digest } = encodeEntry(head, texts);
     const key = entryKey(partition, sequence);
     const startedAt = monotonic();

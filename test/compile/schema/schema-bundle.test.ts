@@ -30,13 +30,7 @@ const node = fc.record({
   items: leaf,
   required: fc.boolean(),
 });
-const file = fc.record({
-  root: node,
-  s: node,
-  tu: node,
-  inner: fc.boolean(),
-  id: fc.boolean(),
-});
+const file = fc.record({ root: node, s: node, tu: node, inner: fc.boolean(), id: fc.boolean() });
 
 function write(leafOf: Leaf, from: string): object {
   if (!('file' in leafOf)) return leafOf;

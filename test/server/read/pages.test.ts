@@ -486,10 +486,7 @@ describe('a resource without a latest version', () => {
       };
       for (const [slug, why] of Object.entries(said)) {
         const target = `/@acme/apis/${slug}`;
-        const theirs = await ask(listening.port, {
-          target,
-          headers: [html, ['Authorization', `Bearer ${key.text}`]],
-        });
+        const theirs = await ask(listening.port, { target, headers: [html, ['Authorization', `Bearer ${key.text}`]] });
         expect(theirs.body.toString(), slug).toContain(why);
         expect(theirs.headers.get('cache-control')).toBe('private, no-store');
         const others = (await ask(listening.port, { target, headers: [html] })).body.toString();

@@ -273,10 +273,7 @@ describe('in this order', { shuffle: false }, () => {
     const answer = () => get('?q=slow');
     await expect
       .poll(async () => JSON.parse((await answer()).body.toString()) as Body)
-      .toMatchObject({
-        items: [{ coordinate: '@acme/apis/slow', matches: [] }],
-        complete: false,
-      });
+      .toMatchObject({ items: [{ coordinate: '@acme/apis/slow', matches: [] }], complete: false });
     expect((await answer()).headers.get('cache-control')).toBe('no-store');
     const suggestions = async () => JSON.parse((await get('/suggest.json?q=nowhere')).body.toString()) as Body;
     expect(await suggestions()).toMatchObject({ items: [], complete: false });

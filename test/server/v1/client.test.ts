@@ -204,9 +204,7 @@ describe('in this order', { shuffle: false }, () => {
     expect(connected).toMatchObject({ ...folder, settings: 'site', state: 'behind' });
     expect((await client.GET('/v1/sites/{site}/connection', { params: site })).data).toEqual(connected);
     repository.commit({ 'docs/index.md': '# Synced' });
-    const { data: run } = await client.POST('/v1/sites/{site}/sync', {
-      params: { ...site, query: { wait: 30 } },
-    });
+    const { data: run } = await client.POST('/v1/sites/{site}/sync', { params: { ...site, query: { wait: 30 } } });
     expect(run!.documents).toMatchObject([{ path: 'docs', outcome: 'published' }]);
     expect((await client.GET('/v1/sites/{site}/syncs', { params: site })).data!.items[0]).toEqual(run);
     const one = { path: { site: 'handbook', run: run!.id } };

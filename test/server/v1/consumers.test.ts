@@ -2,12 +2,7 @@ import { expect, test } from 'vitest';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 
-const money = {
-  contract: '@acme/schemas/money',
-  range: '^1',
-  version: '1.4.0',
-  digest: `sha256:${'b'.repeat(64)}`,
-};
+const money = { contract: '@acme/schemas/money', range: '^1', version: '1.4.0', digest: `sha256:${'b'.repeat(64)}` };
 
 test('a consumer says what it uses, in place of what it said before, and expires after 90 days', async () => {
   let days = 0;

@@ -88,10 +88,7 @@ test.skipIf(!isHere)(`real payloads: replayed, shuffled and lost, each commit is
   await using world = await open();
   expect(all.length).toBeGreaterThan(80);
   const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
-  const deliveries = [...all, ...all, ...all].map((delivery, index) => ({
-    delivery,
-    place: (index * 7919) % 1009,
-  }));
+  const deliveries = [...all, ...all, ...all].map((delivery, index) => ({ delivery, place: (index * 7919) % 1009 }));
   const shuffled = deliveries.sort((a, b) => a.place - b.place).map(({ delivery }) => delivery);
   for (const [index, { event, body }] of shuffled.entries()) {
     const version = versions[Math.floor((index * versions.length) / shuffled.length)]!;

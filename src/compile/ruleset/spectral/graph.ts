@@ -114,10 +114,7 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
       const { value, place } = at;
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
       const next = Array.isArray(value) ? Number(key) : key;
-      at = {
-        value: (value as Record<string, unknown>)[key],
-        place: { file: place.file, parent: place, key: next },
-      };
+      at = { value: (value as Record<string, unknown>)[key], place: { file: place.file, parent: place, key: next } };
       if (place.file === entry) named.add(pointerOf(at.place));
     }
     return at;

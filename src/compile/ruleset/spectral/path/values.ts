@@ -258,10 +258,7 @@ export const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['toString', { takes: [0, 0], any: (value, _, budget) => stringOf(value, budget) }],
   [
     'hasOwnProperty',
-    {
-      takes: [1, 1],
-      any: (value, [name], budget) => Object.hasOwn(value as object, stringOf(name, budget)),
-    },
+    { takes: [1, 1], any: (value, [name], budget) => Object.hasOwn(value as object, stringOf(name, budget)) },
   ],
 ]);
 
