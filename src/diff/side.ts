@@ -71,16 +71,10 @@ export interface Label {
 }
 
 export function createSide(document: JsonObject, dialect: Dialect): Side {
-  return {
-    document: rebase(document, dialect.name === 'draft-04' ? 'id' : '$id') as JsonObject,
-    dialect,
-    labels: new Map(),
-    moved: new Map(),
-    targets: new Map(),
-    ids: null,
-    children: null,
-    nulls: new Map(),
-  };
+  const maps = { labels: new Map(), moved: new Map(), targets: new Map(), nulls: new Map() };
+  const side: Side = { document, dialect, ...maps, ids: null, children: null };
+  side.document = rebase(side, rootOf(side), null) as JsonObject;
+  return side;
 }
 
 /** The member of a place, or null if it has none of this name. */
@@ -148,7 +142,7 @@ export function targetOf(side: Side, written: string): Place | null {
     if (target !== null) side.targets.set(reference, target);
     return target;
   }
-  return idsOf(side).get(reference.replace(/#$/, '')) ?? null;
+  return (side.ids ??= idsIn(side, rootOf(side))).get(reference.replace(/#$/, '')) ?? null;
 }
 
 /** A reference by the document's own address (`$self` of OpenAPI 3.2) is one into it. */
@@ -188,40 +182,39 @@ export function childrenOf(side: Side, parent: Place | null): readonly Place[] {
   return (parent && side.children.get(parent.pointer)) ?? [];
 }
 
+/** An embedded schema that has an `$id`, with its ids and anchors once they are asked for. */
+type Resource = Place & { ids?: ReadonlyMap<string, Place> };
+
 /** A value in which references from within an embedded schema that has an `$id` start at the document's root. */
-function rebase(value: unknown, idKey: string, pointer = '', around: Place | null = null): unknown {
+function rebase(side: Side, place: Place, around: Resource | null): unknown {
+  const { value, pointer } = place;
   if (typeof value !== 'object' || value === null) return value;
-  const id = isObject(value) && pointer !== '' ? textOf(value[idKey]) : '';
-  const resource = id === '' || id.startsWith('#') ? around : { value, pointer };
-  const members = Object.entries(value).map(([key, member]: [string, unknown]): [string, unknown] => [
-    key,
-    key === '$ref' && resource !== null && typeof member === 'string'
-      ? fromRoot(resource, member)
-      : rebase(member, idKey, `${pointer}/${escapeKey(key)}`, resource),
-  ]);
+  const id = isObject(value) && pointer !== '' ? textOf(value[side.dialect.name === 'draft-04' ? 'id' : '$id']) : '';
+  const resource = id === '' || id.startsWith('#') ? around : { ...place };
+  const members = Object.keys(value).map((key): [string, unknown] => {
+    const member = memberOf(side, place, key)!;
+    const isReference = key === '$ref' && resource !== null && typeof member.value === 'string';
+    return [key, isReference ? fromRoot(side, resource, textOf(member.value)) : rebase(side, member, resource)];
+  });
   if (members.every(([key, member]) => member === (value as JsonObject)[key])) return value;
   return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
 }
 
 /** Authors of APIs also mean the document: a reference that leads to nothing in the schema stays as it is. */
-function fromRoot({ value, pointer }: Place, reference: string): string {
-  if (reference === '#') return `#${pointer}`;
-  if (reference.startsWith('#/'))
-    return resolveLocal(objectOf(value), reference) === undefined ? reference : `#${pointer}${reference.slice(1)}`;
-  const stack: Place[] = reference.startsWith('#') ? [{ value, pointer }] : [];
-  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
-    if (isObject(place.value) && `#${textOf(place.value['$anchor'])}` === reference) return `#${place.pointer}`;
-    const { pointer: start, value: within } = place;
-    for (const [key, member] of Object.entries(objectOf(within)))
-      stack.push({ value: member, pointer: `${start}/${escapeKey(key)}` });
-  }
-  return reference;
+function fromRoot(side: Side, resource: Resource, reference: string): string {
+  if (!reference.startsWith('#')) return reference;
+  if (/^#(?:$|\/)/.test(reference))
+    return resolveLocal(objectOf(resource.value), reference) === undefined
+      ? reference
+      : `#${resource.pointer}${reference.slice(1)}`;
+  const target = (resource.ids ??= idsIn(side, resource)).get(reference);
+  return target === undefined ? reference : `#${target.pointer}`;
 }
 
-function idsOf(side: Side): Map<string, Place> {
-  if (side.ids !== null) return side.ids;
+/** What has an id or an anchor at a place or below it. */
+function idsIn(side: Side, root: Place): Map<string, Place> {
   const ids = new Map<string, Place>();
-  const stack = [rootOf(side)];
+  const stack = [root];
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
     if (isObject(place.value)) {
       const { $id, id, $anchor, $dynamicAnchor } = place.value;
@@ -232,7 +225,7 @@ function idsOf(side: Side): Map<string, Place> {
     if (typeof place.value !== 'object' || place.value === null) continue;
     for (const key of Object.keys(place.value)) stack.push(memberOf(side, place, key)!);
   }
-  return (side.ids = ids);
+  return ids;
 }
 
 function setOnce(ids: Map<string, Place>, name: string, place: Place): void {
