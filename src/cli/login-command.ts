@@ -6,7 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { CommonOptions } from './command-context.ts';
 import { openInBrowser } from './open-command.ts';
 import { complain, print, printJson } from './output.ts';
-import { askWith, bodyIn, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
+import { askRegistry, bodyIn, saveKey, savedFile, savedKeyOf } from './registry-client.ts';
 
 type LoginOptions = CommonOptions & { registry?: string; scope: Scope; org?: string; name?: string };
 
@@ -28,7 +28,7 @@ export function loginCommand(): Command {
       } = command.optsWithGlobals<LoginOptions>();
       const registry = requireRegistry(given);
       const request = { name: name.slice(0, 100), scopes: [scope], ...(org !== undefined && { organizations: [org] }) };
-      const asked = await askWith(registry, null, 'POST', '/v1/devices', request);
+      const asked = await askRegistry(registry, 'POST', '/v1/devices', { key: null, body: request });
       if (asked.status === 404)
         throw new RegistryError(
           'not_found',
@@ -55,7 +55,7 @@ export function logoutCommand(): Command {
       const registry = requireRegistry(given);
       const saved = savedKeyOf(registry);
       if (saved === undefined) throw new RegistryError('not_found', `You are not logged in to ${registry}.`);
-      const answer = await askWith(registry, saved.key, 'DELETE', `/v1/me/keys/${saved.id}`);
+      const answer = await askRegistry(registry, 'DELETE', `/v1/me/keys/${saved.id}`, { key: saved.key });
       // One that is expired or revoked already is 401.
       if (answer.status !== 401) bodyIn(answer);
       await saveKey(registry, null);
@@ -82,7 +82,7 @@ interface TakenKey {
 async function waitForKey(registry: string, { deviceCode, interval }: Asked): Promise<TakenKey> {
   for (;;) {
     await delay(interval * 1000);
-    const answer = await askWith(registry, null, 'POST', '/v1/devices/token', { deviceCode });
+    const answer = await askRegistry(registry, 'POST', '/v1/devices/token', { key: null, body: { deviceCode } });
     const body = bodyIn(answer);
     if (answer.status === 201) return body as unknown as TakenKey;
     if (body['state'] === 'refused') throw new RegistryError('forbidden', 'You refused. Nothing was saved.');

@@ -74,18 +74,7 @@ export interface RegistryClient {
 /** The header that names the organization for which a request is meant. */
 const organizationHeader = 'stele-organization';
 
-/**
- * Returns the registry's URL and the user's key. Throws `malformed` if either is missing or
- * invalid.
- */
-function readTarget(registry: string): { base: string; key: string } {
-  const target = readOpenTarget(registry);
-  if (!target.key)
-    throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
-  return { ...target, key: target.key };
-}
-
-/** As `readTarget`, for what needs no key. */
+/** The registry's URL and the user's key, if there is one. Throws `malformed` for what is no URL of a registry. */
 export function readOpenTarget(registry: string): { base: string; key: string | undefined } {
   if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
     throw new RegistryError(
@@ -101,24 +90,14 @@ export function readOpenTarget(registry: string): { base: string; key: string | 
  * older registries ignore the header and take a request for the key's organization.
  */
 export async function openRegistryAt(registry: string, org: string | null): Promise<RegistryClient> {
-  readTarget(registry);
+  if (!readOpenTarget(registry).key)
+    throw new RegistryError('malformed', 'Log in with `stele login`, or set STELE_KEY to an API key of that registry.');
   const organization = await organizationOfKey(registry, org);
-
-  const ask: RegistryClient['ask'] = (method, path, body) =>
-    send(
-      registry,
-      organization,
-      method,
-      path,
-      'application/json',
-      body === undefined ? undefined : JSON.stringify(body),
-    );
-
   return {
-    ...askingWith(ask),
+    ...askingWith((method, path, body) => askRegistry(registry, method, path, { org: organization, body })),
     async sendFile(path, name, bytes) {
       const place = path + name.split('/').map(encodeURIComponent).join('/');
-      const answer = await send(registry, organization, 'PUT', place, 'application/octet-stream', bytes);
+      const answer = await askRegistry(registry, 'PUT', place, { org: organization, body: bytes });
       if (answer.status < 400) return null;
       if (![400, 404, 413, 415].includes(answer.status)) throw refusalIn(answer);
       return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
@@ -145,12 +124,12 @@ export function askingWith(ask: RegistryClient['ask']): Omit<RegistryClient, 'se
 
 /** Asks for what needs no key, with the user's key if there is one. Throws as `RegistryClient.demand` does. */
 export async function demandOpenly(registry: string, path: string, body: unknown): Promise<RegistryAnswer['body']> {
-  return bodyIn(await send(registry, null, 'POST', path, 'application/json', JSON.stringify(body)));
+  return bodyIn(await askRegistry(registry, 'POST', path, { body }));
 }
 
 /** The organization of the user's key. Throws as `assertOrganization` does. */
 export async function organizationOfKey(registry: string, wanted: string | null): Promise<string> {
-  const me = await send(registry, null, 'GET', '/v1/me', 'application/json');
+  const me = await askRegistry(registry, 'GET', '/v1/me');
   if (me.status >= 400) throw refusalIn(me);
   return assertOrganization(me.body, wanted, registry);
 }
@@ -176,49 +155,33 @@ function assertOrganization(me: RegistryAnswer['body'], wanted: string | null, r
   );
 }
 
-async function send(
+/**
+ * Asks a registry. `org`: the organization that it is about. `key`: in place of the user's; null: none. `body`: bytes
+ * as they are, or what becomes JSON. Rejects as `RegistryClient.ask`.
+ */
+export async function askRegistry(
   registry: string,
-  org: string | null,
   method: string,
   path: string,
-  mediaType: string,
-  body?: string | Uint8Array,
+  { org, key, body }: { org?: string; key?: string | null; body?: unknown } = {},
 ): Promise<RegistryAnswer> {
-  const { key } = readOpenTarget(registry);
-  return sendWith(registry, key, org, method, path, mediaType, body);
-}
-
-/** Asks a registry with this key, or with none: for what is not about an organization. */
-export async function askWith(
-  registry: string,
-  key: string | null,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<RegistryAnswer> {
-  readOpenTarget(registry);
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  return sendWith(registry, key ?? undefined, null, method, path, 'application/json', text);
-}
-
-async function sendWith(
-  registry: string,
-  key: string | undefined,
-  org: string | null,
-  method: string,
-  path: string,
-  mediaType: string,
-  body?: string | Uint8Array,
-): Promise<RegistryAnswer> {
+  const { key: own } = readOpenTarget(registry);
+  const authorized = key === undefined ? own : key;
+  const isFile = body instanceof Uint8Array;
   const url = new URL(registry.replace(/\/$/, '') + path);
   const headers = {
-    ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    'content-type': mediaType,
+    ...(authorized && { authorization: `Bearer ${authorized}` }),
+    'content-type': isFile ? 'application/octet-stream' : 'application/json',
     accept: 'application/json',
-    ...(org !== null && { [organizationHeader]: org }),
+    ...(org !== undefined && { [organizationHeader]: org }),
   };
-  const sent = { method, headers, redirect: 'error', ...(body !== undefined && { body }) } as const;
-  const response = await fetch(url, sent).catch(refuseUnreachable(url.origin));
+  const sent = isFile ? body : JSON.stringify(body);
+  const response = await fetch(url, {
+    method,
+    headers,
+    redirect: 'error',
+    ...(body !== undefined && { body: sent }),
+  }).catch(refuseUnreachable(url.origin));
   if (response.status === 204) return { status: 204, body: {} };
   const answered: unknown = await response.json().catch(() => null);
   if (answered === null || typeof answered !== 'object') {

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { isAllowed, organizationsOf, partOf, type Scope } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
 import { types } from '../model/kinds.ts';
 import type { Resource } from '../model/resource.ts';
 import { findReadable } from '../registry/readable.ts';
@@ -93,16 +94,21 @@ export async function perform<T = Record<string, unknown>>(
   return answer as Answer & { body: T };
 }
 
-/** Whether the person has the scope for the resource of the page, or for the organization. */
+/** Whether the person has the scope for the resource or site of the page, or for the organization. */
 export function may(
-  { session, org, type, params }: Pick<ConsoleRequest, 'session' | 'org' | 'type' | 'params'>,
+  { session, org, type: given, params }: Pick<ConsoleRequest, 'session' | 'org' | 'type' | 'params'>,
   scope: Scope,
 ): boolean {
-  const slug = params['slug'];
-  return isAllowed(session.principal, scope, {
-    org,
-    ...(type !== null && slug !== undefined && { resource: { type, slug } }),
-  });
+  const type = params['site'] === undefined ? given : ('sites' as const);
+  const slug = params['site'] ?? params['slug'];
+  const resource = type !== null && slug !== undefined && { resource: { type, slug } };
+  return isAllowed(session.principal, scope, { org, ...resource });
+}
+
+/** Throws `forbidden` unless `may`. */
+export function assertMay(request: ConsoleRequest, scope: Scope): void {
+  if (!may(request, scope))
+    throw new RegistryError('forbidden', `This needs the scope ${scope}, which you do not have here.`);
 }
 
 /** Whether the person may publish something in the organization, be it only under some names. */

@@ -1,12 +1,10 @@
 import { type Grant, everybody } from '../model/access.ts';
-import { RegistryError } from '../model/errors.ts';
 import type { Person } from '../model/key.ts';
 import { providersOf } from '../config/login-config.ts';
 import type { Field } from './fields.ts';
 import { type Form, timeCell, type Cell, type Page } from './pages.ts';
-import { here } from './console-request.ts';
+import { assertMay, here } from './console-request.ts';
 import { groupsHere, listMembers, rightsIn, rightsOf, type RightsHere } from '../registry/keys/people.ts';
-import { isAdmin } from './keys.ts';
 
 /** Members on one page. More would make it slow to read. */
 const maxRows = 500;
@@ -15,8 +13,7 @@ const maxRows = 500;
 export const membersPage: Page = {
   path: '/members',
   async show(request) {
-    if (!isAdmin(request))
-      throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
+    assertMay(request, 'admin');
     const { org, context } = request;
     const { registry } = context;
     const eyebrow = `@${org}`;

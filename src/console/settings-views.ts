@@ -1,10 +1,8 @@
 import { quotaNames, type QuotaName, type Quotas } from '../config/organization-config.ts';
 import type { Team } from '../model/ownership.ts';
-import { RegistryError } from '../model/errors.ts';
 import type { Gate } from '../model/gate.ts';
 import { type Form, facts, type Page } from './pages.ts';
-import { isAdmin } from './keys.ts';
-import { perform, here, type ConsoleRequest } from './console-request.ts';
+import { assertMay, perform, here } from './console-request.ts';
 
 interface Settings extends Gate {
   ruleset: string | null;
@@ -40,7 +38,7 @@ const inApproval = {
 const settings: Page = {
   path: '/settings',
   async show(request) {
-    assertAdmin(request);
+    assertMay(request, 'admin');
     const { org } = request;
     const { body } = await perform<Settings>(request, 'getOrganization');
     const { ruleset, configured } = body;
@@ -159,8 +157,3 @@ export const settingsForms: readonly Form[] = [
     done: 'The defaults are saved.',
   },
 ];
-
-function assertAdmin(request: ConsoleRequest): void {
-  if (!isAdmin(request))
-    throw new RegistryError('forbidden', 'This needs the scope admin, which you do not have here.');
-}

@@ -1,4 +1,4 @@
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { newId } from '../registry/registry.ts';
 import { problemTypes } from '../server/error-answers.ts';
 import type { Answer } from '../server/v1/call.ts';
@@ -15,13 +15,12 @@ import {
 } from './fields.ts';
 import { leadOf, titleOf, type Form } from './pages.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
-import { assertMayInSite } from '../sites/console/site-views.ts';
-import { perform, here, operationId, may, type ConsoleRequest } from './console-request.ts';
+import { assertMay, perform, here, operationId, type ConsoleRequest } from './console-request.ts';
 import { ruledLatest } from './resource-forms.ts';
 
 /** Shows a form, with what it changes. */
 export async function showForm(request: ConsoleRequest, form: Form): Promise<void> {
-  assertMay(request, form);
+  assertMayDo(request, form);
   const fields = await fieldsOf(form, request);
   const current = await readCurrent(request, form);
   const typed = current && fields.length > 0 ? typedFrom(fields, current.body) : null;
@@ -31,7 +30,7 @@ export async function showForm(request: ConsoleRequest, form: Form): Promise<voi
 
 /** Shows a form again with what was typed. */
 export async function showTyped(request: ConsoleRequest, form: Form, typed: Typed, error: string): Promise<void> {
-  assertMay(request, form);
+  assertMayDo(request, form);
   const fields = await fieldsOf(form, request);
   await sendForm(request, form, fields, {
     typed,
@@ -48,7 +47,7 @@ export async function submitForm(request: ConsoleRequest, form: Form, typed: Typ
   const once = typed['once']?.[0] ?? '';
   const etag = typed['etag']?.[0] ?? '';
   try {
-    assertMay(request, form);
+    assertMayDo(request, form);
     const answer = (await perform(request, form.operation, {
       query: { ...form.query, ...queryFrom(fields, typed) },
       ...(operation.body !== null && {
@@ -147,13 +146,11 @@ async function readCurrent(request: ConsoleRequest, { current, isNew = false }: 
   });
 }
 
-function assertMay(request: ConsoleRequest, { scope, operation }: Form): void {
+function assertMayDo(request: ConsoleRequest, { scope, operation }: Form): void {
   const wanted = scope ?? request.operations.find(operationId(request, operation)).scope!;
-  const { type, params } = request;
-  if (params['site'] !== undefined) return assertMayInSite(request, wanted);
   // Operations on parts of an organization decide for themselves.
-  if ((scope === undefined && (type === null || params['slug'] === undefined)) || may(request, wanted)) return;
-  throw new RegistryError('forbidden', `This needs the scope ${wanted}, which you do not have here.`);
+  if (scope !== undefined || (request.params['slug'] ?? request.params['site']) !== undefined)
+    assertMay(request, wanted);
 }
 
 /** The links of a view that are paths of the organization's console, or of any. */

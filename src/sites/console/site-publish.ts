@@ -6,8 +6,7 @@ import { headOf } from '../registry/drafts.ts';
 import { problemTypes } from '../../server/error-answers.ts';
 import { sendCheckedForm, type CheckResult } from '../../console/show.ts';
 import { faultsIn, type Field, type Typed } from '../../console/fields.ts';
-import { assertMayInSite } from './site-views.ts';
-import { perform, here, type ConsoleRequest } from '../../console/console-request.ts';
+import { assertMay, perform, here, type ConsoleRequest } from '../../console/console-request.ts';
 import { reportOf } from '../../console/publish-page.ts';
 
 /** The editor of a page: `?file=guide/start.md`, or none for a new page. */
@@ -49,7 +48,7 @@ export async function showEditor(
   typed: Typed | null = null,
   error: string | null = null,
 ): Promise<void> {
-  assertMayInSite(request, 'publish');
+  assertMay(request, 'publish');
   if (typed !== null) return send(request, typed, { error }, typed['etag']?.[0] ?? null);
   await perform(request, 'getSite');
   const file = request.query.get('file');
@@ -70,7 +69,7 @@ export async function submitEditor(request: ConsoleRequest, typed: Typed): Promi
   const etag = typed['etag']?.[0] ?? '';
   const bytes = Buffer.from(typed['/text']?.[0] ?? '');
   try {
-    assertMayInSite(request, 'publish');
+    assertMay(request, 'publish');
     await perform(request, 'getSite');
     if (!isPagePath(file))
       throw new RegistryError('malformed', 'Name the page: a path of letters, digits, - and _ that ends in .md.');
@@ -176,13 +175,13 @@ export async function showSitePublish(
   _typed?: Typed,
   error: string | null = null,
 ): Promise<void> {
-  assertMayInSite(request, 'publish');
+  assertMay(request, 'publish');
   sendPublish(request, { ...(await deploy(request, true)), ...(error !== null && { error }) });
 }
 
 /** Publishes the drafts of a site, or only checks them. */
 export async function submitSitePublish(request: ConsoleRequest, typed: Typed): Promise<void> {
-  assertMayInSite(request, 'publish');
+  assertMay(request, 'publish');
   const isCheck = typed['do']?.[0] === 'check';
   const result = await deploy(request, isCheck, typed['once']?.[0] ?? '');
   if (isCheck || result.error) return sendPublish(request, result);
@@ -235,7 +234,7 @@ export async function showUpload(
   typed: Typed | null = null,
   error: string | null = null,
 ): Promise<void> {
-  assertMayInSite(request, 'publish');
+  assertMay(request, 'publish');
   sendUpload(request, typed, { error });
 }
 
@@ -243,7 +242,7 @@ export async function showUpload(
 export async function submitUpload(request: ConsoleRequest, typed: Typed, form: FormData): Promise<void> {
   const given = form.get('/file');
   try {
-    assertMayInSite(request, 'publish');
+    assertMay(request, 'publish');
     if (!(given instanceof Blob) || given.size === 0) throw new RegistryError('malformed', 'Choose a file.');
     const file = typed['/path']?.[0]?.trim() || given.name;
     const document = Buffer.from(await given.arrayBuffer());

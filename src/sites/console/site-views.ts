@@ -1,7 +1,6 @@
-import { isAllowed, type Scope } from '../../model/access.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../model/page-path.ts';
 import {
+  may,
   performList,
   nextOf,
   type ListPage,
@@ -43,17 +42,6 @@ interface DeploymentRecord {
   current: boolean;
 }
 
-/** Whether the person has the scope for the site of the page. */
-function mayInSite({ session, org, params }: ConsoleRequest, scope: Scope): boolean {
-  return isAllowed(session.principal, scope, { org, resource: { type: 'sites', slug: params['site']! } });
-}
-
-/** Throws `forbidden` unless the person has the scope for the site of the page. */
-export function assertMayInSite(request: ConsoleRequest, scope: Scope): void {
-  if (!mayInSite(request, scope))
-    throw new RegistryError('forbidden', `This needs the scope ${scope}, which you do not have here.`);
-}
-
 const sites: Page = {
   path: '/sites',
   async show(request) {
@@ -89,8 +77,8 @@ const site: Page = {
   path: '/sites/:site',
   async show(request) {
     const { body } = await perform<SiteRecord>(request, 'getSite');
-    const isPublisher = mayInSite(request, 'publish');
-    const isAdmin = mayInSite(request, 'admin');
+    const isPublisher = may(request, 'publish');
+    const isAdmin = may(request, 'admin');
     const isEditable = isPublisher && body.connection === null;
     const connection = body.connection && (await perform<ConnectionRecord>(request, 'getSiteConnection')).body;
     // Where its stele.yaml says them, a change here would last until the next push.
