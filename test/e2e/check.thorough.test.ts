@@ -121,7 +121,7 @@ test('a new document is checked with the settings of stele.yaml, and one without
     stderr: 'apis/new.yaml would be published as @acme/apis/new@1.0.0, a new resource.\n',
   });
   const unnamed = await check(['other.yaml'], read);
-  expect(unnamed).toMatchObject({ code: 1, stderr: expect.stringContaining('other.yaml would not be published') });
+  expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('other.yaml would not be published') });
   expect((await check(['other.yaml', '--as', '@acme/apis/other'], read)).stderr).toContain('@acme/apis/other@1.0.0');
   await rm(join(folder, 'work', 'apis/new.yaml'));
 });

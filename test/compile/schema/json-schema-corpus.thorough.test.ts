@@ -29,12 +29,14 @@ describe.skipIf(!present)(`schemas of SchemaStore${skipped}`, () => {
   const names = present ? readdirSync(folder) : [];
   const drawn = new Set([...sampleOf(names, 4), ...names.filter((name) => name in refused)]);
   test.each([...drawn])('%s', async (name) => {
-    const input = given({ [name]: readFileSync(join(folder, name), 'utf8') }, 'schemas');
+    const text = readFileSync(join(folder, name), 'utf8');
+    const input = given({ [name]: text }, 'schemas');
     const { bundle, problems } = await compileJsonSchema(input);
     const rules = [...new Set(problems.filter(({ severity }) => severity === 'error').map(({ rule }) => rule))];
     const reason = refused[name];
     expect(rules).toEqual(reason ? [reason[0]] : []);
-    if (!reason) expect(bundle).toBe(input.entry.value);
+    // Numbers that a double cannot hold are kept apart, in a copy.
+    if (!reason && !/: -?\d{17}/.test(text)) expect(bundle).toBe(input.entry.value);
   });
 });
 

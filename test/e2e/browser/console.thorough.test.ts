@@ -23,11 +23,11 @@ test.skipIf(executablePath === undefined)(
 
     await page.goto(server.server.signInUrl()!);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Organization').fill('acme');
     await page.getByLabel('Document', { exact: true }).focus();
     await page.keyboard.insertText(api('Payments', '1.0.0'));
     await page.getByText('This can be published, as version 1.0.0.').waitFor();
     await isSound();
-    await page.getByLabel('Organization').fill('acme');
     await page.getByRole('button', { name: 'Publish' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console/acme/apis/payments/published/1.0.0');

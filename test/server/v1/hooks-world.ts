@@ -17,10 +17,13 @@ export const secrets = {
   azure: 'azure-secret',
 };
 
+/** An API that nobody answers: the payloads name repositories of the hosts themselves. */
+const apiUrl = 'http://127.0.0.1:9';
+
 export const user: UserConfig = {
   ...unlimited,
   hosts: Object.fromEntries(
-    Object.keys(secrets).map((kind) => [kind, { webhookSecret: { env: `STELE_TEST_HOOK_${kind}` } }]),
+    Object.keys(secrets).map((kind) => [kind, { apiUrl, webhookSecret: { env: `STELE_TEST_HOOK_${kind}` } }]),
   ),
 };
 
