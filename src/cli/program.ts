@@ -124,7 +124,7 @@ function withCommonOptions(command: Command, json: boolean): Command {
       'data folder: the store, instead of that of the configuration (default: STELE_DATA, else .stele next to the configuration)',
     )
     .option('--cache <folder>', 'folder of mirrors and rendered pages (default: cache in the data folder)')
-    .option('--color', 'colour also where the output is no terminal; NO_COLOR and FORCE_COLOR count, too')
+    .option('--color', 'use colour even when the output is not a terminal; NO_COLOR and FORCE_COLOR work too')
     .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
     .configureHelp({ formatHelp })
     .configureOutput(json ? silent : spoken)

@@ -299,6 +299,6 @@ export async function testWebhook(
   options: SendOptions = {},
 ): Promise<Attempt> {
   const webhook = await findWebhook(registry, org, id);
-  if (webhook === null) throw new RegistryError('not_found', 'There is no such endpoint.');
+  if (webhook === null) throw new RegistryError('not_found', 'There is no such webhook.');
   return sendEvent(registry, webhook.value, testEvent(url, org, newId(registry), registry.now()), options);
 }

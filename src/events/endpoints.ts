@@ -253,7 +253,7 @@ function recordOf(org: string, id: string): { name: string; absent: string } {
   return { name: webhookRef(org, id), absent };
 }
 
-const absent = 'There is no such endpoint.';
+const absent = 'There is no such webhook.';
 
 function isSame(operation: string | undefined, author: Author): boolean {
   return operation !== undefined && operation === author.operation;
