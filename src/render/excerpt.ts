@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../model/json.ts';
+import { holdsOf } from '../model/openapi-shape.ts';
 import type { Excerpt, Published } from '../compile/compile.ts';
 import { definitionsOf, createSchemas } from './schema/schemas.ts';
 import { entriesOf, listOf, objectOf, parseObject, textOf, resolveLocal } from './json-value.ts';
@@ -81,23 +82,20 @@ function contractOf(document: JsonObject, operation: ApiOperation, inline: (valu
   };
 }
 
-/** Members whose own members are named by the author, so that none of them is an extension or a description. */
-const maps = new Set('properties patternProperties headers responses content callbacks definitions $defs'.split(' '));
-
 /** Inlines references of a document to this depth, as long as there is room. */
 function createInline(document: JsonObject, deepest: number) {
   let room = budget * 2;
   const left = new Set<string>();
 
-  function inline(value: unknown, depth: number, within: readonly string[], isMap: boolean): unknown {
+  function inline(value: unknown, depth: number, within: readonly string[], map: string | null): unknown {
     if (room <= 0) return null;
     if (typeof value === 'string') return spend(value, within.length === 0 && depth === 0);
-    if (Array.isArray(value)) return value.map((one) => inline(one, depth + 1, within, false));
+    if (Array.isArray(value)) return value.map((one) => inline(one, depth + 1, within, null));
     if (!isObject(value)) {
       room -= 6;
       return value;
     }
-    const reference = isMap ? '' : textOf(value['$ref']);
+    const reference = map !== null ? '' : textOf(value['$ref']);
     if (reference.startsWith('#')) {
       const target = resolveLocal(document, reference);
       if (within.length >= deepest || within.includes(reference) || !isObject(target)) {
@@ -106,15 +104,15 @@ function createInline(document: JsonObject, deepest: number) {
         return { $ref: reference };
       }
       const { $ref: _, ...beside } = value;
-      return inline({ ...target, ...beside }, depth, [...within, reference], false);
+      return inline({ ...target, ...beside }, depth, [...within, reference], null);
     }
-    const members = entriesOf(value).filter(([key]) => isMap || !key.startsWith('x-'));
+    const members = entriesOf(value).filter(([key, member]) => holdsOf(map, key, member) !== 'extension');
     return Object.fromEntries(
       members.map(([key, member]) => {
         room -= key.length + 4;
-        if (!isMap && key === 'description' && typeof member === 'string')
+        if (map === null && key === 'description' && typeof member === 'string')
           return [key, spend(member, depth === 0, true)];
-        return [key, inline(member, depth + 1, within, !isMap && maps.has(key))];
+        return [key, inline(member, depth + 1, within, holdsOf(map, key, member) === 'map' ? key : null)];
       }),
     );
   }
@@ -127,7 +125,7 @@ function createInline(document: JsonObject, deepest: number) {
   }
 
   return {
-    value: (value: unknown) => inline(value, 0, [], false),
+    value: (value: unknown) => inline(value, 0, [], null),
     isOver: () => room <= 0,
     left: () => [...left].slice(0, 100),
   };

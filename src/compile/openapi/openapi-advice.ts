@@ -1,10 +1,9 @@
 import { isObject } from '../../model/json.ts';
+import { methods } from '../../model/openapi-shape.ts';
 import { maxFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { adviseSchemas, type Advice, type Note, adviseSchemaObjects, type OpenapiVersion } from './openapi-schemas.ts';
 import { decodePercent } from '../../model/escape.ts';
-
-const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 
 /**
  * Finds what the specification forbids in words, its JSON Schema cannot express, and other tools

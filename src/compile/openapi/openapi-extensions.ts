@@ -1,6 +1,7 @@
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, maxFindings, problemAt, type KindInput } from '../kind.ts';
-import { judgeReference, namedMembers } from './openapi-references.ts';
+import { holdsOf } from '../../model/openapi-shape.ts';
+import { judgeReference } from './openapi-references.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { pointerOf, type Tree } from './redocly.ts';
@@ -19,18 +20,19 @@ export function bundleExtensions(
   const done = new Set<object>();
   const open = new Set<object>();
 
-  function visit(node: unknown, pointer: string, key: string, isInside: boolean): void {
+  function visit(node: unknown, pointer: string, within: string | null, isInside: boolean): void {
     if (typeof node !== 'object' || node === null || done.has(node)) return;
     done.add(node);
     open.add(node);
     const holder = node as Record<string, unknown>;
     for (const [name, child] of Object.entries(holder)) {
       if (typeof child !== 'object' || child === null) continue;
-      const isExtension = isInside || (name.startsWith('x-') && !namedMembers.has(key));
+      const holds = holdsOf(within, name, child);
+      const isExtension = isInside || holds === 'extension';
       const at = joinPointer(pointer, name);
       const brought = isExtension ? bringIn(child, at) : undefined;
       if (brought !== undefined) holder[name] = brought;
-      visit(holder[name], at, name, isExtension);
+      visit(holder[name], at, holds === 'map' ? name : null, isExtension);
     }
     open.delete(node);
   }
@@ -64,6 +66,6 @@ export function bundleExtensions(
     return undefined;
   }
 
-  visit(document, '', '', false);
+  visit(document, '', null, false);
   return problems;
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../model/json.ts';
+import { holdsOf } from '../../model/openapi-shape.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
@@ -110,33 +111,6 @@ export function referenceAt(node: unknown): { text: string; member: '' | '/$ref'
   return typeof externalValue === 'string' ? { text: externalValue, member: '/externalValue' } : null;
 }
 
-/** The author names the members of these, so `example` or `x-rate` in them is not a keyword. */
-export const namedMembers: ReadonlySet<string> = new Set(
-  [
-    'properties',
-    'patternProperties',
-    'schemas',
-    'definitions',
-    '$defs',
-    'dependentSchemas',
-    'responses',
-    'parameters',
-    'examples',
-  ].concat([
-    'requestBodies',
-    'headers',
-    'securitySchemes',
-    'links',
-    'callbacks',
-    'pathItems',
-    'mediaTypes',
-    'mapping',
-    'variables',
-    'content',
-  ]),
-);
-const data = new Set(['example', 'default', 'enum', 'const', 'value']);
-
 /**
  * The severity of an unresolved reference at a pointer. Example data and extensions may only look
  * like references and the values of a discriminator mapping may be names, so these are warnings.
@@ -144,13 +118,15 @@ const data = new Set(['example', 'default', 'enum', 'const', 'value']);
  */
 export function severityOf(pointer: string, text: string): Severity | null {
   const tokens = parsePointer(pointer);
+  let within: string | null = null;
   for (const [index, token] of tokens.entries()) {
-    const parent = tokens[index - 1];
-    if (parent === 'discriminator' && (token === 'mapping' || token === 'defaultMapping'))
-      return isMappingReference(text) ? 'warning' : null;
-    if (parent !== undefined && namedMembers.has(parent) && !(parent === 'examples' && /^\d+$/.test(token))) continue;
-    if (token.startsWith('x-') || data.has(token)) return 'warning';
-    if (parent === 'examples' || token === 'externalValue') return 'warning';
+    const isMapping = token === 'mapping' || token === 'defaultMapping';
+    if (tokens[index - 1] === 'discriminator' && isMapping) return isMappingReference(text) ? 'warning' : null;
+    // A pointer does not say what is a list.
+    const isListed = /^\d+$/.test(tokens[index + 1] ?? '');
+    const holds = holdsOf(within, token, token === 'examples' && isListed ? [] : {});
+    if (holds === 'data' || holds === 'extension' || (within === null && token === 'externalValue')) return 'warning';
+    within = holds === 'map' ? token : null;
   }
   return 'error';
 }

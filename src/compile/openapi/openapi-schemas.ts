@@ -4,7 +4,7 @@ import { appendErrors, findTwinsByText, errorsOf } from '../schema/ajv.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 import { isObject } from '../../model/json.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { namedMembers } from './openapi-references.ts';
+import { holdsOf } from '../../model/openapi-shape.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readPattern } from '../schema/schema-check.ts';
 import { dialectOf, dialects, subschemas } from '../schema/schema-dialect.ts';
@@ -48,8 +48,6 @@ export interface Advice {
 
 export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
 
-/** Members in whose value nothing is a schema. */
-const data = new Set(['example', 'examples', 'default', 'enum', 'const', 'value', 'security']);
 /** Schemas that are a part of another, which may declare what they require. */
 const parts = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']);
 const composed = ['allOf', 'oneOf', 'anyOf', '$ref', 'patternProperties', 'if'];
@@ -68,18 +66,18 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
   const needsItems = version === '2.0' || version === '3.0';
   const seen = new Set<object>();
 
-  function visit(node: object, way: Way | null, isSchema: boolean, isPart: boolean): void {
+  function visit(node: object, way: Way | null, within: string | null, isPart: boolean): void {
     if (seen.has(node)) return;
     seen.add(node);
     if (Array.isArray(node)) {
       for (let index = 0; index < node.length; index++) {
         const item: unknown = node[index];
-        if (typeof item === 'object' && item !== null) visit(item, { parent: way, key: index }, true, isPart);
+        if (typeof item === 'object' && item !== null) visit(item, { parent: way, key: index }, null, isPart);
       }
       return;
     }
     const holder = node as Record<string, unknown>;
-    if (isSchema) {
+    if (within === null) {
       if (needsItems && holder['type'] === 'array' && holder['items'] === undefined && holder['$ref'] === undefined)
         note('array-items', pointerOf(way), 'An array needs "items". Add "items: {}" to allow anything.', 'key');
       if (!isPart && Array.isArray(holder['required'])) adviseRequired(holder, way, note);
@@ -87,12 +85,13 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
     for (const key in holder) {
       const child = holder[key];
       if (typeof child !== 'object' || child === null) continue;
-      if (isSchema && (data.has(key) || key.startsWith('x-'))) continue;
-      visit(child, { parent: way, key }, !(isSchema && namedMembers.has(key)), isSchema && parts.has(key));
+      const holds = holdsOf(within, key, child, version === '2.0');
+      if (holds === 'data' || holds === 'extension') continue;
+      visit(child, { parent: way, key }, holds === 'map' ? key : null, within === null && parts.has(key));
     }
   }
 
-  if (isObject(root)) visit(root, null, true, false);
+  if (isObject(root)) visit(root, null, null, false);
 }
 
 function adviseRequired(schema: Record<string, unknown>, way: Way | null, note: Note): void {
@@ -110,10 +109,6 @@ function pointerOf(way: Way | null): string {
   return way === null ? '' : joinPointer(pointerOf(way.parent), way.key);
 }
 
-/** Members whose members are named by the author. */
-const maps = new Set([...namedMembers, 'webhooks', 'encoding', 'scopes']);
-/** Members in whose value nothing is a schema. */
-const values = new Set(['example', 'examples', 'default', 'enum', 'const', 'value', 'security']);
 /** OpenAPI 3.1 §4.8.24 and 3.2 §4.26: the default for `$schema`. It adds annotations to 2020-12. */
 const base = /^https:\/\/spec\.openapis\.org\/oas\/3\.\d+\/dialect\//;
 
@@ -126,17 +121,18 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
   if (!isKnown(root['jsonSchemaDialect'])) return;
   const seen = new Set<object>();
 
-  function visit(node: unknown, pointer: () => string, isMap: boolean): void {
+  function visit(node: unknown, pointer: () => string, within: string | null): void {
     if (typeof node !== 'object' || node === null || seen.has(node)) return;
     seen.add(node);
     for (const key in node) {
       const child = (node as Record<string, unknown>)[key];
       if (typeof child !== 'object' || child === null) continue;
       const at = () => joinPointer(pointer(), key);
-      if (!isMap && (key === 'schema' || key === 'itemSchema')) visitSchema(child, at);
-      else if (!isMap && key === 'schemas')
+      const holds = holdsOf(within, key, child);
+      if (within === null && (key === 'schema' || key === 'itemSchema')) visitSchema(child, at);
+      else if (holds === 'map' && key === 'schemas')
         for (const name in child) visitSchema((child as Record<string, unknown>)[name], () => joinPointer(at(), name));
-      else if (isMap || (!values.has(key) && !key.startsWith('x-'))) visit(child, at, !isMap && maps.has(key));
+      else if (holds === 'map' || holds === 'node') visit(child, at, holds === 'map' ? key : null);
     }
   }
 
@@ -159,7 +155,7 @@ export function adviseSchemaObjects(root: unknown, version: OpenapiVersion, note
     for (const { path, schema: child } of inside) visitSchema(child, () => pointer() + path);
   }
 
-  visit(root, () => '', false);
+  visit(root, () => '', null);
 }
 
 function isKnown(dialect: unknown): boolean {

@@ -1,22 +1,15 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
+import { holdsOf, methods } from '../../model/openapi-shape.ts';
 import { resolveLocal } from '../../render/json-value.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { forgetNames, namesAny } from './forget-names.ts';
-
-/** Members that are maps: their members are names, and what these hold are nodes. */
-const maps = new Set(
-  'paths webhooks x-webhooks properties patternProperties dependentSchemas $defs definitions responses callbacks headers content encoding links examples parameters schemas requestBodies securitySchemes securityDefinitions pathItems mediaTypes variables additionalOperations'.split(' '), // prettier-ignore
-);
-
-/** Members that hold data of users. */
-const data = new Set('example default const enum value dataValue mapping required security scopes'.split(' '));
 
 /** Maps whose members are named by the author. */
 const namedMaps = new Set(
   'paths webhooks x-webhooks properties $defs definitions headers links parameters schemas requestBodies securitySchemes securityDefinitions pathItems callbacks mediaTypes'.split(' '), // prettier-ignore
 );
 
-/** Maps that may have extensions beside their members. */
+/** Maps in which `x-…` is taken for an extension, more than may have one: what is not clear excludes. */
 const extended = new Set(['paths', 'webhooks', 'x-webhooks', 'responses', 'callbacks']);
 
 /** What an audience gets, beside the document that was changed. */
@@ -29,7 +22,7 @@ export interface Kept {
   isOpened: boolean;
 }
 
-const methods = new Set('get put post delete options head patch trace query additionalOperations'.split(' '));
+const isOperation = (key: string) => methods.has(key) || key === 'additionalOperations';
 
 /**
  * Leaves out of a bundled document what is not for an audience: every operation, parameter, property, tag and other node
@@ -163,14 +156,13 @@ function visit(
   const open: { node: object; map: string | null }[] = [{ node: document, map: null }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, map } = next;
-    const isPlain = map === null && !Array.isArray(node);
     const members = Object.entries(node).flatMap(([key, child]: [string, unknown]): Member[] => {
       if (typeof child !== 'object' || child === null) return [];
-      // `examples` is a list of data in a schema, and data by media type in Swagger 2.0; elsewhere, it names objects.
-      const isExamples = key === 'examples' && (Array.isArray(child) || 'swagger' in document);
-      const isData = isPlain && (data.has(key) || isExamples || (key.startsWith('x-') && key !== 'x-webhooks'));
-      if (isData || (node === document && key === 'info')) return [];
-      return [{ key, child, map: isPlain && isMapAt(key, child) ? key : null }];
+      const holds = Array.isArray(node) ? 'node' : holdsOf(map, key, child, 'swagger' in document);
+      // In a map, a mark may also be a name: `isNamed` tells.
+      const isPassedOver = holds === 'data' || (holds === 'extension' && map === null);
+      if (isPassedOver || (node === document && key === 'info')) return [];
+      return [{ key, child, map: holds === 'map' ? key : null }];
     });
     const isVisited = see({ node, map, members }) ?? (() => true);
     for (const member of members) if (isVisited(member)) open.push({ node: member.child, map: member.map });
@@ -214,14 +206,10 @@ function forgetMapped(discriminator: JsonObject, isOut: (node: unknown) => boole
   for (const [value, target] of Object.entries(mapping)) if (isGone(target)) delete mapping[value];
 }
 
-/** Whether a mark in a map is one of its names: a property `x-internal`. Only these maps have extensions. */
+/** Whether a mark in a map is one of its names: a property `x-internal`. */
 function isNamed(key: string, map: object): boolean {
   const marks = [(map as JsonObject)['x-internal'], (map as JsonObject)['x-audience']];
-  return !['paths', 'webhooks', 'x-webhooks', 'responses'].includes(key) || marks.some(isObject);
-}
-
-function isMapAt(key: string, child: unknown): boolean {
-  return maps.has(key) && !Array.isArray(child);
+  return !extended.has(key) || marks.some(isObject);
 }
 
 /** Path items that have no operation any more. */
@@ -229,7 +217,7 @@ function dropEmptyItems(items: unknown): void {
   if (!isObject(items)) return;
   for (const [name, item] of Object.entries(items)) {
     if (!isObject(item) || name.startsWith('x-') || typeof item['$ref'] === 'string') continue;
-    if (!Object.keys(item).some((key) => methods.has(key))) delete items[name];
+    if (!Object.keys(item).some(isOperation)) delete items[name];
   }
 }
 
@@ -289,7 +277,7 @@ export function operationsIn(document: JsonObject): string[] {
     return Object.entries(items).flatMap(([path, item]) =>
       isObject(item)
         ? Object.keys(item).flatMap((key) =>
-            methods.has(key) ? [`${section === 'paths' ? '' : 'WEBHOOK '}${key.toUpperCase()} ${path}`] : [],
+            isOperation(key) ? [`${section === 'paths' ? '' : 'WEBHOOK '}${key.toUpperCase()} ${path}`] : [],
           )
         : [],
     );

@@ -1,3 +1,4 @@
+import { dataKeywords } from '../../model/openapi-shape.ts';
 import { toDoubles } from '../../model/exact-numbers.ts';
 import { isObject } from '../../model/json.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -9,7 +10,7 @@ import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles, createCheckBy, checkSchemas, schemaProblems } from './schema-check.ts';
 import { dialectOf, dialects, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
-import { dataKeywords, metaUrlOf } from './schema-index.ts';
+import { metaUrlOf } from './schema-index.ts';
 
 const supported = Object.keys(dialects).join(', ');
 

@@ -1,3 +1,4 @@
+import { dataKeywords } from '../../model/openapi-shape.ts';
 import { isObject } from '../../model/json.ts';
 import { isUrlPath, parseDocumentUrl } from '../../model/address.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -162,8 +163,6 @@ export function splitFragment(uri: string): [base: string, fragment: string] {
   return [uri.slice(0, at), decodePercent(encoded) ?? encoded];
 }
 
-/** Keywords whose values are data and hold no references. */
-export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example']);
 const referenceKeywords = ['$ref', '$dynamicRef'];
 
 /**

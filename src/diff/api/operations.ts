@@ -1,5 +1,6 @@
 import { memberOf, membersOf, resolvePlace, type Place, type Side, itemsOf, placeAt } from '../side.ts';
 import { textOf, listOf, objectOf } from '../../render/json-value.ts';
+import { methods } from '../../model/openapi-shape.ts';
 import { own, type JsonObject, isObject } from '../../model/json.ts';
 
 /** One operation of one document. */
@@ -13,8 +14,6 @@ export interface Operation {
   /** The path items that it belongs to: its own, and the one that this refers to. */
   items: readonly Place[];
 }
-
-const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
 /** The operations of a map of path items. `kind`: the start of their names. */
 export function operationsOf(

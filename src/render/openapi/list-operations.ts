@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from '../../model/json.ts';
+import { methods } from '../../model/openapi-shape.ts';
 import { entriesOf, textOf, resolveLocal, createOnce } from '../json-value.ts';
 import { firstParagraph, firstSentence } from '../markdown.ts';
 
@@ -24,8 +25,6 @@ export function summaryOf({ item, value }: Pick<ApiOperation, 'item' | 'value'>,
     firstParagraph(textOf(item['summary']).trim(), length)
   );
 }
-
-const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
 /** Most entries read from a list of a document. */
 export const listLimit = 20_000;
