@@ -24,16 +24,30 @@ export interface Ownership {
   fileMatch?: string[];
 }
 
+const unstated: Required<Ownership> = {
+  owner: null,
+  lifecycle: null,
+  topics: [],
+  system: null,
+  links: [],
+  fileMatch: [],
+};
+
 /** What something states of a resource's ownership, and nothing else of it. */
-export function ownershipOf({ owner, lifecycle, topics, system, links, fileMatch }: Ownership): Ownership {
-  return {
-    ...(owner && { owner }),
-    ...(lifecycle && { lifecycle }),
-    ...(topics && { topics }),
-    ...(system && { system }),
-    ...(links && { links }),
-    ...(fileMatch && { fileMatch }),
-  };
+export function ownershipOf(given: Ownership): Ownership {
+  return Object.fromEntries(
+    Object.keys(unstated).flatMap((name) => {
+      const value = given[name as keyof Ownership];
+      return value ? [[name, value]] : [];
+    }),
+  );
+}
+
+/** All of a resource's ownership, with null or an empty list for what is not stated. */
+export function wholeOwnership(given: Ownership): Required<Ownership> {
+  return Object.fromEntries(
+    Object.entries(unstated).map(([name, none]) => [name, given[name as keyof Ownership] ?? none]),
+  ) as unknown as Required<Ownership>;
 }
 
 /** Whether a page may lead there: no script, and no file. */

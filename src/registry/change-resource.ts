@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { type GateSettings, gateSettingsOf, parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility, Principal } from '../model/access.ts';
-import { type Ownership, ownershipOf } from '../model/ownership.ts';
+import { type Ownership, ownershipOf, wholeOwnership } from '../model/ownership.ts';
 import { chooseLatest, findVersion, type Resource, resourceRef, type Version, nameOf } from '../model/resource.ts';
 import type { Generation } from '../store/records.ts';
 import { findResource, updateRecord, type GuardOf, isRestorable } from './lives.ts';
@@ -79,13 +79,9 @@ async function assertMayBePublic(registry: Registry, coordinate: Coordinate): Pr
 }
 
 /** Old records have no member where a new one has none to say. */
-function isSame(
-  next: Resource,
-  current: Resource,
-  key: Exclude<keyof ResourceChange, 'latest' | 'latestPinned'>,
-): boolean {
-  const none = key === 'topics' || key === 'links' || key === 'fileMatch' ? [] : null;
-  return isDeepStrictEqual(next[key] ?? none, current[key] ?? none);
+function isSame(next: Resource, current: Resource, key: Exclude<keyof ResourceChange, 'latest' | 'latestPinned'>) {
+  const valueIn = (resource: Resource) => ({ ...resource, ...wholeOwnership(resource) })[key] ?? null;
+  return isDeepStrictEqual(valueIn(next), valueIn(current));
 }
 
 /** What a change says of `latest`: a label, null (the rules choose), or undefined (nothing). */

@@ -3,6 +3,7 @@ import { formatAddress, type AddressView } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { eventTypeOf, shownUrl, type Delivery, type Webhook, type WebhookHealth } from '../../model/event.ts';
 import { gateSettingsOf } from '../../model/gate.ts';
+import { wholeOwnership } from '../../model/ownership.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Generation } from '../../store/records.ts';
@@ -22,12 +23,7 @@ export function resourceRecord(
     name,
     description,
     summary: resource.summary ?? '',
-    owner: resource.owner ?? null,
-    lifecycle: resource.lifecycle ?? null,
-    topics: resource.topics ?? [],
-    system: resource.system ?? null,
-    links: resource.links ?? [],
-    fileMatch: resource.fileMatch ?? [],
+    ...wholeOwnership(resource),
     visibility,
     ruleset,
     validation,

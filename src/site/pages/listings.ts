@@ -4,7 +4,7 @@ import { type Principal, anonymous } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType, parseCoordinate } from '../../model/address.ts';
 import { inTurns } from '../../scheduling/turns.ts';
 import { teamsOf } from '../../config/organization-config.ts';
-import { linksOf, teamOf, type Link, type Team } from '../../model/ownership.ts';
+import { linksOf, teamOf, type Link, type Team, wholeOwnership } from '../../model/ownership.ts';
 import { aboutOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../sites/model/documentation-site.ts';
 import { listReadableSites, findReadable, listReadable } from '../../registry/readable.ts';
@@ -232,15 +232,13 @@ async function exampleOf({ links }: Site, resources: readonly Resource[]): Promi
 
 /** What a page says of a resource's ownership: `labels.eta`. */
 export function labelsOf({ links, registry }: Pick<Site, 'links' | 'registry'>, resource: Resource): object {
-  const { owner, lifecycle, topics, system } = resource;
+  const { owner, ...stated } = wholeOwnership(resource);
   const team = teamOf(teamsOf(registry.config, resource.org), owner);
   return {
+    ...stated,
     owner: team ? { name: team.title ?? owner, href: null } : owner ? ownerOf(owner) : null,
     contacts: contactsOf(team),
     links: linksOf(resource),
-    lifecycle: lifecycle ?? null,
-    system: system ?? null,
-    topics: topics ?? [],
     search: links.path('/search'),
   };
 }
