@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { publicUrls } from '../hosts/host.ts';
+import { productOf } from '../hosts/host.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Credential } from '../source/source.ts';
 import { readSecret } from './environment.ts';
@@ -49,7 +49,7 @@ export function credentialUses(config: Uses): { org: string; url: string; creden
     ...repositories.map(({ url, credential = null }) => ({ org, url, credential })),
     ...owners.map(({ host, owner, credential = null }) => {
       const { kind, url } = config.hosts[host]!;
-      return { org, url: `${url ?? publicUrls[kind]}/${encodeURI(owner)}`, credential };
+      return { org, url: `${url ?? productOf(kind).publicUrl}/${encodeURI(owner)}`, credential };
     }),
   ]);
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
+import { hostKinds, productOf, type HostKind } from '../hosts/host.ts';
 import type { Visibility } from '../model/access.ts';
 import { usualRules, type ChangeRules, type ChangeSettings } from '../model/comparison.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -121,14 +121,12 @@ function sortRepository(
   const configured = Object.hasOwn(hosts, name) ? hosts[name]! : null;
   if (configured?.kind !== kind)
     throw fault(`names the host ${JSON.stringify(name)}, which is not in hosts with the kind ${kind}`);
-  if (configured.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
+  if (configured.url === null && productOf(kind).publicUrl === null) throw fault(`needs hosts.${name}.url`);
   const pattern = given[kind]!;
   const parsed = parseOwnerPattern(pattern);
-  const maxGroups = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
-  if (parsed === null || parsed.path.split('/').length > maxGroups || (parsed.isDeep && kind !== 'gitlab'))
-    throw fault(
-      `has ${kind} ${JSON.stringify(pattern)}. ${ownerForms[kind] ?? 'Write the owner and /*, such as acme/*'}`,
-    );
+  const { groups, isDeep, advice } = productOf(kind).owners ?? oneName;
+  if (parsed === null || parsed.path.split('/').length > groups || (parsed.isDeep && !isDeep))
+    throw fault(`has ${kind} ${JSON.stringify(pattern)}. ${advice}`);
   const settings = Object.fromEntries(Object.entries(rest).filter(([member]) => member !== kind)) as Omit<
     RepositoryConfig,
     'url'
@@ -137,10 +135,7 @@ function sortRepository(
   return { ...settings, ...Object.fromEntries(filter), host: name, pattern, owner: parsed.path, isDeep: parsed.isDeep };
 }
 
-const ownerForms: { [kind in HostKind]?: string } = {
-  gitlab: 'Write a group and /*, such as acme/apis/*, or /** for the groups in it, too',
-  azure: 'Write acme/* for an organization, or acme/project/* for a project',
-};
+const oneName = { groups: 1, isDeep: false, advice: 'Write the owner and /*, such as acme/*' };
 
 /** Returns the configuration of an organization, or null. Safe for names such as `constructor`. */
 export function organizationIn(
@@ -212,7 +207,7 @@ function fillHost(name: string, given: UserHost | undefined): HostConfig {
     throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
   // The URLs of an owner's repositories are made of it.
   for (const each of [url, apiUrl]) if (each !== undefined) assertNoCredential(each, `hosts.${name}`);
-  const isElsewhere = namedKind === null || publicUrls[namedKind] === null;
+  const isElsewhere = namedKind === null || productOf(namedKind).publicUrl === null;
   if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');
   return {
     kind,

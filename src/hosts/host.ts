@@ -1,18 +1,82 @@
 import type { Check, PullComment } from '../model/check.ts';
 import type { Credential } from '../source/source.ts';
 
-export const hostKinds = ['github', 'gitlab', 'gitea', 'bitbucket', 'bitbucket-server', 'azure'] as const;
-export type HostKind = (typeof hostKinds)[number];
+/** What the registry says and asks of a product, beside what its adapter does. */
+interface Product {
+  /** For people. */
+  name: string;
+  /** Its public host; null where there is none. */
+  publicUrl: string | null;
+  /** The API of the public host, and its path on other servers. */
+  api: { url: string | null; path: string };
+  /** Whether a delivery with these header fields may be its own. */
+  sends: (headers: Delivery['headers']) => boolean;
+  /** How deep the path of an owner may be, and how to write one. Absent: one name. */
+  owners?: { groups: number; isDeep: boolean; advice: string };
+  /** Paths of pages of the public host, each before a commit or a title, and the anchor before a line. */
+  pages?: { commit: string; file: string; issue: string; line?: string };
+}
 
-/** The public host of each kind; null where there is none. */
-export const publicUrls: Readonly<Record<HostKind, string | null>> = {
-  github: 'https://github.com',
-  gitlab: 'https://gitlab.com',
-  gitea: 'https://codeberg.org',
-  bitbucket: 'https://bitbucket.org',
-  'bitbucket-server': null,
-  azure: 'https://dev.azure.com',
-};
+/** Events of Bitbucket that only Data Center has. Cloud's are `repo:push` and `pullrequest:…`. */
+const serverEvent = /^(?:repo:(?:refs_changed|modified|forked|comment:)|pr:|project:|mirror:|diagnostics:)/;
+
+/** The products that there are adapters for, by kind. Only `hosts.ts` knows the adapters. */
+const products = {
+  github: {
+    name: 'GitHub',
+    publicUrl: 'https://github.com',
+    api: { url: 'https://api.github.com', path: '/api/v3' },
+    sends: (headers) => headers['x-github-event'] !== undefined,
+    pages: { commit: '/commit/', file: '/blob/', issue: '/issues/new?title=' },
+  },
+  gitlab: {
+    name: 'GitLab',
+    publicUrl: 'https://gitlab.com',
+    api: { url: 'https://gitlab.com/api/v4', path: '/api/v4' },
+    sends: (headers) => headers['x-gitlab-event'] !== undefined,
+    owners: {
+      groups: 20,
+      isDeep: true,
+      advice: 'Write a group and /*, such as acme/apis/*, or /** for the groups in it, too',
+    },
+    pages: { commit: '/-/commit/', file: '/-/blob/', issue: '/-/issues/new?issue%5Btitle%5D=' },
+  },
+  gitea: {
+    name: 'Gitea or Forgejo',
+    publicUrl: 'https://codeberg.org',
+    api: { url: 'https://codeberg.org/api/v1', path: '/api/v1' },
+    sends: (headers) => (headers['x-gitea-event'] ?? headers['x-forgejo-event']) !== undefined,
+    pages: { commit: '/commit/', file: '/src/commit/', issue: '/issues/new?title=' },
+  },
+  bitbucket: {
+    name: 'Bitbucket Cloud',
+    publicUrl: 'https://bitbucket.org',
+    api: { url: 'https://api.bitbucket.org/2.0', path: '/2.0' },
+    sends: (headers) => headers['x-event-key'] !== undefined,
+    pages: { commit: '/commits/', file: '/src/', issue: '/issues/new?title=', line: '#lines-' },
+  },
+  'bitbucket-server': {
+    name: 'Bitbucket Data Center',
+    publicUrl: null,
+    api: { url: null, path: '/rest/api/1.0' },
+    sends: (headers) => serverEvent.test(headers['x-event-key'] ?? ''),
+  },
+  azure: {
+    name: 'Azure DevOps',
+    publicUrl: 'https://dev.azure.com',
+    api: { url: 'https://dev.azure.com', path: '' },
+    sends: (headers) => /^VSServices\b/.test(headers['user-agent'] ?? ''),
+    owners: { groups: 2, isDeep: false, advice: 'Write acme/* for an organization, or acme/project/* for a project' },
+  },
+} satisfies Record<string, Product>;
+
+export type HostKind = keyof typeof products;
+export const hostKinds = Object.keys(products) as HostKind[];
+
+/** What is known of a product. */
+export function productOf(kind: HostKind): Product {
+  return products[kind];
+}
 
 /** A hook delivery: header fields by lower-case name, and the raw bytes of the body. */
 export interface Delivery {
@@ -168,29 +232,11 @@ export interface Host {
   gitCredential(repository: HostRepository): Promise<Credential | null>;
 }
 
-/** The names of the products. */
-export const productNames: Record<HostKind, string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  gitea: 'Gitea or Forgejo',
-  bitbucket: 'Bitbucket Cloud',
-  'bitbucket-server': 'Bitbucket Data Center',
-  azure: 'Azure DevOps',
-};
-
-/** Events of Bitbucket that only Data Center has. Cloud's are `repo:push` and `pullrequest:…`. */
-const serverEvent = /^(?:repo:(?:refs_changed|modified|forked|comment:)|pr:|project:|mirror:|diagnostics:)/;
-
 /**
  * Returns the product that sent a delivery, by its header fields, or null if they do not name one.
  * Used only for the message to a sender that posts to the wrong URL.
  */
 export function senderOf({ headers }: Pick<Delivery, 'headers'>): HostKind | null {
-  // Gitea and Forgejo also send the fields of GitHub.
-  if (headers['x-gitea-event'] !== undefined || headers['x-forgejo-event'] !== undefined) return 'gitea';
-  if (headers['x-github-event'] !== undefined) return 'github';
-  if (headers['x-gitlab-event'] !== undefined) return 'gitlab';
-  const event = headers['x-event-key'];
-  if (event !== undefined) return serverEvent.test(event) ? 'bitbucket-server' : 'bitbucket';
-  return /^VSServices\b/.test(headers['user-agent'] ?? '') ? 'azure' : null;
+  // Gitea also sends the fields of GitHub, and Data Center those of Bitbucket Cloud.
+  return hostKinds.findLast((kind) => products[kind].sends(headers)) ?? null;
 }

@@ -9,18 +9,8 @@ import { createBitbucketServer } from './bitbucket-server.ts';
 import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
-import { publicUrls, type Host, type HostKind } from './host.ts';
+import { productOf, type Host, type HostKind } from './host.ts';
 import type { ApiCredential, HostSettings } from './ask.ts';
-
-/** The API of each public host, and the path of the API on other servers. */
-const places: Record<HostKind, { apiUrl: string | null; apiPath: string }> = {
-  github: { apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
-  gitlab: { apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
-  gitea: { apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
-  bitbucket: { apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
-  'bitbucket-server': { apiUrl: null, apiPath: '/rest/api/1.0' },
-  azure: { apiUrl: 'https://dev.azure.com', apiPath: '' },
-};
 
 const create: Record<HostKind, (settings: HostSettings) => Host> = {
   github: createGitHub,
@@ -37,10 +27,10 @@ const create: Record<HostKind, (settings: HostSettings) => Host> = {
  */
 export function createHosts(config: Config, { second = 1000 }: { second?: number } = {}): readonly Host[] {
   return Object.entries(config.hosts).flatMap(([name, given]) => {
-    const place = places[given.kind];
-    const url = given.url ?? publicUrls[given.kind];
+    const { publicUrl, api } = productOf(given.kind);
+    const url = given.url ?? publicUrl;
     if (url === null) return [];
-    const apiUrl = given.apiUrl ?? (given.url === null ? place.apiUrl! : url + place.apiPath);
+    const apiUrl = given.apiUrl ?? (given.url === null ? api.url! : url + api.path);
     const credential = (wanted: string | null) =>
       wanted === null ? null : findCredential(config, given.kind, url, wanted);
     return [create[given.kind]({ name, url, apiUrl, second, credential })];

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { untilClosed } from '../request.ts';
-import { type Delivery, type Hint, type Host, type HostKind, productNames, senderOf } from '../../hosts/host.ts';
+import { type Delivery, type Hint, type Host, type HostKind, productOf, senderOf } from '../../hosts/host.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -91,7 +91,7 @@ export function createReceiveHook({
   /** The error for a hook of another product. It depends only on the hook and the configured names. */
   function wrongAddress(host: Host, sender: HostKind): RegistryError {
     const right = registry.hosts.find(({ kind }) => kind === sender)?.name ?? sender;
-    const message = `${productNames[sender]} sent this webhook, but this address is for ${productNames[host.kind]}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`;
+    const message = `${productOf(sender).name} sent this webhook, but this address is for ${productOf(host.kind).name}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`;
     return new RegistryError('malformed', message);
   }
 

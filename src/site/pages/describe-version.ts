@@ -1,4 +1,5 @@
 import { viewInWords, type ArtifactConfig } from '../../model/artifact.ts';
+import { hostKinds, productOf } from '../../hosts/host.ts';
 import { formatJob } from '../../model/access.ts';
 import { kinds } from '../../model/kinds.ts';
 
@@ -14,29 +15,27 @@ export interface CommitLinks {
   issue(title: string): string;
 }
 
-/** The URL patterns of well-known hosts. */
-const hosts: Readonly<Record<string, { commit: string; file: string; issue: string }>> = {
-  'github.com': { commit: '/commit/', file: '/blob/', issue: '/issues/new?title=' },
-  'gitlab.com': { commit: '/-/commit/', file: '/-/blob/', issue: '/-/issues/new?issue%5Btitle%5D=' },
-  'bitbucket.org': { commit: '/commits/', file: '/src/', issue: '/issues/new?title=' },
-  'codeberg.org': { commit: '/commit/', file: '/src/commit/', issue: '/issues/new?title=' },
-};
+/** What the pages of public git hosts begin with, by the name of the host. */
+const hosts = new Map(
+  hostKinds
+    .map(productOf)
+    .flatMap(({ publicUrl, pages }) => (publicUrl && pages ? [[new URL(publicUrl).hostname, pages]] : [])),
+);
 
 /** Returns the pages of a commit, or null if the host is not known. */
 export function commitLinks(repository: string | null, commit: string | null): CommitLinks | null {
   const url = repository === null ? null : URL.parse(repository);
   if (url === null || commit === null || url.protocol !== 'https:' || url.username !== '' || url.port !== '')
     return null;
-  const host = Object.hasOwn(hosts, url.hostname) ? hosts[url.hostname]! : null;
-  if (host === null || !/^[0-9a-f]{40,64}$/.test(commit)) return null;
+  const host = hosts.get(url.hostname);
+  if (host === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) return null;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '').replace(/\.git$/, '')}`;
   const nameOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
   return {
     repository: base,
     commit: `${base}${host.commit}${commit}`,
     file(path, line) {
-      // Bitbucket has its own anchor format for lines.
-      const place = line === undefined ? '' : url.hostname === 'bitbucket.org' ? `#lines-${line}` : `#L${line}`;
+      const place = line === undefined ? '' : `${host.line ?? '#L'}${line}`;
       return `${base}${host.file}${commit}/${nameOf(path)}${place}`;
     },
     latest: (path, branch) => `${base}${host.file.replace('/commit/', '/branch/')}${nameOf(branch)}/${nameOf(path)}`,
