@@ -21,6 +21,7 @@ import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
 import { assertNeeds } from './registry/maintenance/needs.ts';
 import { assertFormat } from './store/format.ts';
+import type { S3Settings } from './store/s3.ts';
 import { createRefs } from './store/refs.ts';
 
 /** A registry that owns processes and open folders. Close it. */
@@ -118,13 +119,16 @@ export async function openRegistry(
   };
 }
 
+/** How the bucket of each service is opened. Loaded only when configured: an SDK is as large as the rest of Stele. */
+const services: Readonly<Record<string, (settings: S3Settings) => Promise<Bucket>>> = {
+  s3: async (settings) => (await import('./store/s3.ts')).openS3Bucket(settings),
+};
+
 /** Opens the bucket of a configuration, whatever is in it. */
 export async function openBucket(store: Config['store']): Promise<Bucket> {
-  if (store.kind === 'fs') return openFsBucket(store.path);
-  // Loaded only when configured: the SDK is as large as the rest of Stele.
-  const { openS3Bucket } = await import('./store/s3.ts');
+  if ('path' in store) return openFsBucket(store.path);
   const { credentials } = store;
-  return openS3Bucket({
+  return services[store.kind]!({
     ...store,
     proxies: readProxies(),
     credentials: credentials && {

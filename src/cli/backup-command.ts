@@ -99,7 +99,7 @@ export function restoreCommand(): Command {
       if (!json) printLostKey(lostKey);
       if (damages.length > 0) process.exitCode = 1;
       printCopied(
-        store.kind === 'fs' ? store.path : store.bucket,
+        'path' in store ? store.path : store.bucket,
         { ...copied, damages: json ? [...copied.damages, ...damages] : copied.damages },
         json,
       );
@@ -173,7 +173,7 @@ async function check(folder: string, json: boolean, command: Command): Promise<C
 
 /** Throws `malformed` if a folder is the store, or one of them is in the other. */
 export function assertApart(store: Config['store'], folder: string): void {
-  if (store.kind !== 'fs') return;
+  if (!('path' in store)) return;
   const [own, other] = [realPath(resolve(store.path)), realPath(resolve(folder))];
   if (isWithin(own, other) || isWithin(other, own))
     throw new RegistryError(

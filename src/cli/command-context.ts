@@ -34,9 +34,9 @@ export async function readConfig(command: Command, { edition = '', fills = false
   const config = cache === undefined ? loaded : { ...loaded, cacheFolder: resolve(cache) };
   if (data === undefined) return config;
   const [store, path] = [config.store, resolve(data)];
-  if (store.kind === 'fs' && store.path === path) return config;
+  if ('path' in store && store.path === path) return config;
   if (!fills && !(await holdsStore(path))) {
-    const named = store.kind === 'fs' ? store.path : `the bucket ${store.bucket}`;
+    const named = 'path' in store ? store.path : `the bucket ${store.bucket}`;
     const advice = 'Leave out --data for that one. The folder of mirrors and rendered pages is --cache.';
     throw new RegistryError('malformed', `${path} holds no store; the configuration names ${named}. ${advice}`);
   }
@@ -70,7 +70,7 @@ export async function withRegistry<T>(command: Command, work: (registry: OpenReg
  */
 export async function withStore<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const { store } = await readConfig(command);
-  if (store.kind === 'fs' && !(await holdsStore(store.path)))
+  if ('path' in store && !(await holdsStore(store.path)))
     throw new RegistryError('not_found', `${store.path} holds no store. Check --data.`);
   return withRegistry(command, work);
 }
@@ -91,7 +91,7 @@ export async function withRegistryToRead<T>(
   work: (registry: OpenRegistry) => Promise<T>,
 ): Promise<T> {
   const config = adjust(await readConfig(command));
-  const isThere = config.store.kind !== 'fs' || existsSync(config.store.path);
+  const isThere = !('path' in config.store) || existsSync(config.store.path);
   const folder = isThere ? null : await mkdtemp(join(tmpdir(), 'stele-'));
   const { openRegistry } = await import('../open.ts');
   const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet, {

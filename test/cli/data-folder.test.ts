@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const foldersOf = async (data: string | null) => {
   const { store, cacheFolder } = await loadConfig(file, data);
-  return [store.kind === 'fs' && store.path, cacheFolder];
+  return ['path' in store && store.path, cacheFolder];
 };
 
 test("a relative data folder starts at the shell's folder, wherever the configuration is", async () => {

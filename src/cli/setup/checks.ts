@@ -116,7 +116,7 @@ function isSet(secret: SecretName): boolean {
 
 /** One line for each volume. */
 async function checkDisk({ store, cacheFolder }: Config): Promise<DoctorCheck[]> {
-  const folders = [...(store.kind === 'fs' ? [store.path] : []), cacheFolder].map(nearest);
+  const folders = [...('path' in store ? [store.path] : []), cacheFolder].map(nearest);
   const volumes = new Map(folders.toReversed().map((folder) => [statSync(folder).dev, folder]));
   const checks = [...volumes.values()].map(async (folder) => {
     const { bavail, bsize } = await statfs(folder);
@@ -245,10 +245,10 @@ async function ask(url: string): Promise<IncomingMessage> {
 /** The store as `/readyz` checks it, the logs as the start does, and webhook endpoints. Writes nothing where there is no store yet. */
 export async function examineStore(config: Config): Promise<DoctorCheck[]> {
   const { store } = config;
-  const place = store.kind === 'fs' ? store.path : `bucket ${store.bucket}`;
+  const place = 'path' in store ? store.path : `bucket ${store.bucket}`;
   const none = ok('store', `${place}: none yet. The first start makes it.`);
   try {
-    if (store.kind === 'fs' && !(await holdsStore(store.path))) return [none];
+    if ('path' in store && !(await holdsStore(store.path))) return [none];
     if (!(await hasFormat(await openBucket(store)))) return [none];
     const registry = await openRegistry(config, () => undefined);
     try {

@@ -15,9 +15,7 @@ function logOrigin({ config }: Pick<Registry, 'config'>): string | null {
 /** Whether a registry has a public log: an address, and a key that all its nodes have. */
 export function hasPublicLog(registry: Pick<Registry, 'config' | 'logKey'>): boolean {
   const { store, publicLog } = registry.config;
-  return (
-    logOrigin(registry) !== null && (publicLog.key !== null || (store.kind === 'fs' && registry.logKey !== undefined))
-  );
+  return logOrigin(registry) !== null && (publicLog.key !== null || ('path' in store && registry.logKey !== undefined));
 }
 
 /**
