@@ -9,35 +9,47 @@ const pause = 120;
 const again = 2000;
 
 let index = null;
+let docs = null;
 let anywhere = null;
 
 for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
 showFound();
 
-/** The index of a host without a server. */
+/** A file of the index of a host without a server. */
+async function load(path) {
+  const answer = await fetch(`${page}/${path}`, { credentials: 'omit' });
+  if (!answer.ok) throw new Error(`${path} could not be loaded.`);
+  return answer.json();
+}
+
 function openIndex() {
-  const load = async (path) => {
-    const answer = await fetch(`${page}/${path}`, { credentials: 'omit' });
-    if (!answer.ok) throw new Error(`${path} could not be loaded.`);
-    return answer.json();
-  };
   index ??= import(module).then(({ openShards }) => openShards(load));
   return index;
 }
 
+/** The index of the documentation there. */
+function openDocs() {
+  const ranking = new URL('pages.js', new URL(module, location.href)).href;
+  docs ??= Promise.all([import(ranking), load('docs.json')]).then(([pages, found]) => pages.openDocs(found));
+  return docs;
+}
+
+const isInDocs = () => document.querySelector('input[name="in"]') !== null;
+
 /** What to suggest for a text. */
 async function ask(text) {
   if (index === null) {
-    const place = document.querySelector('input[name="in"]') === null ? '' : '&in=docs';
-    const asked = `${page}/suggest.json?q=${encodeURIComponent(text)}${place}`;
+    const asked = `${page}/suggest.json?q=${encodeURIComponent(text)}${isInDocs() ? '&in=docs' : ''}`;
     const answer = await fetch(asked, { credentials: 'same-origin' });
     if (!answer.ok) throw new Error(`Search answered ${answer.status}.`);
     const found = await answer.json();
     // A static host sends the same file whatever is asked.
     if (found.query === text) return found;
   }
+  const pages = isInDocs() ? (await openDocs()).suggest(text) : [];
   const found = await (await openIndex()).search(text);
-  return { items: (await found.hits(0, most)).slice(0, most).map(asItem), complete: true, didYouMean: found.instead };
+  const items = [...pages, ...(await found.hits(0, most)).map(asItem)].slice(0, most);
+  return { items, complete: true, didYouMean: found.instead };
 }
 
 function asItem({ resource, item }) {
@@ -176,14 +188,19 @@ async function showFound() {
   if (place === null || text === '' || place.dataset.query === text) return;
   document.querySelector('.hints')?.remove();
   const type = document.getElementById('type');
-  document.getElementById('search').value = text;
+  const input = document.getElementById('search');
+  input.value = text;
   type.value = asked.get('type') ?? '';
   say('Searching…');
   try {
+    if (asked.get('in') === 'docs') {
+      const kept = Object.assign(element('input', ''), { type: 'hidden', name: 'in', value: 'docs' });
+      input.form.append(kept);
+      place.replaceChildren(foundDocs((await openDocs()).find(text)), element('h2', '', 'Contracts'));
+    } else place.replaceChildren();
     const shards = await openIndex();
     const found = await shards.search(text, { org: asked.get('org'), type: type.value || null });
-    if (found.count === 0) return say('Nothing contains one of these words.');
-    place.replaceChildren();
+    if (found.count === 0) return place.append(element('p', 'empty', 'Nothing contains one of these words.'));
     if (found.instead !== null) {
       const link = element('a', '', found.instead);
       link.href = `?q=${encodeURIComponent(found.instead)}`;
@@ -199,6 +216,16 @@ async function showFound() {
   function say(words) {
     place.replaceChildren(element('p', 'empty', words));
   }
+}
+
+/** Pages of the documentation, as the server shows them (`search.eta`). */
+function foundDocs(pages) {
+  const rows = pages.map(({ title, heading, href, description }) =>
+    linkedRow(href, heading || title, heading && title, element('p', '', description)),
+  );
+  const none = element('p', 'empty', 'No page has these words.');
+  const list = rows.length === 0 ? none : element('ul', 'rows', ...rows);
+  return element('section', '', element('h2', '', 'Documentation'), list);
 }
 
 /** The next ten hits, each below its resource. */
@@ -231,13 +258,18 @@ function addHit(rows, resource, item) {
 }
 
 function rowOf({ coordinate, type, title, description, version, url }) {
-  const link = element('a', '', element('strong', '', title), element('span', 'coordinate', coordinate));
-  link.href = url;
   const about = description === '' ? [] : [element('p', '', description)];
   const facts = element('p', 'facts', type === 'sites' ? 'documentation' : element('code', '', version));
-  const row = element('li', 'row', link, ...about, element('ul', 'matches'), facts);
+  const row = linkedRow(url, title, coordinate, ...about, element('ul', 'matches'), facts);
   row.dataset.coordinate = coordinate;
   return row;
+}
+
+/** `of`: where the title is; empty for none. */
+function linkedRow(href, title, of, ...below) {
+  const link = element('a', '', element('strong', '', title), of === '' ? '' : element('span', 'coordinate', of));
+  link.href = href;
+  return element('li', 'row', link, ...below);
 }
 
 /** `GET` as a badge before its path; else the kind before the name. */

@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parseCheckpoint } from '../../src/model/transparency/checkpoint.ts';
 import { tilePath, tilesOf } from '../../src/model/transparency/tree.ts';
 import { changeResource, setStatus } from '../server/registry.ts';
@@ -172,20 +171,6 @@ function largeText(operations: number): string {
 /** What a server links to beside the files of a build: the proof of a version changes with each checkpoint. */
 export function withoutProof(link: string | undefined): string | undefined {
   return link?.replace(/, <[^>]*\?proof>; rel="[^"]*"/, '');
-}
-
-const decoders: Readonly<Record<string, (bytes: Uint8Array) => Buffer>> = {
-  br: brotliDecompressSync,
-  gzip: gunzipSync,
-  zstd: zstdDecompressSync,
-};
-
-/** Whether a page has a search box of its own on a server: that of the documentation. Files search contracts alone. */
-export const hasOwnSearch = (path: string): boolean => path.startsWith('/docs/');
-
-/** A page without its search box, whatever its coding. */
-export function withoutSearch(body: Buffer, coding: string | undefined): string {
-  return String(decoders[coding ?? '']?.(body) ?? body).replace(/<form class="find"[^]*?<\/form>/, '');
 }
 
 /** Every path under the base that leads on from the first page: links of pages, lists, feeds, sitemap, `Link` fields. Without queries. */

@@ -13,16 +13,8 @@ import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { sampleOf } from '../sample.ts';
-import {
-  canary,
-  comparedFields,
-  crawl,
-  hasOwnSearch,
-  imageHosts,
-  publishEverything,
-  withoutProof,
-  withoutSearch,
-} from './static-world.ts';
+import { docsWords } from '../site/docs/words.ts';
+import { canary, comparedFields, crawl, imageHosts, publishEverything, withoutProof } from './static-world.ts';
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
@@ -90,18 +82,15 @@ describe.skipIf(!canRun).for(['/sub'])(
       return { theirs, ours };
     }
 
-    function summary(answer: Answer, isOwn: boolean): Record<string, unknown> {
+    function summary(answer: Answer): Record<string, unknown> {
       const fields = Object.fromEntries(compared.map((name) => [name, withoutProof(answer.headers.get(name))]));
       const tag = answer.headers.has('repr-digest') ? answer.headers.get('etag') : undefined;
-      if (isOwn) Reflect.deleteProperty(fields, 'content-length');
-      const body = isOwn ? withoutSearch(answer.body, answer.headers.get('content-encoding')) : answer.body;
-      return { status: answer.status, ...fields, etag: tag, body: digestOf(body) };
+      return { status: answer.status, ...fields, etag: tag, body: digestOf(answer.body) };
     }
 
     /** How the two answers differ, in words. */
     function differences(name: string, { theirs, ours }: { theirs: Answer; ours: Answer }): string[] {
-      const isOwn = hasOwnSearch(name.replace('HEAD ', ''));
-      const [expected, found] = [summary(theirs, isOwn), summary(ours, isOwn)];
+      const [expected, found] = [summary(theirs), summary(ours)];
       const names = theirs.status < 400 ? Object.keys(expected) : ['status'];
       return names.flatMap((field) =>
         expected[field] === found[field]
@@ -346,6 +335,35 @@ describe.skipIf(!canRun).for(['/sub'])(
         expect((await page.goto(`${origin}${base}/@acme/apis/pay@1.1.1`))?.status()).toBe(410);
         expect(await page.textContent('main')).toContain('it named a person');
         expect(wrong.filter((line) => !line.includes('410'))).toEqual([]);
+      },
+    );
+
+    test.skipIf(executablePath === undefined)(
+      `the box of the documentation finds its pages first, as on a server${whySkipped}`,
+      async () => {
+        const origin = `http://127.0.0.1:${nginx.port}`;
+        await using browser = await openChromium(origin);
+        await using opened = await browser.open();
+        const { page, wrong } = opened;
+        await page.goto(`${origin}${base}/docs/`);
+        const box = page.getByRole('searchbox', { name: 'Search the documentation' });
+        const hrefs = () =>
+          page.evaluate<string[]>(
+            `[...document.querySelectorAll('.find li a')].map((link) => link.getAttribute('href'))`,
+          );
+        for (const [words, place] of docsWords) {
+          await box.fill(words);
+          await expect
+            .poll(async () => (await hrefs()).find((href) => href.includes('/docs/')))
+            .toMatch(`${base}/docs/${place}`);
+        }
+        await box.fill('backup');
+        await page.keyboard.press('Enter');
+        await page.locator('#found h2', { hasText: 'Contracts' }).waitFor();
+        const first = page.locator('#found li a').first();
+        expect(await first.getAttribute('href')).toBe(`${base}/docs/operating#back-up`);
+        expect(await page.locator('form.search input[name="in"]').inputValue()).toBe('docs');
+        expect(wrong).toEqual([]);
       },
     );
 

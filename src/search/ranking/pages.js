@@ -1,5 +1,6 @@
 /*
- * Search of a documentation site. Plain JavaScript: servers and browsers run this file as it is.
+ * Search of a documentation site, and of Stele's own documentation. Plain JavaScript: servers and
+ * browsers run this file as it is.
  */
 
 import { lookUp, rank } from './rank.js';
@@ -57,4 +58,36 @@ export function openPages({ pages, terms }) {
         return { route, id, title, heading };
       });
   };
+}
+
+/**
+ * The index of Stele's documentation. `about`: the description of each page, by its path.
+ * @typedef {SiteIndex & { about: Record<string, string> }} DocsIndex
+ */
+
+/**
+ * A page of it that was found, or a section of one. `heading` is empty for the page itself.
+ * @typedef {{ title: string, heading: string, href: string, description: string }} FoundDoc
+ */
+
+/**
+ * Makes the documentation ready to search: `find` answers the best eight, `suggest` the best five
+ * as suggestions are.
+ * @param {DocsIndex} index
+ */
+export function openDocs(index) {
+  const search = openPages(index);
+  /** @type {(text: string, most?: number) => FoundDoc[]} */
+  const find = (text, most = 8) =>
+    search(text, most).map(({ route, id, title, heading }) => {
+      return { title, heading, href: route + (id && `#${id}`), description: index.about[route] ?? '' };
+    });
+  /** @param {string} text */
+  const suggest = (text) =>
+    find(text, 5).map(({ title, heading, href: url, description }) =>
+      heading === ''
+        ? { kind: 'page', name: title, summary: description, title: '', url }
+        : { kind: 'page', name: heading, summary: '', title, url },
+    );
+  return { find, suggest };
 }

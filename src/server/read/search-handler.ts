@@ -30,14 +30,11 @@ const indexPatience = 10_000;
 const filesKept = 200;
 /** The resources that suggestions come from at most, and how many there are. */
 const suggested = 8;
-/** The pages of the documentation that are found at most, and suggested. */
-const docsFound = 8;
-const docsSuggested = 5;
 
 /**
  * `/search` as JSON or as a page, `/search/suggest.json` while somebody types, and the files of the
- * public index (`/search/index.json` names them), for browsers to search in a static build. `?in=docs` finds pages of the
- * documentation first.
+ * public index (`/search/index.json` names them; `docs.json` is that of the documentation), for browsers to search in a static
+ * build. `?in=docs` finds pages of the documentation first.
  */
 export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit | null, docs: Docs): Router {
   const { registry } = site;
@@ -50,6 +47,8 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
       index = { revision, shards: searchShards(site, entries), pages: new LRUCache({ max: filesKept }) };
     return index;
   }
+
+  const docsIndex = async () => `${JSON.stringify(await docs.index())}\n`;
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/search', async (request, response) => {
@@ -66,7 +65,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     );
     if (isPage) {
       const headers = whenComplete(results, pageSharing(registry.config, { isPublic, by: 'reader' }));
-      const pages = asked.inDocs ? await docs.search(asked.text, docsFound) : null;
+      const pages = asked.inDocs ? (await docs.search()).find(asked.text) : null;
       const html = searchPage(site, { ...asked, ...results, docs: pages });
       return sendPage({ request, response }, registry, bytesOf(html), { headers });
     }
@@ -86,17 +85,8 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     const results = await search.find(principal, asked, choose);
     const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
     const shared = sharing(registry.config, visibility, 'latest', { by: 'reader' });
-    const pages = asked.inDocs ? await docs.search(asked.text, docsSuggested) : [];
-    const items = [
-      ...pages.map(({ title, heading, href, description }) => ({
-        kind: 'page',
-        name: heading || title,
-        summary: heading === '' ? description : '',
-        title: heading === '' ? '' : title,
-        url: href,
-      })),
-      ...suggestionsOf(site, results.items, suggested - pages.length),
-    ];
+    const pages = asked.inDocs ? (await docs.search()).suggest(asked.text) : [];
+    const items = [...pages, ...suggestionsOf(site, results.items, suggested - pages.length)];
     const body = { query: asked.text, items, complete: results.complete, didYouMean: results.instead };
     await sendJson({ request, response, query }, body, whenComplete(results, shared));
   });
@@ -104,7 +94,7 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
     limit?.(request, response);
     const { shards, pages } = await publicIndex();
     const path = request.params[0] as unknown as string;
-    const page = pages.get(path) ?? pageOfShard(shards, path);
+    const page = pages.get(path) ?? bytesOf(path === 'docs.json' ? await docsIndex() : textOfShard(shards, path));
     pages.set(path, page);
     const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
     await sendPage({ request, response }, registry, page, { mediaType: 'application/json', headers });
@@ -113,10 +103,10 @@ export function createSearchRoutes(site: Site, search: Search, limit: ReadLimit 
   return router;
 }
 
-function pageOfShard(shards: SearchShards, path: string): PageBytes {
+function textOfShard(shards: SearchShards, path: string): string {
   const text = shards.find(path);
   if (text === null) throw new RegistryError('not_found', nothingHere);
-  return bytesOf(text);
+  return text;
 }
 
 /** No cache keeps a response while the index is still being built. */

@@ -213,13 +213,14 @@ export function shardItem(path: string): Item {
   return { ask: `/search/${path}`, file: `search/${path}`, kind: 'index', isCoded: true };
 }
 
-/** The documentation, for people and in Markdown. */
+/** The documentation, for people and in Markdown, and its search index. */
 export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
-  return docs.flatMap(({ name }): Item[] => {
+  const pages = docs.flatMap(({ name }): Item[] => {
     const ask = docMarkdownPath(name);
     const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
     return [page, { ask, file: ask.slice(1), kind: 'doc-markdown', isCoded: true }];
   });
+  return [...pages, shardItem('docs.json')];
 }
 
 /** The public log as it is at a checkpoint, whose bytes are given: it may go on while the build reads its tiles. */

@@ -1,7 +1,7 @@
 import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
 import type { Site } from '../site.ts';
 import { type PageHeading, createHeadingIds } from '../../sites/model/source-page.ts';
-import { openPages } from '../../search/ranking/pages.js';
+import { openDocs, type DocsIndex } from '../../search/ranking/pages.js';
 import { indexPages, type IndexedPage } from '../../search/site-index.ts';
 import MarkdownIt from 'markdown-it';
 import { describeCommands, type CommandText, describeConfiguration, table } from './docs-reference.ts';
@@ -13,17 +13,10 @@ export interface Docs {
   html(name: string): string | null;
   /** The same page as Markdown, or null. */
   markdown(name: string): string | null;
-  /** Finds pages and their sections, the best first. */
-  search(text: string, most: number): Promise<FoundDoc[]>;
-}
-
-/** A page that was found, or a section of one. */
-export interface FoundDoc {
-  title: string;
-  /** Empty: the page itself. */
-  heading: string;
-  href: string;
-  description: string;
+  /** Finds and suggests pages and their sections, the best first. */
+  search(): Promise<ReturnType<typeof openDocs>>;
+  /** What it searches, also for browsers where no server searches. */
+  index(): Promise<DocsIndex>;
 }
 
 interface Rendered {
@@ -37,7 +30,8 @@ interface Rendered {
 export function createDocs(site: Site, facts: DocFacts): Docs {
   const cache = { html: new Map<string, string>(), markdown: new Map<string, string>() };
   let rendered: Map<string, Rendered> | null = null;
-  let finder: Promise<ReturnType<typeof openPages>> | null = null;
+  let index: Promise<DocsIndex> | null = null;
+  let finder: ReturnType<Docs['search']> | null = null;
 
   // Each page shows the list of all pages and their headings.
   function all(): Map<string, Rendered> {
@@ -64,22 +58,24 @@ export function createDocs(site: Site, facts: DocFacts): Docs {
     return href.startsWith('/') ? site.links.path(href) : href;
   }
 
+  async function makeIndex(): Promise<DocsIndex> {
+    const pages = [...all().values()].map((each) => indexedOf(site.links.path(docPath(each.page.name)), each));
+    const about = Object.fromEntries(pages.map(({ route, description }) => [route, description]));
+    return { ...(await indexPages(pages)), about };
+  }
+
+  const indexOnce = () => (index ??= makeIndex());
   return {
     html: (name) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
-    async search(text, most) {
-      finder ??= indexPages([...all().values()].map(indexedOf)).then(openPages);
-      return (await finder)(text, most).map(({ route, id, title, heading }) => {
-        const { description } = all().get(route)!.page;
-        return { title, heading, href: `${site.links.path(docPath(route))}${id && `#${id}`}`, description };
-      });
-    },
+    index: indexOnce,
+    search: () => (finder ??= indexOnce().then(openDocs)),
     markdown: (name) =>
       keep('markdown', name, ({ page, markdown }) => `# ${page.title}\n\n${wholeLinks(site, markdown)}`),
   };
 }
 
 /** The words of a page by section: what stands below each heading. */
-function indexedOf({ page, html, headings }: Rendered): IndexedPage {
+function indexedOf(route: string, { page, html, headings }: Rendered): IndexedPage {
   const texts = html.split(/<h[1-6] id="[^"]*"[^>]*>/).map((part) => part.replaceAll(/<[^>]*>/g, ' '));
   const sections = texts.map((text, at) => ({
     id: headings[at - 1]?.id ?? '',
@@ -87,7 +83,7 @@ function indexedOf({ page, html, headings }: Rendered): IndexedPage {
     text,
   }));
   const isReference = page.markdown.includes('<!-- stele: ');
-  return { route: page.name, title: page.title, description: page.description, isReference, sections };
+  return { route, title: page.title, description: page.description, isReference, sections };
 }
 
 function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly Rendered[]): string {
@@ -107,8 +103,7 @@ function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly R
       { href: links.whole(links.path(docMarkdownPath(page.name))), type: 'text/markdown', title: 'Markdown' },
     ],
     styles: ['docs.css'],
-    // A static host has no search of them.
-    isDocs: !site.isStatic,
+    isDocs: true,
     page,
     html,
     headings: headings.filter(({ level }) => level <= 3),

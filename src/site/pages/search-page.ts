@@ -3,7 +3,7 @@ import { resourceTypes, formatCoordinate } from '../../model/address.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { Found, SearchRequest, Indexed } from '../../search/search.ts';
 import { excerpt } from './listings.ts';
-import type { FoundDoc } from '../docs/docs-page.ts';
+import type { FoundDoc } from '../../search/ranking/pages.js';
 import type { Site } from '../site.ts';
 import { siteAddress } from '../../sites/model/documentation-site.ts';
 

@@ -6,6 +6,7 @@ import { readDocs } from '../../../src/site/docs/docs.ts';
 import type { Site } from '../../../src/site/site.ts';
 import { openConsole, type ConsoleServer } from '../../console/harness.ts';
 import { createBrowser } from '../../server/login/browser.ts';
+import { docsWords } from './words.ts';
 
 let docs: Docs;
 let server: ConsoleServer;
@@ -17,33 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-test.each([
-  ['backup', 'operating#back-up'],
-  ['restore', 'operating#restore'],
-  ['withdraw', 'versions'],
-  ['docker', 'operating'],
-  ['helm', 'operating'],
-  ['pin', 'start-consumers'],
-  ['private', 'use-a-contract'],
-  ['several machines', 'operating#several-processes'],
-  ['webhook', 'events'],
-  ['slack', 'events#chat'],
-  ['api key', 'management-api'],
-  ['pull request', 'pull-requests'],
-  ['monorepo', 'discovery'],
-  ['proxy', 'operating#behind-a-proxy'],
-  ['sso', 'operating#sign-in'],
-  ['breaking change', 'checks#breaking-changes'],
-  ['lint', 'start-api-teams#check-before-you-push'],
-  ['ruleset', 'checks'],
-  ['upgrade', 'operating#upgrade'],
-  ['approval', 'governance#approval'],
-  ['mcp', 'assistants'],
-  ['github actions', 'ci'],
-  ['lock file', 'use-a-contract#contractslock'],
-  ['quota', 'quotas'],
-])('the documentation says where %s is', async (word, place) => {
-  const [first] = await docs.search(word, 1);
+test.each(docsWords)('the documentation says where %s is', async (word, place) => {
+  const [first] = (await docs.search()).find(word);
   expect(first?.href).toMatch(new RegExp(`^/docs/${place}`));
 });
 
