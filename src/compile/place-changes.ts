@@ -31,8 +31,7 @@ function createFinder({ value }: ParsedFile): (change: Change) => string {
     const isBundled = root === 'components' && !followPointer(value, joinPointer('', root, kind, name)).found;
     if (!isBundled || path === '') return pointer;
     const operation = joinPointer('', 'paths', path, method.toLowerCase());
-    const targets = references.get(operation) ?? referencesIn(value, operation);
-    references.set(operation, targets);
+    const targets = references.getOrInsertComputed(operation, () => referencesIn(value, operation));
     return targets.get(name) ?? operation;
   };
 }

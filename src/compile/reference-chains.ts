@@ -28,11 +28,7 @@ export function createFollow(files: KindInput['files']): (reference: Reference) 
   const targets = new Map<string, Reference | null>();
   return (reference) => {
     const key = keyOf(reference);
-    const found = targets.get(key);
-    if (found !== undefined) return found;
-    const next = follow(reference, files);
-    targets.set(key, next);
-    return next;
+    return targets.getOrInsertComputed(key, () => follow(reference, files));
   };
 }
 

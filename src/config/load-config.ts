@@ -137,8 +137,7 @@ function fillDefaults(value: unknown): Record<string, unknown> {
   const keys = Object.keys(copy);
   assertNames(copy, []);
   if (keys.length > 0) {
-    const validate = validators.get(keys.join()) ?? createValidate(keys);
-    validators.set(keys.join(), validate);
+    const validate = validators.getOrInsertComputed(keys.join(), () => createValidate(keys));
     if (!validate(copy)) {
       // `required` and `enum` explain better than a discriminator; for a name, the fault in it does.
       const lines = meantErrors(validate.errors ?? [])

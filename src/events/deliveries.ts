@@ -227,8 +227,13 @@ function createLanes(
 
   function lookAt(org: string, webhook: string, event: string, at: number): Lane {
     const key = `${org}/${webhook}`;
-    const lane = lanes.get(key) ?? { org, webhook, due: new Map(), active: new Map(), timer: undefined };
-    lanes.set(key, lane);
+    const lane = lanes.getOrInsertComputed(key, () => ({
+      org,
+      webhook,
+      due: new Map(),
+      active: new Map(),
+      timer: undefined,
+    }));
     lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
     return lane;
   }

@@ -280,9 +280,7 @@ const dottedLists = new WeakMap<readonly Labelled[], boolean>();
 
 /** Whether every stable label of a list consists of dotted numbers, without those that were withdrawn. */
 function areDotted(list: readonly Labelled[]): boolean {
-  let answer = dottedLists.get(list);
-  if (answer === undefined) dottedLists.set(list, (answer = list.every(isDotted)));
-  return answer;
+  return dottedLists.getOrInsertComputed(list, () => list.every(isDotted));
 }
 
 function isDotted({ label, status }: Labelled): boolean {

@@ -204,9 +204,7 @@ async function openReleases(registry: Registry, repository: Repository, signal?:
   const opened = new Map<string, Promise<ReadonlySet<string>>>();
   const pathsAt = (tag: string): Promise<ReadonlySet<string>> => {
     const { commit } = tags.find(({ name }) => name === tag)!;
-    const paths = opened.get(commit) ?? openPaths(registry, remote, commit, signal);
-    opened.set(commit, paths);
-    return paths;
+    return opened.getOrInsertComputed(commit, () => openPaths(registry, remote, commit, signal));
   };
   return ({ path }, coordinate) =>
     patternWithDocument(names, coordinate, async (tag) => (await pathsAt(tag)).has(path));

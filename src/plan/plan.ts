@@ -34,7 +34,7 @@ const byRepository: Projection<Map<string, Set<string>>> = {
     const [old, now] = [before, after].map((value) => (value as Resource | undefined)?.connection?.repository);
     if (old === now) return;
     if (old !== undefined) view.get(old)?.delete(name);
-    if (now !== undefined) view.set(now, (view.get(now) ?? new Set()).add(name));
+    if (now !== undefined) view.getOrInsert(now, new Set()).add(name);
   },
 };
 

@@ -190,8 +190,7 @@ const watched = new Map<string, number>();
  */
 function isRunning({ monotonic }: Registry, { value, writeId }: Generation<Attempt>): boolean {
   if (!mayWork(value)) return false;
-  const since = watched.get(writeId) ?? monotonic();
-  watched.set(writeId, since);
+  const since = watched.getOrInsertComputed(writeId, () => monotonic());
   if (watched.size > 10_000) watched.delete(watched.keys().next().value!);
   return isOwn(value) || monotonic() - since < lease;
 }

@@ -132,8 +132,7 @@ function valueKeys({
   if (configured.length > 0) return configured;
   const ownKey = registry.ownKey?.make();
   if (ownKey !== undefined) return [keyOf(ownKey)];
-  const temporaryKey = ephemeral.get(randomBytes) ?? randomBytes(32);
-  ephemeral.set(randomBytes, temporaryKey);
+  const temporaryKey = ephemeral.getOrInsertComputed(randomBytes, () => randomBytes(32));
   return [temporaryKey];
 }
 

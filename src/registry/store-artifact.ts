@@ -178,7 +178,6 @@ function createImageLimit(): (bytes: Uint8Array) => boolean {
 const digests = new WeakMap<Uint8Array, Digest>();
 
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
-  const digest = digests.get(bytes) ?? digestOf(bytes);
-  digests.set(bytes, digest);
+  const digest = digests.getOrInsertComputed(bytes, () => digestOf(bytes));
   return { mediaType, digest, size: bytes.byteLength, ...(annotations && { annotations }) };
 }

@@ -120,8 +120,7 @@ export type Once = <T>(part: object, form: string, make: () => T) => T;
 export function createOnce(): Once {
   const results = new WeakMap<object, Map<string, unknown>>();
   return <T>(part: object, form: string, make: () => T): T => {
-    const forms = results.get(part) ?? new Map<string, unknown>();
-    results.set(part, forms);
+    const forms = results.getOrInsertComputed(part, () => new Map<string, unknown>());
     if (!forms.has(form)) forms.set(form, make());
     return forms.get(form) as T;
   };

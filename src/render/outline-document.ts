@@ -109,9 +109,7 @@ function isList(value: unknown): value is object {
 function rememberDigests(): (value: object) => Digest {
   const digests = new Map<object, Digest>();
   return (value) => {
-    const digest = digests.get(value) ?? digestOfValue(value);
-    digests.set(value, digest);
-    return digest;
+    return digests.getOrInsertComputed(value, () => digestOfValue(value));
   };
 }
 

@@ -159,11 +159,7 @@ function createCollected(limit: number) {
 
   /** The terms of a text. Documents repeat many of theirs. */
   function termsOf(text: string): string[] {
-    const words = split.get(text);
-    if (words !== undefined) return words;
-    const terms = wordsOf(text).map(({ term }) => term);
-    split.set(text, terms);
-    return terms;
+    return split.getOrInsertComputed(text, () => wordsOf(text).map(({ term }) => term));
   }
 
   /** Keeps the highest weight of a term in a record. */

@@ -67,9 +67,7 @@ export type ListTree = (tree: string) => Promise<TreeEntry[]>;
 export function listOnce(list: ListTree): ListTree {
   const lists = new Map<string, ReturnType<ListTree>>();
   return (folder) => {
-    const listed = lists.get(folder) ?? list(folder);
-    lists.set(folder, listed);
-    return listed;
+    return lists.getOrInsertComputed(folder, () => list(folder));
   };
 }
 

@@ -159,7 +159,7 @@ export function createSyncQueue(
     renames,
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const lane = getOrMake(lanes, `${org}/${id}`, () => ({
+      const lane = lanes.getOrInsertComputed(`${org}/${id}`, () => ({
         queue: new PQueue({ concurrency: 1 }),
         next: null,
         hasNews: false,
@@ -198,12 +198,6 @@ export function createSyncQueue(
     },
   };
   return syncs;
-}
-
-function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
 }
 
 async function readRepository(registry: Registry, org: string, id: string): Promise<Repository> {

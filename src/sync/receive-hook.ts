@@ -92,7 +92,6 @@ const followed = new WeakMap<Registry, () => Promise<Repository[]>>();
  * Every followed repository, at most half a second old, so that a burst of hooks causes one read.
  */
 function followedBy(registry: Registry): Promise<Repository[]> {
-  const read = followed.get(registry) ?? createFollowed(registry);
-  followed.set(registry, read);
+  const read = followed.getOrInsertComputed(registry, () => createFollowed(registry));
   return read();
 }

@@ -100,8 +100,7 @@ const finished = new WeakMap<Registry, Map<string, Set<string>>>();
  * until another call has something to do, or null.
  */
 export async function reportChecks(registry: Registry, org: string, signal?: AbortSignal): Promise<number | null> {
-  const finishedHere = finished.get(registry) ?? new Map<string, Set<string>>();
-  finished.set(registry, finishedHere);
+  const finishedHere = finished.getOrInsertComputed(registry, () => new Map<string, Set<string>>());
   const before = finishedHere.get(org) ?? new Set<string>();
   const over = new Set<string>();
   const waiting = new Map<string, { name: string; report: CheckReport }[]>();

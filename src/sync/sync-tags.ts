@@ -238,8 +238,7 @@ export async function beforeFirst(
   const { registry, run } = syncing;
   const resource = await findResource(registry, document.coordinate);
   if (resource !== null && resource.versions.length > 0) return { syncing, release: null };
-  const asked = tagsOfRun.get(run) ?? askTags(syncing);
-  tagsOfRun.set(run, asked);
+  const asked = tagsOfRun.getOrInsertComputed(run, () => askTags(syncing));
   const tags = await asked;
   if (tags.length === 0) return { syncing, release: null };
   const compiler = rememberCompiled(registry.compiler, 1)(snapshot);

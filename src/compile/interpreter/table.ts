@@ -17,11 +17,7 @@ export function createTable(): Table {
   const refer = (value: unknown): unknown => {
     if (value === undefined) return [];
     if (typeof value !== 'object' || value === null) return value;
-    let at = places.get(value);
-    if (at === undefined) {
-      at = order.push(value) - 1;
-      places.set(value, at);
-    }
+    const at = places.getOrInsertComputed(value, () => order.push(value) - 1);
     return [at];
   };
   return {

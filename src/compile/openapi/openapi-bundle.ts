@@ -303,13 +303,11 @@ function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   const checked = new Map<string, boolean>();
 
   function isMissing(reference: string): boolean {
-    const before = checked.get(reference);
-    if (before !== undefined) return before;
-    const missing = isPlainFragment(reference)
-      ? !followPointer(entry.value, reference.slice(1)).found
-      : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing';
-    checked.set(reference, missing);
-    return missing;
+    return checked.getOrInsertComputed(reference, () =>
+      isPlainFragment(reference)
+        ? !followPointer(entry.value, reference.slice(1)).found
+        : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing',
+    );
   }
 
   function visit(node: unknown, pointer: () => string): void {

@@ -138,8 +138,7 @@ export function applyOverlay(document: unknown, { file, isStrict, actions }: Ove
 function uniqueNodes(nodes: readonly PathNode[]): PathNode[] {
   const seen = new Map<unknown, Set<string | number>>();
   return nodes.filter(({ parent, key }) => {
-    const keys = seen.get(parent?.value) ?? new Set();
-    seen.set(parent?.value, keys);
+    const keys = seen.getOrInsertComputed(parent?.value, () => new Set());
     return !keys.has(key) && keys.add(key);
   });
 }
@@ -186,7 +185,7 @@ function removeNodes(nodes: readonly PathNode[]): void {
     if (parent === null) throw new Incompatible('removes the whole document.');
     const container = parent.value as object;
     if (!Array.isArray(container)) delete (container as Record<string, unknown>)[key];
-    else removed.set(container, (removed.get(container) ?? new Set()).add(key));
+    else removed.getOrInsert(container, new Set()).add(key);
   }
   for (const [list, indexes] of removed) {
     const kept = (list as unknown[]).filter((_, index) => !indexes.has(index));

@@ -92,8 +92,7 @@ function lostBy(
   const kept = new Map<JsonObject, Set<string>>();
   for (const node of nodes)
     if (isObject(node['properties']) && gone.has(rootOf(node)))
-      for (const name of Object.keys(node['properties']))
-        kept.set(rootOf(node), (kept.get(rootOf(node)) ?? new Set()).add(name));
+      for (const name of Object.keys(node['properties'])) kept.getOrInsert(rootOf(node), new Set()).add(name);
   return (node) => {
     const names = gone.get(rootOf(node));
     if (names === undefined) return null;

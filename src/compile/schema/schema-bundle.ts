@@ -98,7 +98,7 @@ function chooseEmbedded(
   const pointers = new Map<ParsedFile, Set<string>>();
   for (const { target } of foreign) {
     const { file, pointer } = target!;
-    pointers.set(file, (pointers.get(file) ?? new Set()).add(pointer));
+    pointers.getOrInsert(file, new Set()).add(pointer);
   }
   const freeName = createFreeName(takenNames(entry, dialect));
   return new Map(

@@ -52,9 +52,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   const children = new WeakMap<object, readonly Subschema[]>();
 
   function childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[] {
-    const inner = children.get(schema) ?? subschemas(dialect, schema);
-    children.set(schema, inner);
-    return inner;
+    return children.getOrInsertComputed(schema, () => subschemas(dialect, schema));
   }
 
   function declare(resource: Resource): Resource {

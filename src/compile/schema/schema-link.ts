@@ -68,8 +68,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   const queue: Pending[] = [];
 
   function reach(file: ParsedFile, pointer: string, schema: unknown): void {
-    const pointers = reached.get(file) ?? new Map<string, unknown>();
-    reached.set(file, pointers);
+    const pointers = reached.getOrInsertComputed(file, () => new Map<string, unknown>());
     if (pointers.has(pointer)) return;
     pointers.set(pointer, schema);
     if (!isObject(schema)) return;
@@ -111,11 +110,8 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     const { scope, text } = pending;
     const resource = isPointer(text) ? index.resource(scope.resource.uri) : undefined;
     if (resource === undefined) return resolveAnywhere(pending);
-    const outcomes = within.get(resource) ?? new Map<string, Outcome>();
-    within.set(resource, outcomes);
-    const outcome = outcomes.get(text) ?? locate(resource, text.slice(1), text);
-    outcomes.set(text, outcome);
-    return outcome;
+    const outcomes = within.getOrInsertComputed(resource, () => new Map<string, Outcome>());
+    return outcomes.getOrInsertComputed(text, () => locate(resource, text.slice(1), text));
   }
 
   function resolveAnywhere({ file, scope, text }: Pending): Outcome {

@@ -129,8 +129,7 @@ const repositories: Projection<Map<string, Set<string>>> = {
   create: () => new Map(),
   change(view, name, _, after) {
     if (!name.startsWith('repositories/')) return;
-    for (const { contract } of (after as Repository).contracts ?? [])
-      view.set(contract, (view.get(contract) ?? new Set()).add(name));
+    for (const { contract } of (after as Repository).contracts ?? []) view.getOrInsert(contract, new Set()).add(name);
   },
 };
 

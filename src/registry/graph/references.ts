@@ -80,9 +80,7 @@ export function openReferences(
   // The files are read twice: to look for a remembered result, and to compile.
   const opened = new Map<string, Promise<SnapshotFile>>();
   function openOnce(path: string): Promise<SnapshotFile> {
-    const file = opened.get(path) ?? open(path);
-    opened.set(path, file);
-    return file;
+    return opened.getOrInsertComputed(path, () => open(path));
   }
 
   return {

@@ -266,8 +266,10 @@ const looked = new WeakMap<Registry['refs'], LRUCache<string, number>>();
 
 /** Records that a key was used, at most once an hour. Returns null if that was done already. */
 export function noteKeyUse(registry: Registry, id: string): Promise<void> | null {
-  const recent = looked.get(registry.refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
-  looked.set(registry.refs, recent);
+  const recent = looked.getOrInsertComputed(
+    registry.refs,
+    () => new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 }),
+  );
   const since = registry.monotonic() - (recent.get(id) ?? -Infinity);
   if (since < resolution) return null;
   recent.set(id, registry.monotonic());

@@ -60,10 +60,8 @@ export async function withRoom<T>(
 ): Promise<T> {
   const quotas = quotasOf(registry, org);
   if (quotaNames.every((name) => quotas[name] === null)) return work(() => undefined);
-  const all = underWay.get(registry.bucket) ?? new Map<string, Set<Added>>();
-  underWay.set(registry.bucket, all);
-  const others = all.get(org) ?? new Set();
-  all.set(org, others);
+  const all = underWay.getOrInsertComputed(registry.bucket, () => new Map<string, Set<Added>>());
+  const others = all.getOrInsertComputed(org, () => new Set());
   // The sums go on changing while the work runs. Keys also expire.
   const sums = await registry.refs.projected(org, usage);
   const keys = quotas.keys === null ? 0 : await countLiveKeys(registry, org);

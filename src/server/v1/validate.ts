@@ -214,9 +214,7 @@ const validators = new WeakMap<Description, Validator>();
 
 /** Returns the validator of a description. It is made once, because compiling the schemas takes long. */
 export function validatorOf(description: Description): Validator {
-  const validator = validators.get(description) ?? createValidator(description);
-  validators.set(description, validator);
-  return validator;
+  return validators.getOrInsertComputed(description, () => createValidator(description));
 }
 
 function createValidator(description: Description): Validator {

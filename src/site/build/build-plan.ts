@@ -146,8 +146,7 @@ function feedItems(scope: FeedScope): Item[] {
 /** The organizations that have resources or sites, each with the types of its resources. */
 function organizationsIn(resources: readonly Resource[], sites: PublicSnapshot['sites']): Map<string, ResourceType[]> {
   const typesByOrganization = new Map<string, Set<ResourceType>>(sites.map(({ org }) => [org, new Set()]));
-  for (const { org, type } of resources)
-    typesByOrganization.set(org, (typesByOrganization.get(org) ?? new Set()).add(type));
+  for (const { org, type } of resources) typesByOrganization.getOrInsert(org, new Set()).add(type);
   return new Map(
     [...typesByOrganization].map(([org, types]) => [org, resourceTypes.filter((type) => types.has(type))]),
   );

@@ -123,15 +123,14 @@ function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTabl
   const resources = new Map<string, ResourceRules>();
   const of = (path: string): [ResourceRules, string | null] => {
     const [, name, label] = /^(\/@[^@]+)(?:@(.*))?$/.exec(path)!;
-    const rules = resources.get(name!) ?? {
+    const rules = resources.getOrInsertComputed(name!, () => ({
       latest: null,
       isGone: false,
       versions: {},
       digests: {},
       ranges: {},
       gone: [],
-    };
-    resources.set(name!, rules);
+    }));
     return [rules, label ?? null];
   };
   for (const { path, headers, policy, pagePolicy, digests } of versions) {

@@ -186,7 +186,7 @@ function operationsIn(pages: DeploymentContents['pages']): Map<string, Set<strin
   const wanted = new Map<string, Set<string>>();
   for (const { facts } of Object.values(pages))
     for (const { coordinate, operation } of facts.embeds)
-      if (operation !== null) wanted.set(coordinate, (wanted.get(coordinate) ?? new Set()).add(operation));
+      if (operation !== null) wanted.getOrInsert(coordinate, new Set()).add(operation);
   return wanted;
 }
 

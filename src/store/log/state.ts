@@ -31,20 +31,17 @@ const whole = new WeakMap<HeldRecord, Generation<unknown>>();
 const values = new WeakMap<readonly HeldItem[], readonly unknown[]>();
 
 function valuesOf(items: readonly HeldItem[]): readonly unknown[] {
-  let listed = values.get(items);
-  if (listed === undefined) values.set(items, (listed = items.map(({ value }) => value)));
-  return listed;
+  return values.getOrInsertComputed(items, () => items.map(({ value }) => value));
 }
 
 /** The newest generation with its whole value. */
 export function generationOf(held: HeldRecord): Generation<unknown> {
-  if (held.list === null) return held.bare;
-  let value = whole.get(held);
-  if (value === undefined) {
-    value = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: valuesOf(held.items) } };
-    whole.set(held, value);
-  }
-  return value;
+  const { list, bare, items } = held;
+  if (list === null) return bare;
+  return whole.getOrInsertComputed(held, () => ({
+    ...bare,
+    value: { ...(bare.value as object), [list]: valuesOf(items) },
+  }));
 }
 
 /** The state after a change of a record and of its items, in the entry with this number and time. */
