@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { pino } from 'pino';
 import type { Config } from './config.ts';
 import { withoutCredential } from './model/connection.ts';
@@ -10,11 +11,15 @@ type Fields = Record<string, unknown>;
 
 const ranks: Record<Level | 'silent', number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Returns a logger to stderr: lines for people (by default on a terminal), or JSON. */
+const colors = { debug: ['dim'], info: [], warn: ['yellow'], error: ['red'] } as const;
+
+/** Returns a logger to stderr: lines for people (by default on a terminal, with its colours), or JSON. */
 export function createLog({ level: least, format = process.stderr.isTTY ? 'lines' : 'json' }: Config['log']): Log {
   if (format === 'lines') {
     return (level, event, fields = {}) => {
-      if (ranks[level] >= ranks[least]) process.stderr.write(`${formatEvent(level, event, fields)}\n`);
+      if (ranks[level] < ranks[least]) return;
+      const line = formatEvent(level, event, fields);
+      process.stderr.write(`${styleText(colors[level], line, { stream: process.stderr })}\n`);
     };
   }
   const logger = pino({ level: least, base: null }, pino.destination({ dest: 2, sync: true }));

@@ -48,6 +48,26 @@ test('any other event is its name and its fields; users’ text cannot act on th
   );
 });
 
+test('warnings are yellow and errors red where the terminal has colour', () => {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);
+  const log = createLog({ level: 'info', format: 'lines' });
+  vi.stubEnv('NO_COLOR', undefined);
+  vi.stubEnv('FORCE_COLOR', '1');
+  for (const level of ['info', 'warn', 'error'] as const) log(level, 'request failed');
+  vi.stubEnv('FORCE_COLOR', undefined);
+  vi.stubEnv('NO_COLOR', '1');
+  log('error', 'request failed');
+  vi.unstubAllEnvs();
+  spy.mockRestore();
+  expect(written).toEqual([
+    'request failed\n',
+    '\u{1b}[33mwarn: request failed\u{1b}[39m\n',
+    '\u{1b}[31merror: request failed\u{1b}[39m\n',
+    'error: request failed\n',
+  ]);
+});
+
 test('a log without a terminal has lines for people where the configuration says so', () => {
   const written: string[] = [];
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);

@@ -36,15 +36,15 @@ export function findingSection(title: string, problems: readonly Shown[], path =
     title,
     ...(left > 0 && { lead: `The first ${maxRows} of ${groups.length}, errors first.` }),
     ...(groups.length > 0 && {
-      columns: ['Severity', 'Rule', 'Where', 'What'],
+      columns: ['Severity', 'Rule', 'What', 'Where'],
       rows: groups.slice(0, maxRows).map((group) => {
         const { rule, severity, message } = group[0]!;
         return {
           cells: [
             { text: severity, tag: tones[severity] },
             { text: rule, isCode: true },
-            whereCell(group, path, link),
             { text: message },
+            whereCell(group, path, link),
           ],
         };
       }),

@@ -7,8 +7,8 @@ test('a finding in another file names it, and its severity is a tag', () => {
     problemAtFile('exemption-unused', 'stele.yaml', 'Unused.', 'info'),
     problemAtFile('operation-summary', 'pay.yaml', 'No summary.'),
   ]);
-  expect(reportSection('pay.yaml', report).rows?.map(({ cells }) => cells.slice(0, 3))).toMatchObject([
-    [{ text: 'error', tag: 'bad' }, { text: 'operation-summary' }, { more: 'line 1' }],
-    [{ text: 'info', tag: '' }, { text: 'exemption-unused' }, { more: 'stele.yaml, line 1' }],
+  expect(reportSection('pay.yaml', report).rows?.map(({ cells }) => cells)).toMatchObject([
+    [{ text: 'error', tag: 'bad' }, { text: 'operation-summary' }, { text: 'No summary.' }, { more: 'line 1' }],
+    [{ text: 'info', tag: '' }, { text: 'exemption-unused' }, { text: 'Unused.' }, { more: 'stele.yaml, line 1' }],
   ]);
 });
