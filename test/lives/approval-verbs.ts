@@ -29,7 +29,8 @@ export async function keyOf(
 ): Promise<string> {
   const { registry } = world.nodes[world.turn]!;
   const actor = `user:${personId(name)}`;
-  await noteSignIn(registry, ['acme'], { actor, name, groups, signedInAt: registry.now().toISOString() });
+  const email = `${name}@acme.test`;
+  await noteSignIn(registry, ['acme'], { actor, name, groups, email, signedInAt: registry.now().toISOString() });
   const expiresAt = new Date(world.now() + 60_000).toISOString();
   const given = { org: null, person: actor, organizations: null, name: 'life', scopes: [scope], expiresAt };
   return (await createKey(registry, given, { actor, origin: null })).text;

@@ -3,6 +3,7 @@ import { fsck } from '../../src/registry/fsck.ts';
 import { verify } from '../../src/registry/verify.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { expectedStanding, standingOf, type Life } from './life.ts';
+import { faultsOfLog } from './log-verbs.ts';
 import { latestOf, textOf, type Resource } from './model.ts';
 import type { Answer, Node } from './world.ts';
 
@@ -111,8 +112,10 @@ export async function checkLife(life: Life): Promise<string[]> {
       found.push(...differences(got, wanted, `standing of ${resource.slug}: `));
     }
   const [first] = world.nodes as [Node];
-  const { damages } = await fsck(first.registry);
+  found.push(...(await faultsOfLog(life, first)));
+  const { damages, unlogged, unknown } = await fsck(first.registry);
   for (const { key, detail } of damages) found.push(`fsck: ${key}: ${detail}`);
+  for (const name of [...unlogged, ...unknown]) found.push(`fsck: ${name} is only here, or only in the public log`);
   for (const { slug, versions, deletedAt, from } of life.resources.values())
     for (const { label, status } of versions) {
       if (from === null || deletedAt !== null || status === 'withdrawn') continue;

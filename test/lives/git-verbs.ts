@@ -3,6 +3,7 @@ import {
   evolve,
   expectedStanding,
   firstDoc,
+  isPlain,
   send,
   standingOf,
   syncAll,
@@ -17,15 +18,15 @@ import { textOf, type Doc } from './model.ts';
 const paths = ['a.json', 'b.json'];
 
 /** What the configuration follows always. */
-export const owner = { gitea: 'acme/*', only: ['owned', 'renamed-*'], credential: 'acme' } as const;
+export const always = [
+  { gitea: 'acme/*', only: ['owned', 'renamed-*'], credential: 'acme' },
+  { url: 'https://git.test/acme/faces.git', visibility: 'public' },
+] as const;
 
 function followed(life: Life, draw: Draw): Repo | null {
   return (
-    draw.of(
-      [...life.repos.values()].filter(
-        ({ by, isFollowed, commits }) => by !== 'owner' && isFollowed && commits.length > 0,
-      ),
-    ) ?? null
+    draw.of([...life.repos.values()].filter((repo) => isPlain(repo) && repo.isFollowed && repo.commits.length > 0)) ??
+    null
   );
 }
 
@@ -34,16 +35,18 @@ export function newTitle({ name, commits }: Repo): string {
   return `${name} ${[...String(commits.length)].map((digit) => 'klmnopqrst'[Number(digit)]).join('')}`;
 }
 
-export function commit(life: Life, repo: Repo, files: Map<string, Doc>): void {
-  const texts = Object.fromEntries([...files].map(([path, doc]) => [path, textOf(doc)]));
+export function commit(life: Life, repo: Repo, files: Map<string, Doc>, texts = textsOf(files)): void {
   // Two commits with the same files are two commits.
   const id = life.world.source.push(repo.url, { ...texts, 'README.md': `Commit ${repo.commits.length}` });
   repo.files = files;
   repo.commits.push({ id, files: new Map(files) });
 }
 
+const textsOf = (files: Map<string, Doc>): Record<string, string> =>
+  Object.fromEntries([...files].map(([path, doc]) => [path, textOf(doc)]));
+
 /** Asks for a sync, and compares everything that was ever published from the repository. */
-function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
+export function sync(life: Life, repo: Repo, says: string, slug?: string): Plan {
   const touched = repo.isFollowed ? syncModel(life, repo) : [];
   const standing = Object.fromEntries(touched.map((one) => [one, expectedStanding(life.resources.get(one)!)]));
   return {
@@ -99,7 +102,7 @@ export const gitVerbs: Verbs = {
     weight: 16,
     asks: ['syncRepository'],
     plan(life, draw) {
-      const repo = draw.of([...life.repos.values()].filter(({ by, isFollowed }) => by !== 'owner' && isFollowed));
+      const repo = draw.of([...life.repos.values()].filter((each) => isPlain(each) && each.isFollowed));
       if (repo === undefined) return null;
       const files = new Map(repo.files);
       const path = draw.of([...new Set([...files.keys(), ...paths])]);
@@ -176,7 +179,7 @@ export const gitVerbs: Verbs = {
       const repo = life.repos.get('conf')!;
       repo.isFollowed = !repo.isFollowed;
       const repositories = repo.isFollowed ? [{ url: repo.url, visibility: 'public' as const }] : [];
-      world.config = { ...world.config, organizations: { acme: { repositories: [owner, ...repositories] } } };
+      world.config = { ...world.config, organizations: { acme: { repositories: [...always, ...repositories] } } };
       // Somebody pushes meanwhile.
       if (!repo.isFollowed && repo.files.size > 0) {
         const [[path, doc]] = [...repo.files] as [[string, Doc]];

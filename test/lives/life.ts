@@ -8,6 +8,7 @@ import {
   textOf,
   type Defaults,
   type Doc,
+  type Overlay,
   type Resource,
 } from './model.ts';
 import type { Answer, LifeWorld, Sent } from './world.ts';
@@ -16,7 +17,8 @@ import type { Answer, LifeWorld, Sent } from './world.ts';
 export interface Repo {
   name: string;
   url: string;
-  by: 'configuration' | 'hand' | 'owner';
+  /** `audience`: by the configuration, with a `stele.yaml`; its files here are what the entries in it publish. */
+  by: 'configuration' | 'hand' | 'owner' | 'audience';
   isFollowed: boolean;
   id: string;
   files: Map<string, Doc>;
@@ -79,6 +81,14 @@ export interface Life {
   sites: Map<string, ModelSite>;
   previews: ModelPreview[];
   repos: Map<string, Repo>;
+  /** The overlay of the repository with two audiences. */
+  overlay: Overlay;
+  /** The leaves of the public log that were seen last. */
+  logSize: number;
+  /** What people watch, and since when. */
+  watches: { id: string; who: string; slug: string; begins: number }[];
+  /** What was uploaded since the mail was sent last. */
+  published: { slug: string; label: string; at: number }[];
   /** Answers to requests with an `Idempotency-Key`. */
   answers: { path: string; body: unknown; once: string; answer: Answer; at: number }[];
   admin: string;
@@ -149,6 +159,7 @@ export function newResource({ defaults }: Life, slug: string, given: Partial<Res
     slug,
     defaults,
     visibility: 'private',
+    wasPublic: given.visibility === 'public',
     versions: [],
     pinned: null,
     deletedAt: null,
@@ -183,6 +194,9 @@ export function evolve(doc: Doc, draw: Draw): Doc {
 export function firstDoc(title: string, draw: Draw): Doc {
   return { title, version: draw.of(['1.0.0', '0.1.0']), operations: ['a', 'b'], summaries: draw.chance(0.7), note: 0 };
 }
+
+/** Whether every file of a repository is a document with a resource of its own. */
+export const isPlain = ({ by }: Repo): boolean => by === 'configuration' || by === 'hand';
 
 /** What a sync makes of a repository: each file that is not as it was is published. Returns the resources that it touches. */
 export function syncModel(life: Life, repo: Repo): string[] {

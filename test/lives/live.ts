@@ -6,7 +6,8 @@ import { login } from './approval-verbs.ts';
 import { checkLife, differences } from './check.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { expectedStanding, firstDoc, standingOf, syncAll, type Life, type Plan, type Repo } from './life.ts';
-import { commit, owner } from './git-verbs.ts';
+import { commitFaces, firstFace } from './audience-verbs.ts';
+import { always, commit } from './git-verbs.ts';
 import { openLifeWorld } from './world.ts';
 import { maxKeys } from './model.ts';
 import { verbs } from './verbs.ts';
@@ -24,15 +25,17 @@ const author = { actor: 'operator:test', origin: null };
 const conf = 'https://git.test/acme/conf.git';
 const hand = 'https://git.test/acme/hand.git';
 const owned = 'https://git.test/acme/owned.git';
+const faces = always[1].url;
 const unlimited = { key: 1_000_000, address: 1_000_000, failures: 1_000_000 };
 
 async function begin(seed: number): Promise<Life> {
   const config: UserConfig = {
-    organizations: { acme: { repositories: [owner, { url: conf, visibility: 'public' }] } },
+    organizations: { acme: { repositories: [...always, { url: conf, visibility: 'public' }] } },
     quotas: { keys: maxKeys },
     sync: { interval: 0, hosts: ['git.test'] },
     rateLimit: unlimited,
     login,
+    url: 'https://registry.test',
     credentials: { acme: { env: 'STELE_TEST_OWNER_TOKEN', host: 'git.test' } },
   };
   const world = await openLifeWorld(seed, config);
@@ -40,7 +43,7 @@ async function begin(seed: number): Promise<Life> {
   const makeKey = async (org: string) =>
     (await createKey(world.nodes[0]!.registry, { org, name: 'life', scopes: ['admin'] }, author)).text;
   const repo = (name: string, url: string, by: Repo['by']): [string, Repo] => {
-    const isFollowed = by === 'configuration';
+    const isFollowed = by === 'configuration' || by === 'audience';
     return [
       name,
       {
@@ -71,13 +74,25 @@ async function begin(seed: number): Promise<Life> {
     lock: new Map(),
     sites: new Map(),
     previews: [],
-    repos: new Map([repo('conf', conf, 'configuration'), repo('hand', hand, 'hand'), repo('owned', owned, 'owner')]),
+    repos: new Map([
+      repo('conf', conf, 'configuration'),
+      repo('hand', hand, 'hand'),
+      repo('owned', owned, 'owner'),
+      repo('faces', faces, 'audience'),
+    ]),
+    overlay: { note: null, removes: null },
+    logSize: 0,
+    watches: [],
+    published: [],
     answers: [],
     admin: await makeKey('acme'),
     partner: await makeKey('partner'),
     step: 0,
   };
   commit(life, life.repos.get('conf')!, new Map([['a.json', firstDoc('conf k', createDraw(seed))]]));
+  const two = life.repos.get('faces')!;
+  for (const slug of ['faces', 'faces-public']) two.slugs.set(slug, slug);
+  commitFaces(life, two, firstFace(createDraw(seed, 1)), life.overlay);
   syncAll(life);
   await world.look();
   return life;

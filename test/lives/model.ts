@@ -10,6 +10,10 @@ export interface Doc {
   operations: readonly string[];
   summaries: boolean;
   note: number;
+  /** Operations that are marked as internal. */
+  internal?: readonly string[];
+  /** Whether it is what Stele left of another one, and wrote itself. */
+  isPart?: boolean;
 }
 
 export interface Version {
@@ -38,6 +42,8 @@ export interface Defaults {
 export interface Resource {
   slug: string;
   visibility: 'public' | 'private';
+  /** Whether it ever was public. */
+  wasPublic: boolean;
   versions: Version[];
   pinned: string | null;
   /** When it was deleted. */
@@ -75,9 +81,23 @@ export type Outcome =
 
 export function textOf(doc: Doc): string {
   const operation = { ...(doc.summaries && { summary: 'What it does' }), responses: { 200: { description: 'Done' } } };
-  const paths = Object.fromEntries(doc.operations.map((name) => [`/${name}`, { get: operation }]));
+  const marked = (name: string) => (doc.internal?.includes(name) ? { ...operation, 'x-internal': true } : operation);
+  const paths = Object.fromEntries(doc.operations.map((name) => [`/${name}`, { get: marked(name) }]));
   const info = { title: doc.title, version: doc.version, description: `Note ${doc.note}` };
-  return JSON.stringify({ openapi: '3.1.0', info, paths });
+  const document = { openapi: '3.1.0', info, paths };
+  return doc.isPart ? `${JSON.stringify(document, null, 2)}\n` : JSON.stringify(document);
+}
+
+/** What an overlay changes: the note, if it has one, and the operation that it removes. */
+export interface Overlay {
+  note: number | null;
+  removes: string | null;
+}
+
+/** stele-yaml.md, Several resources of one file: what an overlay and the audience `public` leave of a document. */
+export function publicPart({ internal = [], ...doc }: Doc, { note, removes }: Overlay): Doc {
+  const operations = doc.operations.filter((name) => name !== removes && !internal.includes(name));
+  return { ...doc, operations, note: note ?? doc.note, isPart: true };
 }
 
 interface Rank {

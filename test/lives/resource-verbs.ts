@@ -85,6 +85,8 @@ export const resourceVerbs: Verbs = {
       const who = { by, now: life.world.now() + 1000 };
       const outcome = publish(target, { doc, label, isCandidate, rejects, isStrict: life.ruleset.isStrict, ...who });
       if (!isTrial) life.drafts.set(slug, doc);
+      if (!isTrial && outcome.outcome === 'published')
+        life.published.push({ slug, label: outcome.version.label, at: who.now });
       const body = {
         document: textOf(doc),
         ...(label !== undefined && { version: label }),
@@ -157,6 +159,7 @@ export const resourceVerbs: Verbs = {
       const resource = anyResource(life, draw);
       if (resource === null) return null;
       resource.visibility = draw.of(['public', 'private'] as const);
+      resource.wasPublic ||= resource.visibility === 'public';
       const { slug, visibility } = resource;
       return {
         says: `make ${slug} ${visibility}`,

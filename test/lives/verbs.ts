@@ -1,7 +1,9 @@
 import { approvalVerbs } from './approval-verbs.ts';
+import { audienceVerbs } from './audience-verbs.ts';
 import { commandVerbs } from './command-verbs.ts';
 import { copyVerbs } from './copy-verbs.ts';
 import { lockVerbs } from './lock-verbs.ts';
+import { logVerbs } from './log-verbs.ts';
 import { organizationVerbs } from './organization-verbs.ts';
 import { ownerVerbs } from './owner-verbs.ts';
 import { importVerbs } from './import-verbs.ts';
@@ -11,6 +13,7 @@ import { keyVerbs } from './key-verbs.ts';
 import type { Verbs } from './life.ts';
 import { resourceVerbs } from './resource-verbs.ts';
 import { siteVerbs } from './site-verbs.ts';
+import { watchVerbs } from './watch-verbs.ts';
 
 /** Everything that changes something. */
 export const verbs: Verbs = {
@@ -26,4 +29,7 @@ export const verbs: Verbs = {
   ...organizationVerbs,
   ...copyVerbs,
   ...lockVerbs,
+  ...audienceVerbs,
+  ...logVerbs,
+  ...watchVerbs,
 };

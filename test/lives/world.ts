@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { createHosts } from '../../src/hosts/hosts.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createExpiryClock } from '../../src/registry/keys/expiry-clock.ts';
 import { createAnswerCache } from '../../src/registry/answer-cache.ts';
+import type { SigningKey } from '../../src/model/transparency/note.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { excerptOf } from '../../src/render/excerpt.ts';
@@ -35,6 +36,8 @@ import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
 import { createWorld, type FakeSource } from '../registry/world.ts';
 import { openGiteaApi, type GiteaApi } from '../servers/gitea-api.ts';
+import { openMailServer, type MailServer, type TakenMail } from '../servers/smtp.ts';
+import { openWitness, type WitnessServer } from '../servers/witness.ts';
 
 /** A process that serves the registry. */
 export interface Node {
@@ -95,6 +98,10 @@ export interface LifeWorld extends AsyncDisposable {
   asked: Set<string>;
   /** The repositories of the owner, as the host lists them. */
   owned: { id: number; full_name: string }[];
+  /** The witness of the public log. */
+  witness: { key: SigningKey; setSilent(isSilent: boolean): void };
+  /** What was sent to people. */
+  mails: TakenMail[];
 }
 
 /** The real compiler in this process: what the sandbox does, without it. */
@@ -182,14 +189,28 @@ function makeMortal(bucket: Bucket): { bucket: Bucket; die(writes: number, isLas
   };
 }
 
-/** The git host of all lives. */
-let standIn: Promise<GiteaApi> | null = null;
+/** The git host, the mail server and the witnesses of all lives. */
+let standIns: Promise<[GiteaApi, MailServer, WitnessServer]> | null = null;
 
 export async function openLifeWorld(seed: number, given: UserConfig): Promise<LifeWorld> {
   process.env['STELE_TEST_OWNER_TOKEN'] = 'a-token';
-  const gitea = await (standIn ??= openGiteaApi());
+  process.env['STELE_TEST_KEY'] = 'the secret of every key of every life';
+  const [gitea, { url: smtp, mails }, witnesses] = await (standIns ??= Promise.all([
+    openGiteaApi(),
+    openMailServer(),
+    openWitness(),
+  ]));
   gitea.owned.repositories = [];
-  const config = { ...given, hosts: { gitea: { url: 'https://git.test', apiUrl: `${gitea.url}/api/v1` } } };
+  const secret = { env: 'STELE_TEST_KEY' };
+  // Each life has a witness of its own.
+  const own = `/${randomUUID()}`;
+  const config = {
+    ...given,
+    hosts: { gitea: { url: 'https://git.test', apiUrl: `${gitea.url}/api/v1` } },
+    mail: { smtp, from: 'Stele <stele@registry.test>' },
+    publicLog: { key: secret, witnesses: [{ url: witnesses.url + own, key: witnesses.vkey }] },
+    secretKey: secret,
+  };
   const base = createWorld(config);
   const moved = new Map<string, string>();
   const source = renaming(base.source, moved);
@@ -241,6 +262,11 @@ export async function openLifeWorld(seed: number, given: UserConfig): Promise<Li
     asked: new Set(),
     consumer: () => (folder ??= mkdtempSync(join(tmpdir(), 'stele-consumer-'))),
     owned: gitea.owned.repositories as LifeWorld['owned'],
+    mails,
+    witness: {
+      key: witnesses.key,
+      setSilent: (isSilent) => void (isSilent ? witnesses.silent.add(own) : witnesses.silent.delete(own)),
+    },
     now: () => now().getTime(),
     pass: base.pass,
     async open(bucket = world.bucket) {

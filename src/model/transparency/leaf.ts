@@ -56,9 +56,9 @@ export function isLogged({ visibility, deletedAt }: Pick<Resource, 'visibility' 
 }
 
 /** The leaves for what changed between two successive values of a resource's record; `before` null: the first. */
-export function leavesBetween(before: Resource | null, after: Resource, at: string): Leaf[] {
+export function leavesBetween(before: Resource | null, after: Resource, at: string, told: Told): Leaf[] {
   if (!isLogged(after)) return [];
-  if (before !== null && !isLogged(before)) return leavesOfAll(after, at, { before });
+  if (becamePublic(before, after)) return leavesOfAll(after, at, told, before);
   const coordinate = nameOf(after);
   const same = new Set(before?.versions);
   const leaves = after.versions
@@ -73,17 +73,16 @@ export function leavesBetween(before: Resource | null, after: Resource, at: stri
   return leaves;
 }
 
-const nothing: Told = { stateOf: () => null, latestOf: () => null };
+/** Whether a resource that was there, and not public, is public now. It may have been public before that. */
+export function becamePublic(before: Resource | null, after: Resource): boolean {
+  return before !== null && !isLogged(before) && isLogged(after);
+}
 
 /**
  * The leaves that list a resource as it is, without what the log says by now. What was withdrawn before it was public is
  * left out. `before`: the resource while it was private; what it did not have is published now.
  */
-export function leavesOfAll(
-  resource: Resource,
-  at: string,
-  { before = null, told = nothing }: { before?: Resource | null; told?: Told } = {},
-): Leaf[] {
+export function leavesOfAll(resource: Resource, at: string, told: Told, before: Resource | null = null): Leaf[] {
   if (!isLogged(resource)) return [];
   const coordinate = nameOf(resource);
   const leaves = resource.versions.flatMap((version): Leaf[] => {

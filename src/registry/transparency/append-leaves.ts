@@ -1,9 +1,11 @@
 import { decodeBundle, tileWidth } from '../../model/transparency/tree.ts';
 import {
+  becamePublic,
   decodeLeaf,
   isVersion,
   type Leaf,
   type Told,
+  type VersionLeaf,
   encodeLeaf,
   isLogged,
   leavesBetween,
@@ -11,7 +13,7 @@ import {
 } from '../../model/transparency/leaf.ts';
 import type { TreeLog } from '../../store/tree/tree-log.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import type { Resource } from '../../model/resource.ts';
+import type { Resource, Version } from '../../model/resource.ts';
 import { entryIn, entryKey } from '../../store/log/entry.ts';
 import type { LoggedChange } from '../../store/log/history.ts';
 import type { Cursor } from '../../store/tree/batch.ts';
@@ -54,11 +56,9 @@ export function createLogView(tree: TreeLog): LogView {
     if (leaf.event === 'key') places.set(leaf.key, index * states.length);
     else if (leaf.event === 'latest') latest.set(leaf.coordinate, leaf.label);
     else {
-      const name = `${leaf.coordinate}@${leaf.label}`;
-      const isNew = isVersion(leaf);
-      const state = states.find((each) => each === leaf.event) ?? 'active';
-      const place = isNew ? index : Math.floor((places.get(name) ?? index * states.length) / states.length);
-      places.set(name, place * states.length + states.indexOf(state));
+      const name = nameIn(leaf);
+      const place = isVersion(leaf) ? index : Math.floor((places.get(name) ?? index * states.length) / states.length);
+      places.set(name, place * states.length + states.indexOf(stateIn(leaf)));
     }
   }
 
@@ -78,6 +78,25 @@ export function createLogView(tree: TreeLog): LogView {
     },
     stateOf: (name) => (places.has(name) ? states[places.get(name)! % states.length]! : null),
     latestOf: (coordinate) => latest.get(coordinate) ?? null,
+  };
+}
+
+const nameIn = ({ coordinate, label }: VersionLeaf): string => `${coordinate}@${label}`;
+const stateIn = ({ event }: VersionLeaf): Version['status']['state'] =>
+  states.find((each) => each === event) ?? 'active';
+
+/** What the log says once leaves are appended to it, which are added here. */
+function goOnTelling(before: Told): Told & { add(leaf: Leaf): void } {
+  const stateOf = new Map<string, Version['status']['state']>();
+  const latest = new Map<string, string | null>();
+  return {
+    add(leaf) {
+      if (leaf.event === 'key') return;
+      if (leaf.event === 'latest') latest.set(leaf.coordinate, leaf.label);
+      else stateOf.set(nameIn(leaf), stateIn(leaf));
+    },
+    stateOf: (name) => stateOf.get(name) ?? before.stateOf(name),
+    latestOf: (name) => (latest.has(name) ? latest.get(name)! : before.latestOf(name)),
   };
 }
 
@@ -145,7 +164,7 @@ async function appendOf(registry: Registry, tree: TreeLog, org: string, options:
     const isAnew = compares || !goesOn;
     if (isAnew) await view.refresh();
     const found = await orSkip(registry, org, () =>
-      isAnew ? readAll(registry, org, view) : readChanges(registry, org, from),
+      isAnew ? readAll(registry, org, view) : readChanges(registry, org, from, view),
     );
     if (found === null) return true;
     const { leaves, entry } = found;
@@ -212,12 +231,12 @@ async function readAll(registry: Registry, org: string, view: LogView): Promise<
     const resources = await registry.refs.all<Resource>(`resources/${org}/`);
     // Nothing came in between, so that nothing is in the log twice.
     if ((await registry.refs.follow([`@${org}`])) === entry)
-      return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at, { told: view })), entry };
+      return { leaves: resources.flatMap(({ value }) => leavesOfAll(value, at, view)), entry };
   }
 }
 
 /** What changed after an entry. */
-async function readChanges(registry: Registry, org: string, after: number): Promise<Read> {
+async function readChanges(registry: Registry, org: string, after: number, view: LogView): Promise<Read> {
   const changes: LoggedChange[] = [];
   let entry = after;
   for await (const change of registry.refs.changesSince(org, after)) {
@@ -229,7 +248,14 @@ async function readChanges(registry: Registry, org: string, after: number): Prom
   const byName = Map.groupBy(changes, ({ name }) => name);
   const values = new Map<LoggedChange, [before: Resource | null, after: Resource]>();
   for (const [name, some] of byName) await readValues(registry, name, some, values);
-  const leaves = changes.flatMap((change) => leavesBetween(...values.get(change)!, change.at));
+  // What was public before may have changed since the log told of it.
+  if (changes.some((change) => becamePublic(...values.get(change)!))) await view.refresh();
+  const told = goOnTelling(view);
+  const leaves = changes.flatMap((change) => {
+    const own = leavesBetween(...values.get(change)!, change.at, told);
+    own.forEach(told.add);
+    return own;
+  });
   return { leaves, entry };
 }
 

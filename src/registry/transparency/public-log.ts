@@ -38,16 +38,19 @@ const patience = 5000;
 const maxAnswer = 64 * 1024;
 
 /**
- * Asks the configured witnesses to cosign a checkpoint (C2SP tlog-witness), all at once. Returns their signature lines; a
- * witness that does not answer, or that refuses, is logged and left out. `nodes`: of the tree of the checkpoint.
+ * Asks the configured witnesses that have not cosigned a checkpoint to do so (C2SP tlog-witness), all at once. Returns their
+ * signature lines; a witness that does not answer, or that refuses, is logged and left out. `nodes`: of the tree of the checkpoint.
  */
 async function askWitnesses(
   registry: Pick<Registry, 'config' | 'log'>,
   checkpoint: Checkpoint,
   nodes: ReadNode,
 ): Promise<string> {
+  const missing = registry.config.publicLog.witnesses.filter(
+    ({ key }) => signersOf(checkpoint.note, [parseVerifierKey(key)!])?.length !== 1,
+  );
   const lines = await Promise.all(
-    registry.config.publicLog.witnesses.map(async ({ url, key }) => {
+    missing.map(async ({ url, key }) => {
       try {
         return await askWitness(url, key, checkpoint, nodes);
       } catch (error) {
@@ -119,6 +122,8 @@ export interface PublicLog {
 
 /** Milliseconds for which the log that was read counts as the newest. */
 const maxAge = 1000;
+/** Milliseconds between two requests to witnesses that have not cosigned the newest head. */
+const askedEvery = 60_000;
 
 /** A log that was opened, or that could not be. */
 interface Opened {
@@ -177,6 +182,7 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
   /** Once in a process: nodes that get a new key one after the other would announce theirs by turns. */
   let announces = true;
   const hasWitnesses = registry.config.publicLog.witnesses.length > 0;
+  let askedAt = Number.NEGATIVE_INFINITY;
   let head: { size: number; lines: string; checkpoint: Promise<Checkpoint> } | null = null;
 
   /** Reads what other processes appended, at most once a second. */
@@ -228,9 +234,19 @@ async function open(registry: Registry, damages: Map<string, string>): Promise<P
     announces = false;
     signer();
     const size = await tree.noteHead();
-    if (!hasWitnesses || (await tree.cosigned())?.size === size) return;
-    const signed = await signHead(keys, tree, size, '');
-    await tree.putCosignatures(size, await askWitnesses(registry, signed, tree.nodes(size)));
+    if (hasWitnesses) await cosign(size);
+  }
+
+  /** Has a head cosigned, and once a minute by those witnesses that did not answer before. */
+  async function cosign(size: number): Promise<void> {
+    const before = await tree.cosigned();
+    const isAgain = before?.size === size;
+    const now = registry.monotonic();
+    if (isAgain && now - askedAt < askedEvery) return;
+    askedAt = now;
+    const lines = isAgain ? before.lines : '';
+    const more = await askWitnesses(registry, await signHead(keys, tree, size, lines), tree.nodes(size));
+    if (!isAgain || more !== '') await tree.putCosignatures(size, lines + more);
   }
 
   function run(organizations: readonly string[] | null, compares = false): Promise<void> {

@@ -64,7 +64,7 @@ export interface TreeLog {
    * `at`: ISO 8601, UTC. `key`: what the leaves announce.
    */
   append(leaves: readonly Uint8Array[], change: Change): Promise<boolean>;
-  /** Records who cosigned the head of a size, as lines of a note. What another process recorded for it stays. */
+  /** Records who cosigned the head of a size, as lines of a note, in place of what was recorded for it. */
   putCosignatures(size: number, lines: string): Promise<void>;
   /** The newest size whose cosignatures are recorded, with them; null: none is. */
   cosigned(): Promise<{ size: number; lines: string } | null>;
@@ -94,8 +94,8 @@ export function cosignedSize(key: string): number {
 /** Opens the log of a bucket, and reads it to its end. */
 export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
   let position = await findEnd(bucket);
-  /** Full tiles and bundles that were read, and are as they were written. */
-  const tiles = new LRUCache<string, Uint8Array>({ max: 64 });
+  /** Full tiles and bundles that are read, or were, and are as they were written. */
+  const tiles = new LRUCache<string, Promise<Uint8Array>>({ max: 64 });
   /** The newest head that is known to be noted and of this log. */
   let noted = 0;
 
@@ -140,20 +140,26 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
     if (!(await putOwn(bucket, key, bytes, isSame))) throw corrupt(`${key} is not of this log.`);
   }
 
-  /** A tile or bundle that is full. Its hash is that which the tile above it has, up to those of the newest batches. */
-  async function fullTile(level: number | 'entries', index: number): Promise<Uint8Array> {
+  /** A tile or bundle that is full. A proof asks for many nodes of one at once, which read and hash it once. */
+  function fullTile(level: number | 'entries', index: number): Promise<Uint8Array> {
     const key = tileKey(level, index);
     const cached = tiles.get(key);
     if (cached) return cached;
+    const reading = readTile(key, level, index);
+    tiles.set(key, reading);
+    reading.catch(() => tiles.delete(key));
+    return reading;
+  }
+
+  /** Its hash is that which the tile above it has, up to those of the newest batches. */
+  async function readTile(key: string, level: number | 'entries', index: number): Promise<Uint8Array> {
     const stored = await bucket.get(level === 0 ? tileKey('entries', index) : key);
     if (stored === null) throw corrupt(`${key} is gone.`);
     const hashes = typeof level === 'number' && level > 0 ? splitHashes(stored) : decodeBundle(stored)?.map(leafHash);
     const above = (await currentTile(level === 'entries' ? 1 : level + 1, Math.floor(index / tileWidth)))!;
     const expected = splitHashes(above)[index % tileWidth];
     if (hashes?.length !== tileWidth || !expected?.equals(foldHashes(hashes))) throw corrupt(`${key} is damaged.`);
-    const bytes = level === 0 ? Buffer.concat(hashes) : stored;
-    tiles.set(key, bytes);
-    return bytes;
+    return level === 0 ? Buffer.concat(hashes) : stored;
   }
 
   /** All hashes or leaves that a tile has now. */
@@ -238,6 +244,7 @@ export async function openTreeLog(bucket: Bucket): Promise<TreeLog> {
     append: (leaves, change) => inTurn(() => append(leaves, change)),
 
     async putCosignatures(of, lines) {
+      await bucket.delete(cosignedKey(of));
       await putOwn(bucket, cosignedKey(of), Buffer.from(lines), () => true);
     },
 

@@ -79,6 +79,27 @@ describe('the public log', () => {
     ]);
   });
 
+  test('tells what became of a version while its resource was private, once it is public again', async () => {
+    const { registry } = createLoggedWorld();
+    const log = await logOf(registry);
+    for (const label of ['1.0.0', '2.0.0']) await put(registry, `@acme/apis/pay@${label}`);
+    await log.update();
+    const size = (await leavesIn(log)).length;
+    // Both within one look, and over several.
+    for (const label of ['1.0.0', '2.0.0']) {
+      await setVisibility(registry, 'private');
+      if (label === '2.0.0') await log.update();
+      await changeStatus(registry, pay, label, { state: 'withdrawn', reason: 'A secret.' }, author);
+      await setVisibility(registry, 'public');
+      await log.update();
+    }
+    expect((await leavesIn(log)).slice(size).map(shown)).toEqual([
+      'withdrawn @acme/apis/pay@1.0.0',
+      'withdrawn @acme/apis/pay@2.0.0',
+      'latest @acme/apis/pay@null',
+    ]);
+  });
+
   test('lists what was published before there was a log, once', async () => {
     const { registry, another } = createLoggedWorld();
     await put(registry, '@acme/apis/pay@1.0.0');
