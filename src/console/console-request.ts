@@ -3,7 +3,7 @@ import { isAllowed, organizationsOf, partOf, type Scope } from '../model/access.
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import { types } from '../model/kinds.ts';
+import { operationId as nameOperation, types } from '../model/kinds.ts';
 import type { Resource } from '../model/resource.ts';
 import { findReadable } from '../registry/readable.ts';
 import type { Site } from '../site/site.ts';
@@ -49,9 +49,7 @@ export interface OperationInput {
 
 /** The id of an operation: `{one}` and `{many}` stand for the type's part, as in `update{one}`. */
 export function operationId({ type }: Pick<ConsoleRequest, 'type'>, name: string): string {
-  if (type === null) return name;
-  const { one, many } = types[type].operations;
-  return name.replace('{one}', one).replace('{many}', many);
+  return type === null ? name : nameOperation(name, types[type].operations);
 }
 
 /**

@@ -4,14 +4,24 @@ import type { Format, ResourceType } from './address.ts';
 // `compile/run.ts`, and a page and an outline in `render/`. TypeScript reports every table that
 // lacks it.
 
+/** A type in operation names of the management API: `createApi`, `listApis`. */
+export interface OperationWords {
+  one: string;
+  many: string;
+}
+
+/** The id of an operation of a type: `{one}` and `{many}` stand for its words, as in `update{one}`. */
+export function operationId(name: string, { one, many }: OperationWords): string {
+  return name.replace('{one}', one).replace('{many}', many);
+}
+
 interface TypeRow {
   /** Headings: singular and plural. */
   one: string;
   many: string;
   /** Within sentences: `The document is an OpenAPI document`. */
   noun: string;
-  /** In operation names of the management API: `createApi`, `listApis`. */
-  operations: { one: string; many: string };
+  operations: OperationWords;
   /** The last segment of the management API's path that publishes a document. */
   upload: string;
   /** `artifactType` of the manifests. */

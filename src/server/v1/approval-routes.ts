@@ -12,46 +12,48 @@ import {
   type HeldHere,
 } from '../../registry/approval/decide.ts';
 import { nothingHere } from '../error-answers.ts';
-import { bodyOf, type Call, type Handler, isText, positionOf, sendPage } from './call.ts';
+import { bodyOf, type Call, isText, positionOf, sendPage, operationsAbout } from './call.ts';
 
-export const listAll: Handler = async (call) => {
-  const { registry, principal, org, query } = call;
-  const after = positionOf(call, isText);
-  const named = query['resource'] as string | undefined;
-  const only = named === undefined ? null : nameIn(org, named);
-  const items = (await listHeld(registry, principal, org)).filter(
-    ({ held, resource }) => (after === null || held.id < after) && (only === null || nameOf(resource) === only),
-  );
-  return sendPage(
-    call,
-    items,
-    (each) => recordOf(call, each),
-    ({ held }) => held.id,
-  );
-};
+export const approvalOperations = operationsAbout('part', {
+  async listApprovals(call) {
+    const { registry, principal, org, query } = call;
+    const after = positionOf(call, isText);
+    const named = query['resource'] as string | undefined;
+    const only = named === undefined ? null : nameIn(org, named);
+    const items = (await listHeld(registry, principal, org)).filter(
+      ({ held, resource }) => (after === null || held.id < after) && (only === null || nameOf(resource) === only),
+    );
+    return sendPage(
+      call,
+      items,
+      (each) => recordOf(call, each),
+      ({ held }) => held.id,
+    );
+  },
 
-export const getOne: Handler = async (call) => {
-  const { registry, principal, org, path } = call;
-  const found = await findHeld(registry, principal, org, path['approval']!);
-  if (found === null) throw new RegistryError('not_found', nothingHere);
-  return { status: 200, body: { ...(await recordOf(call, found)), approvers: await approversOf(registry, found) } };
-};
+  async getApproval(call) {
+    const { registry, principal, org, path } = call;
+    const found = await findHeld(registry, principal, org, path['approval']!);
+    if (found === null) throw new RegistryError('not_found', nothingHere);
+    return { status: 200, body: { ...(await recordOf(call, found)), approvers: await approversOf(registry, found) } };
+  },
 
-/** Decides, and then looks again at the repository and at the pull request, whose checks say so at once. */
-export const decideOne: Handler = async (call) => {
-  const { context, registry, principal, org, path, author } = call;
-  const given = bodyOf<Pick<Decision, 'verdict' | 'reason'>>(call);
-  const decided = await decide(registry, principal, org, path['approval']!, given, author);
-  const { source, commit } = decided.held;
-  const { connection } = decided.resource;
-  if (connection !== null && commit !== null) {
-    // Where it is connected now: the repository may have another name since.
-    const id = repositoryId(connection.repository, connection.branch);
-    if (source.startsWith('pull ')) await context.queue.checkAgain(org, id, commit);
-    else await context.queue.request(org, id, 'manual');
-  }
-  return { status: 200, body: await recordOf(call, decided) };
-};
+  /** Decides, and then looks again at the repository and at the pull request, whose checks say so at once. */
+  async decideApproval(call) {
+    const { context, registry, principal, org, path, author } = call;
+    const given = bodyOf<Pick<Decision, 'verdict' | 'reason'>>(call);
+    const decided = await decide(registry, principal, org, path['approval']!, given, author);
+    const { source, commit } = decided.held;
+    const { connection } = decided.resource;
+    if (connection !== null && commit !== null) {
+      // Where it is connected now: the repository may have another name since.
+      const id = repositoryId(connection.repository, connection.branch);
+      if (source.startsWith('pull ')) await context.queue.checkAgain(org, id, commit);
+      else await context.queue.request(org, id, 'manual');
+    }
+    return { status: 200, body: await recordOf(call, decided) };
+  },
+});
 
 async function recordOf({ registry, principal, context }: Call, here: HeldHere): Promise<object> {
   const { resource, held, state, decisions, expiresAt } = here;

@@ -72,11 +72,35 @@ export interface Answer {
   text?: { mediaType: string; text: string };
 }
 
-/** Answers one operation: parse, one verb, send. */
-export type Handler = (call: Call) => Promise<Answer>;
-export type ResourceHandler = (call: ResourceCall) => Promise<Answer>;
-export type SiteHandler = (call: SiteCall) => Promise<Answer>;
-export type PublishHandler = (call: PublishCall) => Promise<Answer>;
+/** The call of an operation, by what is authorized before its body is read. */
+export interface Calls {
+  /** One resource or site, which the asker may read. */
+  resource: ResourceCall;
+  site: SiteCall;
+  /** One resource that may not be there yet. */
+  publish: PublishCall;
+  /** The whole organization. */
+  organization: Call;
+  /** The part of the organization that is in the key's `resources`. */
+  part: Call;
+  /** Nothing: the handler does it. */
+  itself: Call;
+}
+
+type Handler<A extends keyof Calls> = (call: Calls[A]) => Promise<Answer>;
+
+/** How an operation is answered: parse, one verb, send. */
+export type Route = { [A in keyof Calls]: { about: A; answer: Handler<A> } }[keyof Calls];
+
+/** Handlers by the ids of their operations. The scopes that are authorized are in the description. */
+export type Routes = Readonly<Record<string, Route>>;
+
+export function operationsAbout<A extends keyof Calls>(
+  about: A,
+  handlers: Readonly<Record<string, Handler<A>>>,
+): Routes {
+  return Object.fromEntries(Object.entries(handlers).map(([id, answer]) => [id, { about, answer } as Route]));
+}
 
 /** The request body. It was validated before. */
 export function bodyOf<T>({ body }: Call): T {
@@ -169,6 +193,31 @@ export async function sendPage<T>(
   }
   const next = hasMore ? encodeCursor(operation.id, positionAt(page.at(-1)!)) : null;
   return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
+}
+
+/** Sends a page of a whole list, from the item after the one at which the last page ended. */
+export function sendList<T>(
+  call: Call,
+  items: readonly T[],
+  describe: (item: T) => unknown,
+  keyOf: (item: T) => string,
+  isShown: (item: T) => boolean = () => true,
+): Promise<Answer> {
+  const after = positionOf(call, isText);
+  const start = after === null ? 0 : items.findIndex((item) => keyOf(item) === after) + 1;
+  return sendPage(call, items.slice(start).filter(isShown), describe, keyOf);
+}
+
+/** The same for a list in the order of its keys, of which one may leave between two pages. */
+export function sendSorted<T>(
+  call: Call,
+  items: readonly T[],
+  describe: (item: T) => unknown,
+  keyOf: (item: T) => string,
+): Promise<Answer> {
+  const after = positionOf(call, isText);
+  const rest = after === null ? items : items.filter((item) => keyOf(item) > after);
+  return sendPage(call, rest, describe, keyOf);
 }
 
 /** Whether one of the texts contains `?q`, ignoring case; without `?q`, always. */

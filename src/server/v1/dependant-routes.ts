@@ -1,25 +1,41 @@
 import { listUsers, userName, type User, listConsumers, reportConsumer } from '../../registry/graph/dependants.ts';
-import {
-  type ResourceCall,
-  type ResourceHandler,
-  isText,
-  positionOf,
-  sendPage,
-  bodyOf,
-  type Handler,
-  matchesQuery,
-} from './call.ts';
+import { type ResourceCall, bodyOf, matchesQuery, operationsAbout, sendList, sendSorted } from './call.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import type { ReportedContract } from '../../model/dependency.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
 
-export const listAllDependants: ResourceHandler = async (call) => {
-  const after = positionOf(call, isText);
-  const all = await dependantsFor(call);
-  const start = after === null ? 0 : all.findIndex((each) => placeOfUse(each) === after) + 1;
-  return sendPage(call, all.slice(start), dependantRecord, placeOfUse);
-};
+export const dependantOperations = operationsAbout('resource', {
+  'list{one}Dependants': async (call) => sendList(call, await dependantsFor(call), dependantRecord, placeOfUse),
+});
+
+export const consumerOperations = operationsAbout('organization', {
+  async listConsumers(call) {
+    const all = await listConsumers(call.registry, call.org);
+    return sendSorted(
+      call,
+      all.filter(({ name }) => matchesQuery(call, name)),
+      (consumer) => consumer,
+      ({ name }) => name,
+    );
+  },
+
+  async reportConsumer(call) {
+    const { registry, principal, org, path, author } = call;
+    const { contracts } = bodyOf<{ contracts: ReportedContract[] }>(call);
+    for (const { contract, version, digest } of contracts) {
+      const named = parseCoordinate(contract);
+      const found = named && (await findReadable(registry, principal, named.coordinate));
+      const same = found?.value.versions.filter(({ manifest }) => manifest === digest).map(({ label }) => label) ?? [];
+      if (same.length > 0 && !same.includes(version))
+        throw new RegistryError(
+          'malformed',
+          `The digest of ${contract}@${version} is that of version ${same[0]}. Run stele add again for what was edited by hand in contracts.lock.`,
+        );
+    }
+    return { status: 200, body: await reportConsumer(registry, org, path['consumer']!, contracts, author) };
+  },
+});
 
 /** Who uses the resource of a call, as far as the asker may read them. */
 export function dependantsFor({ registry, principal, found }: ResourceCall): Promise<User[]> {
@@ -46,30 +62,3 @@ export function placeOfUse(user: User): string {
   const pinned = 'resource' in user ? '' : `${user.org} ${user.reportedAt ?? ''} ${digest} `;
   return `${pinned}${userName(user)} ${range} ${how}`;
 }
-
-export const listAllConsumers: Handler = async (call) => {
-  const after = positionOf(call, isText);
-  const all = await listConsumers(call.registry, call.org);
-  return sendPage(
-    call,
-    all.filter(({ name }) => (after === null || name > after) && matchesQuery(call, name)),
-    (consumer) => consumer,
-    ({ name }) => name,
-  );
-};
-
-export const reportOne: Handler = async (call) => {
-  const { registry, principal, org, path, author } = call;
-  const { contracts } = bodyOf<{ contracts: ReportedContract[] }>(call);
-  for (const { contract, version, digest } of contracts) {
-    const named = parseCoordinate(contract);
-    const found = named && (await findReadable(registry, principal, named.coordinate));
-    const same = found?.value.versions.filter(({ manifest }) => manifest === digest).map(({ label }) => label) ?? [];
-    if (same.length > 0 && !same.includes(version))
-      throw new RegistryError(
-        'malformed',
-        `The digest of ${contract}@${version} is that of version ${same[0]}. Run stele add again for what was edited by hand in contracts.lock.`,
-      );
-  }
-  return { status: 200, body: await reportConsumer(registry, org, path['consumer']!, contracts, author) };
-};

@@ -15,15 +15,7 @@ import { findReadable, mayRead, mayReadOrganization } from '../../registry/reada
 import type { Registry } from '../../registry/registry.ts';
 import type { Body } from '../body/read-body.ts';
 import { nothingHere } from '../error-answers.ts';
-import {
-  type Answer,
-  bodyOf,
-  type ResourceHandler,
-  type PublishCall,
-  type PublishHandler,
-  type ResourceCall,
-  type Call,
-} from './call.ts';
+import { type Answer, bodyOf, type PublishCall, type ResourceCall, type Call, operationsAbout } from './call.ts';
 import { compareUpload } from '../../registry/compare-upload.ts';
 import { uploadDiffMarkdown, uploadDiffPage } from '../../site/pages/diff-page.ts';
 import { pageHeaders } from '../headers.ts';
@@ -179,28 +171,77 @@ function forReader(registry: Registry, principal: Principal): Registry {
   };
 }
 
-/** Compares a version with a document in the request: as JSON, as Markdown, or as a page. Nothing is stored. */
-export const compareOne: ResourceHandler = async (call) => {
-  const { registry, found, asker, context } = call;
-  const { from } = bodyOf<{ from: string }>(call);
-  const turn = { isAwaited: true, signal: asker.closed() };
-  const { label, comparison } = await compareUpload(registry, found.value, from, uploadIn(call), turn);
-  const forms = ['application/json', 'text/markdown', ...(context.site ? ['text/html'] : [])];
-  const form = asker.accept === undefined ? null : chooseType(asker.accept, forms);
-  if (form === 'text/markdown') {
-    const text = uploadDiffMarkdown(found.value, label, comparison);
-    return { status: 200, headers: { Vary: 'Accept' }, text: { mediaType: `${form}; charset=utf-8`, text } };
-  }
-  if (form === 'text/html') {
-    const text = uploadDiffPage(context.site!, found.value, label, comparison);
-    return {
-      status: 200,
-      headers: { ...pageHeaders(), Vary: 'Accept' },
-      text: { mediaType: `${form}; charset=utf-8`, text },
-    };
-  }
-  return { status: 200, headers: { Vary: 'Accept' }, body: { from: label, ...comparison } };
+export const documentOperations = {
+  ...operationsAbout('resource', {
+    /** Compares a version with a document in the request: as JSON, as Markdown, or as a page. Nothing is stored. */
+    async 'compare{one}'(call) {
+      const { registry, found, asker, context } = call;
+      const { from } = bodyOf<{ from: string }>(call);
+      const turn = { isAwaited: true, signal: asker.closed() };
+      const { label, comparison } = await compareUpload(registry, found.value, from, uploadIn(call), turn);
+      const forms = ['application/json', 'text/markdown', ...(context.site ? ['text/html'] : [])];
+      const form = asker.accept === undefined ? null : chooseType(asker.accept, forms);
+      if (form === 'text/markdown') {
+        const text = uploadDiffMarkdown(found.value, label, comparison);
+        return { status: 200, headers: { Vary: 'Accept' }, text: { mediaType: `${form}; charset=utf-8`, text } };
+      }
+      if (form === 'text/html') {
+        const text = uploadDiffPage(context.site!, found.value, label, comparison);
+        return {
+          status: 200,
+          headers: { ...pageHeaders(), Vary: 'Accept' },
+          text: { mediaType: `${form}; charset=utf-8`, text },
+        };
+      }
+      return { status: 200, headers: { Vary: 'Accept' }, body: { from: label, ...comparison } };
+    },
+  }),
+  ...operationsAbout('publish', {
+    async 'publish{one}'(call) {
+      const { registry, coordinate, author, principal, found } = call;
+      const given = bodyOf<NewVersion>(call);
+      if (found === null && given.create === undefined) throw new RegistryError('not_found', nothingHere);
+      const { createdAt = null, latest } = given;
+      if (createdAt !== null) requireScopeToMake(call, 'admin', coordinate);
+      const { snapshot, ...upload } = uploadIn(call);
+      const result = await publish(registry, {
+        coordinate,
+        ...upload,
+        ...datedUpload(registry, snapshot, createdAt, latest),
+        version: given.version ?? null,
+        onConflict: given.onConflict,
+        dryRun: given.dryRun,
+        create: given.create ?? null,
+        ...(principal.kind === 'key' && principal.job && { job: principal.job }),
+        author,
+        isAwaited: true,
+      });
+      const report = await showReport(registry, principal, result.report);
+      return describe(call, { ...result, report }, given.dryRun);
+    },
+  }),
 };
+
+export const replayOperations = operationsAbout('resource', {
+  /** Checks the documents that a ruleset checks against a candidate for it, part by part. */
+  async replayRuleset(call) {
+    const { registry, principal, query, asker } = call;
+    const closed = asker.closed();
+    const candidate = await candidateOf(call, closed);
+    const start = startIn(call, candidate);
+    const end = registry.monotonic() + budget;
+    const isEnough = (items: number) => items >= (query['limit'] as number) || registry.monotonic() >= end;
+    const turn = { isAwaited: true, signal: closed };
+    const { items, totals, position } = await replay(registry, principal, candidate, start, isEnough, turn);
+    const next = position && toCursor(call, candidate, { position, totals });
+    if (query['format'] === 'csv') {
+      const more = new URLSearchParams({ format: 'csv', limit: String(query['limit']), cursor: next ?? '' });
+      const headers = next === null ? {} : { Link: `<?${more}>; rel="next"` };
+      return { status: 200, headers, text: { mediaType: csvType, text: csvText(replayRows(items)) } };
+    }
+    return { status: 200, body: { digest: candidate.ruleset.digest, items, totals, next } };
+  },
+});
 
 interface NewVersion {
   document: string | object;
@@ -211,29 +252,6 @@ interface NewVersion {
   onConflict: OnConflict;
   create?: { visibility?: Visibility };
 }
-
-export const publishOne: PublishHandler = async (call) => {
-  const { registry, coordinate, author, principal, found } = call;
-  const given = bodyOf<NewVersion>(call);
-  if (found === null && given.create === undefined) throw new RegistryError('not_found', nothingHere);
-  const { createdAt = null, latest } = given;
-  if (createdAt !== null) requireScopeToMake(call, 'admin', coordinate);
-  const { snapshot, ...upload } = uploadIn(call);
-  const result = await publish(registry, {
-    coordinate,
-    ...upload,
-    ...datedUpload(registry, snapshot, createdAt, latest),
-    version: given.version ?? null,
-    onConflict: given.onConflict,
-    dryRun: given.dryRun,
-    create: given.create ?? null,
-    ...(principal.kind === 'key' && principal.job && { job: principal.job }),
-    author,
-    isAwaited: true,
-  });
-  const report = await showReport(registry, principal, result.report);
-  return describe(call, { ...result, report }, given.dryRun);
-};
 
 function describe({ context }: PublishCall, result: PublishResult, dryRun: boolean): Answer {
   const { report } = result;
@@ -258,25 +276,6 @@ function describe({ context }: PublishCall, result: PublishResult, dryRun: boole
 const budget = 20_000;
 
 type Start = Pick<ReplayPage, 'totals'> & { position: NonNullable<ReplayPage['position']> };
-
-/** Checks the documents that a ruleset checks against a candidate for it, part by part. */
-export const replayRuleset: ResourceHandler = async (call) => {
-  const { registry, principal, query, asker } = call;
-  const closed = asker.closed();
-  const candidate = await candidateOf(call, closed);
-  const start = startIn(call, candidate);
-  const end = registry.monotonic() + budget;
-  const isEnough = (items: number) => items >= (query['limit'] as number) || registry.monotonic() >= end;
-  const turn = { isAwaited: true, signal: closed };
-  const { items, totals, position } = await replay(registry, principal, candidate, start, isEnough, turn);
-  const next = position && toCursor(call, candidate, { position, totals });
-  if (query['format'] === 'csv') {
-    const more = new URLSearchParams({ format: 'csv', limit: String(query['limit']), cursor: next ?? '' });
-    const headers = next === null ? {} : { Link: `<?${more}>; rel="next"` };
-    return { status: 200, headers, text: { mediaType: csvType, text: csvText(replayRows(items)) } };
-  }
-  return { status: 200, body: { digest: candidate.ruleset.digest, items, totals, next } };
-};
 
 async function candidateOf(call: ResourceCall, signal: AbortSignal): Promise<Candidate> {
   const { registry, coordinate, found, org } = call;

@@ -3,29 +3,31 @@ import { requestReplay } from '../../registry/estate/replay-estate.ts';
 import { csvText } from '../../model/escape.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nothingHere } from '../error-answers.ts';
-import type { Handler } from './call.ts';
+import { operationsAbout } from './call.ts';
 
 export const csvType = 'text/csv; charset=utf-8';
 
-/** How everything of the organization is doing, as JSON, or its list as CSV. */
-export const getHealth: Handler = async ({ registry, principal, org, path, query, asker }) => {
-  if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
-  const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
-  const { items, ...health } = await readHealth(registry, principal, org, asker.closed());
-  const failing = items.filter(
-    (item) =>
-      (rule === undefined || item.rules.some((each) => each.rule === rule)) &&
-      (concern === undefined || concerns[concern]!(item)),
-  );
-  if (format === 'csv') return { status: 200, text: { mediaType: csvType, text: csvOf(failing, rule) } };
-  return { status: 200, body: { organization: org, ...health, formula, items: failing } };
-};
+export const healthOperations = operationsAbout('organization', {
+  /** How everything of the organization is doing, as JSON, or its list as CSV. */
+  async getHealth({ registry, principal, org, path, query, asker }) {
+    if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
+    const { rule, concern, format } = query as { rule?: string; concern?: string; format?: string };
+    const { items, ...health } = await readHealth(registry, principal, org, asker.closed());
+    const failing = items.filter(
+      (item) =>
+        (rule === undefined || item.rules.some((each) => each.rule === rule)) &&
+        (concern === undefined || concerns[concern]!(item)),
+    );
+    if (format === 'csv') return { status: 200, text: { mediaType: csvType, text: csvOf(failing, rule) } };
+    return { status: 200, body: { organization: org, ...health, formula, items: failing } };
+  },
 
-/** Asks for a replay of everything of the organization. */
-export const replayEverything: Handler = async ({ registry, org, path, author }) => {
-  if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
-  return { status: 202, body: await requestReplay(registry, org, author) };
-};
+  /** Asks for a replay of everything of the organization. */
+  async replayEverything({ registry, org, path, author }) {
+    if (path['organization'] !== org) throw new RegistryError('not_found', nothingHere);
+    return { status: 202, body: await requestReplay(registry, org, author) };
+  },
+});
 
 const columns = ['resource', 'name', 'version', 'published', 'owner', 'lifecycle', 'score'] as const;
 const counted = ['errors', 'warnings', 'undated', 'behind', 'age'] as const;

@@ -7,91 +7,81 @@ import { personalKeysIn } from '../../registry/keys/personal-keys.ts';
 import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../error-answers.ts';
-import {
-  bodyOf,
-  type Call,
-  type Handler,
-  etagOf,
-  guardOf,
-  isText,
-  matchesQuery,
-  positionOf,
-  sendPage,
-} from './call.ts';
+import { bodyOf, type Call, etagOf, guardOf, matchesQuery, operationsAbout, sendList } from './call.ts';
 import { keyRecord } from './resource-records.ts';
 
 async function describe(registry: Registry, key: Key): Promise<object> {
   return keyRecord(key, await readKeyUse(registry, key.id));
 }
 
-export const listAll: Handler = async (call) => {
-  const { registry, org } = call;
-  const after = positionOf(call, isText);
-  const ofPeople = (await personalKeysIn(registry, org)).map(({ key }) => key);
-  const keys = [...(await listKeys(registry, org)), ...ofPeople];
-  const start = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
-  return sendPage(
-    call,
-    keys.slice(start).filter(({ name }) => matchesQuery(call, name)),
-    (key) => describe(registry, key),
-    ({ id }) => id,
-  );
-};
+export const keyOperations = operationsAbout('organization', {
+  async listKeys(call) {
+    const { registry, org } = call;
+    const ofPeople = (await personalKeysIn(registry, org)).map(({ key }) => key);
+    return sendList(
+      call,
+      [...(await listKeys(registry, org)), ...ofPeople],
+      (key) => describe(registry, key),
+      ({ id }) => id,
+      ({ name }) => matchesQuery(call, name),
+    );
+  },
 
-export const createOne: Handler = async (call) => {
-  const { registry, org, author, context } = call;
-  const given = bodyOf<Omit<NewKey, 'org'>>(call);
-  requireToHandOn(call, given);
-  await requireToOutlive(call, given.expiresAt ?? null);
-  if (given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime()) {
-    const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
-    throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
-      extra: { errors },
+  async createKey(call) {
+    const { registry, org, author, context } = call;
+    const given = bodyOf<Omit<NewKey, 'org'>>(call);
+    requireToHandOn(call, given);
+    await requireToOutlive(call, given.expiresAt ?? null);
+    if (given.expiresAt && Date.parse(given.expiresAt) <= registry.expiryTime().getTime()) {
+      const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
+      throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
+        extra: { errors },
+      });
+    }
+    const { key, text } = await createKey(registry, { ...given, org }, author);
+    const headers = { Location: `${context.url}/v1/keys/${key.id}` };
+    return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
+  },
+
+  async getKey({ registry, org, path }) {
+    const stored = await registry.refs.read<Key>(keyRef(path['key']!));
+    if (stored === null || (await allowedHere(registry, org, stored.value)) === null)
+      throw new RegistryError('not_found', nothingHere);
+    const lastUsedAt = await readKeyUse(registry, stored.value.id);
+    const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+    return { status: 200, headers: { ETag: etag }, body: keyRecord(stored.value, lastUsedAt) };
+  },
+
+  async updateKey(call) {
+    const { registry, org, path, author, query } = call;
+    const { value, generation } = await changeKey(registry, org, path['key']!, bodyOf<KeyChange>(call), author, {
+      guard: guardOf(call),
+      judge: (grant) => requireToHandOn(call, grant),
+      last: query['last'] === true,
     });
-  }
-  const { key, text } = await createKey(registry, { ...given, org }, author);
-  const headers = { Location: `${context.url}/v1/keys/${key.id}` };
-  return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
-};
+    const lastUsedAt = await readKeyUse(registry, value.id);
+    const etag = etagOf(generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+    return { status: 200, headers: { ETag: etag }, body: keyRecord(value, lastUsedAt) };
+  },
 
-export const getOne: Handler = async ({ registry, org, path }) => {
-  const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-  if (stored === null || (await allowedHere(registry, org, stored.value)) === null)
-    throw new RegistryError('not_found', nothingHere);
-  const lastUsedAt = await readKeyUse(registry, stored.value.id);
-  const etag = etagOf(stored.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
-  return { status: 200, headers: { ETag: etag }, body: keyRecord(stored.value, lastUsedAt) };
-};
+  async rotateKey(call) {
+    const { registry, org, path, author, body, context } = call;
+    const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
+    const judge = (grant: Grant) => requireToHandOn(call, grant);
+    const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author, { judge });
+    const headers = { Location: `${context.url}/v1/keys/${key.id}` };
+    return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
+  },
 
-export const updateOne: Handler = async (call) => {
-  const { registry, org, path, author, query } = call;
-  const { value, generation } = await changeKey(registry, org, path['key']!, bodyOf<KeyChange>(call), author, {
-    guard: guardOf(call),
-    judge: (grant) => requireToHandOn(call, grant),
-    last: query['last'] === true,
-  });
-  const lastUsedAt = await readKeyUse(registry, value.id);
-  const etag = etagOf(generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
-  return { status: 200, headers: { ETag: etag }, body: keyRecord(value, lastUsedAt) };
-};
-
-export const rotate: Handler = async (call) => {
-  const { registry, org, path, author, body, context } = call;
-  const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
-  const judge = (grant: Grant) => requireToHandOn(call, grant);
-  const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author, { judge });
-  const headers = { Location: `${context.url}/v1/keys/${key.id}` };
-  return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
-};
-
-export const revokeOne: Handler = async (call) => {
-  const { registry, org, path, author, query } = call;
-  const stored = await registry.refs.read<Key>(keyRef(path['key']!));
-  const here = stored && (await allowedHere(registry, org, stored.value));
-  for (const grant of here?.grants ?? []) requireToHandOn(call, grant);
-  await revokeKey(registry, here?.holder ?? org, path['key']!, author, { last: query['last'] === true });
-  return { status: 204 };
-};
+  async revokeKey(call) {
+    const { registry, org, path, author, query } = call;
+    const stored = await registry.refs.read<Key>(keyRef(path['key']!));
+    const here = stored && (await allowedHere(registry, org, stored.value));
+    for (const grant of here?.grants ?? []) requireToHandOn(call, grant);
+    await revokeKey(registry, here?.holder ?? org, path['key']!, author, { last: query['last'] === true });
+    return { status: 204 };
+  },
+});
 
 /** Throws `forbidden` if a key that expires would make one that lives longer. Those of administrators may. */
 async function requireToOutlive({ registry, principal, org }: Call, expiresAt: string | null): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Name } from '../../registry/lives.ts';
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -6,7 +7,7 @@ import type { Body } from '../body/read-body.ts';
 import { nothingHere } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
 import { ownDescription, type DescribedOperation, takesDocument } from './api-description.ts';
-import type { Answer, Asker, Call } from './call.ts';
+import type { Answer, Asker, Call, CallAbout } from './call.ts';
 import {
   findForCall,
   findToPublish,
@@ -84,10 +85,12 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
       // A waiting request's body is not read yet.
       return turns.take(org, async () => answerOnce({ ...target, body: await readBody() }, key, entry.answer));
     }
-    if (entry.about === 'resource') {
+    if (entry.about === 'resource' || entry.about === 'site') {
       const found = await findForCall(call);
       requireScope(found, operation.scope!);
-      const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, entry.answer);
+      // The path says which of the two it is.
+      const answer = entry.answer as (call: CallAbout<Name>) => Promise<Answer>;
+      const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, answer);
       return takesDocument(operation) ? turns.take(org, answerFound) : answerFound();
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope!);

@@ -15,42 +15,189 @@ import {
 } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { quotasOf, usageOf } from '../../registry/maintenance/quotas.ts';
-import { bodyOf, type Answer, type Handler, etagOf, guardOf, isText, positionOf, sendPage, type Call } from './call.ts';
+import {
+  bodyOf,
+  type Answer,
+  etagOf,
+  guardOf,
+  positionOf,
+  sendPage,
+  type Call,
+  operationsAbout,
+  sendSorted,
+} from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './api-description.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { keyRecord } from './resource-records.ts';
 import { createWaitingPlaces } from '../../scheduling/places.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 
-export const listAudit: Handler = async (call) => {
-  const { registry, org, query } = call;
-  const { resource, actor, since, until } = query as Record<string, string | undefined>;
-  const named = resource === undefined ? null : coordinateIn(org, resource);
-  const filter: AuditFilter = {
-    ...(named && { resource: named.coordinate }),
-    ...(actor !== undefined && { actor }),
-    ...(since !== undefined && { since: Date.parse(since) }),
-    ...(until !== undefined && { until: Date.parse(until) }),
-  };
-  const position = positionOf(call, isAuditPosition);
-  // The audit log of this organization has no changes of another one's resources.
-  const isForeign = named !== null && named.coordinate.org !== org;
-  const entries = isForeign ? [] : readAudit(registry, org, filter, position);
-  return sendPage(
-    call,
-    entries,
-    ({ entry }) => entry,
-    ({ position: reached }) => reached,
-  );
-};
+export const organizationOperations = {
+  ...operationsAbout('organization', {
+    getOrganization: async ({ registry, org }) => answerWith(registry, org, await readOrganization(registry, org)),
 
-export const getOrganization: Handler = async ({ registry, org }) =>
-  answerWith(registry, org, await readOrganization(registry, org));
+    async updateOrganization(call) {
+      const { registry, org, author } = call;
+      const change = bodyOf<OrganizationChange>(call);
+      return answerWith(registry, org, await changeOrganization(registry, org, change, author, guardOf(call)));
+    },
 
-export const updateOrganization: Handler = async (call) => {
-  const { registry, org, author } = call;
-  const change = bodyOf<OrganizationChange>(call);
-  return answerWith(registry, org, await changeOrganization(registry, org, change, author, guardOf(call)));
+    async listRights(call) {
+      const { registry, org } = call;
+      const after = positionOf(call, Number.isSafeInteger as (value: unknown) => value is number) ?? 0;
+      const all = (await rightsIn(registry, org)).map((given, index) => ({ given, index: index + 1 }));
+      return sendPage(
+        call,
+        all.slice(after),
+        ({ given }) => rightsRecord(given),
+        ({ index }) => index,
+      );
+    },
+
+    async createRights(call) {
+      const { registry, org, author } = call;
+      return { status: 201, body: rightsRecord(await giveRights(registry, org, bodyOf<NewRights>(call), author)) };
+    },
+
+    async deleteRights({ registry, org, author, path, query }) {
+      await takeRights(registry, org, path['rights']!, author, { last: query['last'] === true });
+      return { status: 204 };
+    },
+
+    /** The people of the organization as sign-in saw them, with what they may do as configured now. */
+    async listMembers(call) {
+      const { registry, org } = call;
+      const here = await rightsIn(registry, org);
+      const idOf = ({ actor }: Person) => actor.replace(/^user:/, '');
+      const all = (await listMembers(registry, org)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+      return sendSorted(
+        call,
+        all,
+        async (member) => ({
+          id: idOf(member),
+          name: member.name,
+          signedInAt: member.signedInAt,
+          groups: groupsHere(here, member),
+          rights: (await rightsOf(registry, member))[org] ?? [],
+        }),
+        idOf,
+      );
+    },
+
+    async listAudit(call) {
+      const { registry, org, query } = call;
+      const { resource, actor, since, until } = query as Record<string, string | undefined>;
+      const named = resource === undefined ? null : coordinateIn(org, resource);
+      const filter: AuditFilter = {
+        ...(named && { resource: named.coordinate }),
+        ...(actor !== undefined && { actor }),
+        ...(since !== undefined && { since: Date.parse(since) }),
+        ...(until !== undefined && { until: Date.parse(until) }),
+      };
+      const position = positionOf(call, isAuditPosition);
+      // The audit log of this organization has no changes of another one's resources.
+      const isForeign = named !== null && named.coordinate.org !== org;
+      const entries = isForeign ? [] : readAudit(registry, org, filter, position);
+      return sendPage(
+        call,
+        entries,
+        ({ entry }) => entry,
+        ({ position: reached }) => reached,
+      );
+    },
+  }),
+  ...operationsAbout('itself', {
+    /** The organizations in which the asker has rights; for whoever runs the registry, all. */
+    async listOrganizations(call) {
+      const { registry, principal } = call;
+      const all =
+        principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal).toSorted();
+      return sendSorted(
+        call,
+        all,
+        (organization) => ({
+          organization,
+          rights: grantsIn(principal, organization).map(({ scopes, resources }) => ({ scopes, resources })),
+        }),
+        (organization) => organization,
+      );
+    },
+
+    async createOrganization(call) {
+      const { registry, principal, author } = call;
+      if (!mayCreateOrganization(principal))
+        throw new RegistryError(
+          'forbidden',
+          'Organizations are created by who runs the registry, or by a group that its configuration names.',
+        );
+      const { organization, owner } = bodyOf<{ organization: string; owner?: string }>(call);
+      const self = principal.kind === 'user' ? principal.id : null;
+      await createOrganization(registry, organization, owner ?? self, author);
+      return { status: 201, body: { organization } };
+    },
+
+    async getLimits({ registry, principal, org }) {
+      const { limits, rateLimit } = registry.config;
+      const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
+      const { window, key, organization, address, failures } = rateLimit;
+      const body = {
+        document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
+        request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
+        rate: { window, key, organization, address, failures },
+        quotas: quotasOf(registry, org),
+        // Totals and the strength of the sandbox are shown to administrators only.
+        ...(isAllowed(principal, 'admin', { org }) && {
+          usage: await usageOf(registry, org),
+          ...(await sandboxOf(registry)),
+        }),
+      };
+      return { status: 200, body };
+    },
+
+    async getMe({ registry, principal, org }) {
+      if (principal.kind === 'key') {
+        const key = await registry.refs.read<Key>(keyRef(principal.id));
+        const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
+        return { status: 200, body: { organization: org, key: record } };
+      }
+      const rights = grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
+      const user = { id: principal.id, rights, organizations: organizationsOf(principal) };
+      if (principal.kind === 'operator' || principal.key === undefined)
+        return { status: 200, body: { organization: org, user } };
+      const key = await registry.refs.read<Key>(keyRef(principal.key));
+      const record = keyRecord(key!.value, await readKeyUse(registry, principal.key));
+      return { status: 200, body: { organization: org, key: record, user } };
+    },
+  }),
+  ...operationsAbout('part', {
+    /** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
+    async listChanges(call) {
+      const { context, registry, principal, org, query, asker } = call;
+      const limit = query['limit'] as number;
+      const read = (position: AuditPosition | null) => readChanges(registry, principal, org, position, limit);
+      const end = registry.monotonic() + (query['wait'] as number) * 1000;
+      const closed = asker.closed();
+      let page = await read(positionIn(call));
+      const isOver = () => closed.aborted || registry.monotonic() >= end || !context.isReady();
+      const mayWait = () => page.entries.length === 0 && !isOver();
+      const leave = mayWait() ? places.take(org, principal.id) : null;
+      if (leave !== null) {
+        try {
+          while (mayWait()) {
+            await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
+            page = await read(page.position);
+          }
+        } finally {
+          leave();
+        }
+      }
+      const { own, keys, at = '', affected = '' } = page.position;
+      // Padded to one length, since the length would reveal the number of changes.
+      const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24), affected];
+      const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
+      return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
+    },
+  }),
 };
 
 function answerWith(
@@ -71,84 +218,10 @@ function answerWith(
   };
 }
 
-/** The organizations in which the asker has rights; for whoever runs the registry, all. */
-export const listMine: Handler = async (call) => {
-  const { registry, principal } = call;
-  const after = positionOf(call, isText);
-  const all = principal.kind === 'operator' ? await listOrganizations(registry) : organizationsOf(principal).toSorted();
-  return sendPage(
-    call,
-    all.filter((org) => after === null || org > after),
-    (organization) => ({
-      organization,
-      rights: grantsIn(principal, organization).map(({ scopes, resources }) => ({ scopes, resources })),
-    }),
-    (organization) => organization,
-  );
-};
-
-export const createOne: Handler = async (call) => {
-  const { registry, principal, author } = call;
-  if (!mayCreateOrganization(principal))
-    throw new RegistryError(
-      'forbidden',
-      'Organizations are created by who runs the registry, or by a group that its configuration names.',
-    );
-  const { organization, owner } = bodyOf<{ organization: string; owner?: string }>(call);
-  const self = principal.kind === 'user' ? principal.id : null;
-  await createOrganization(registry, organization, owner ?? self, author);
-  return { status: 201, body: { organization } };
-};
-
-export const listRights: Handler = async (call) => {
-  const { registry, org } = call;
-  const after = positionOf(call, Number.isSafeInteger as (value: unknown) => value is number) ?? 0;
-  const all = (await rightsIn(registry, org)).map((given, index) => ({ given, index: index + 1 }));
-  return sendPage(
-    call,
-    all.slice(after),
-    ({ given }) => rightsRecord(given),
-    ({ index }) => index,
-  );
-};
-
-export const createRights: Handler = async (call) => {
-  const { registry, org, author } = call;
-  return { status: 201, body: rightsRecord(await giveRights(registry, org, bodyOf<NewRights>(call), author)) };
-};
-
-export const deleteRights: Handler = async ({ registry, org, author, path, query }) => {
-  await takeRights(registry, org, path['rights']!, author, { last: query['last'] === true });
-  return { status: 204 };
-};
-
 function rightsRecord({ id, issuer, group, subject, scopes, resources }: Omit<RightsHere, 'org'>): object {
   const person = subject === null ? null : `${issuer}#${subject}`;
   return { id, issuer, group, person, scopes, resources, configured: id === null };
 }
-
-/** The people of the organization as sign-in saw them, with what they may do as configured now. */
-export const listPeople: Handler = async (call) => {
-  const { registry, org } = call;
-  const after = positionOf(call, isText);
-  const here = await rightsIn(registry, org);
-  const idOf = ({ actor }: Person) => actor.replace(/^user:/, '');
-  const shown = (await listMembers(registry, org))
-    .filter((member) => after === null || idOf(member) > after)
-    .sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  return sendPage(
-    call,
-    shown,
-    async (member) => ({
-      id: idOf(member),
-      name: member.name,
-      signedInAt: member.signedInAt,
-      groups: groupsHere(here, member),
-      rights: (await rightsOf(registry, member))[org] ?? [],
-    }),
-    idOf,
-  );
-};
 
 function coordinateIn(org: string, text: string): { coordinate: { org: string; type: ResourceType; slug: string } } {
   return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
@@ -160,76 +233,15 @@ function isAuditPosition(value: unknown): value is AuditPosition {
   return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);
 }
 
-export const getLimits: Handler = async ({ registry, principal, org }) => {
-  const { limits, rateLimit } = registry.config;
-  const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
-  const { window, key, organization, address, failures } = rateLimit;
-  const body = {
-    document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
-    request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
-    rate: { window, key, organization, address, failures },
-    quotas: quotasOf(registry, org),
-    // Totals and the strength of the sandbox are shown to administrators only.
-    ...(isAllowed(principal, 'admin', { org }) && {
-      usage: await usageOf(registry, org),
-      ...(await sandboxOf(registry)),
-    }),
-  };
-  return { status: 200, body };
-};
-
 async function sandboxOf({ compiler }: Registry): Promise<{ sandbox?: { isolation: string } }> {
   const isolation = await compiler.isolation?.();
   return isolation === undefined ? {} : { sandbox: { isolation: isolation.kind } };
 }
 
-export const getMe: Handler = async ({ registry, principal, org }) => {
-  if (principal.kind === 'key') {
-    const key = await registry.refs.read<Key>(keyRef(principal.id));
-    const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
-    return { status: 200, body: { organization: org, key: record } };
-  }
-  const rights = grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
-  const user = { id: principal.id, rights, organizations: organizationsOf(principal) };
-  if (principal.kind === 'operator' || principal.key === undefined)
-    return { status: 200, body: { organization: org, user } };
-  const key = await registry.refs.read<Key>(keyRef(principal.key));
-  const record = keyRecord(key!.value, await readKeyUse(registry, principal.key));
-  return { status: 200, body: { organization: org, key: record, user } };
-};
-
 /** Milliseconds between two looks for changes of other processes while a request waits. */
 const pause = 500;
 /** Requests that may wait at once. More are answered without waiting. */
 const places = createWaitingPlaces({ ofOne: 4, ofOrganization: 32, ofAll: 256 });
-
-/** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
-export const listChanges: Handler = async (call) => {
-  const { context, registry, principal, org, query, asker } = call;
-  const limit = query['limit'] as number;
-  const read = (position: AuditPosition | null) => readChanges(registry, principal, org, position, limit);
-  const end = registry.monotonic() + (query['wait'] as number) * 1000;
-  const closed = asker.closed();
-  let page = await read(positionIn(call));
-  const isOver = () => closed.aborted || registry.monotonic() >= end || !context.isReady();
-  const mayWait = () => page.entries.length === 0 && !isOver();
-  const leave = mayWait() ? places.take(org, principal.id) : null;
-  if (leave !== null) {
-    try {
-      while (mayWait()) {
-        await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
-        page = await read(page.position);
-      }
-    } finally {
-      leave();
-    }
-  }
-  const { own, keys, at = '', affected = '' } = page.position;
-  // Padded to one length, since the length would reveal the number of changes.
-  const hidden = [...[own, keys].map((count) => String(count).padStart(12, '0')), at.padEnd(24), affected];
-  const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
-  return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
-};
 
 /** A cursor is valid only for the key that got it, since it counts changes that others may not see. */
 function purposeOf({ principal, org }: Call): string {

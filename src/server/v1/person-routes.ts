@@ -11,7 +11,7 @@ import {
 } from '../../registry/keys/personal-keys.ts';
 import { listKeys } from '../../registry/keys/list-keys.ts';
 import { readKeyUse, revokeKey } from '../../registry/keys/keys.ts';
-import { bodyOf, type Call, type Handler, isText, positionOf, sendPage, type Answer } from './call.ts';
+import { bodyOf, type Call, type Answer, operationsAbout, sendList } from './call.ts';
 import { keyRecord } from './resource-records.ts';
 import { nothingHere } from '../error-answers.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -32,49 +32,64 @@ function personWithSession(call: Call): string {
   throw new RegistryError('forbidden', `A key cannot make keys. Sign in at ${call.context.url}/account.`);
 }
 
-export const listMyKeys: Handler = async (call) => {
-  const after = positionOf(call, isText);
-  const keys: Key[] = await listKeys(call.registry, personOf(call));
-  const start = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
-  return sendPage(
-    call,
-    keys.slice(start),
-    async (key) => keyRecord(key, await readKeyUse(call.registry, key.id)),
-    ({ id }) => id,
-  );
-};
+export const personOperations = operationsAbout('itself', {
+  async listMyKeys(call) {
+    const keys: Key[] = await listKeys(call.registry, personOf(call));
+    return sendList(
+      call,
+      keys,
+      async (key) => keyRecord(key, await readKeyUse(call.registry, key.id)),
+      ({ id }) => id,
+    );
+  },
 
-export const createMyKey: Handler = async (call) => {
-  const { registry, author } = call;
-  const { key, text } = await createPersonalKey(
-    registry,
-    personWithSession(call),
-    bodyOf<NewPersonalKey>(call),
-    author,
-  );
-  return { status: 201, body: { ...keyRecord(key, null), secret: text } };
-};
+  async createMyKey(call) {
+    const { registry, author } = call;
+    const { key, text } = await createPersonalKey(
+      registry,
+      personWithSession(call),
+      bodyOf<NewPersonalKey>(call),
+      author,
+    );
+    return { status: 201, body: { ...keyRecord(key, null), secret: text } };
+  },
 
-export const revokeMyKey: Handler = async (call) => {
-  await revokeKey(call.registry, personOf(call), call.path['key']!, call.author);
-  return { status: 204 };
-};
+  async revokeMyKey(call) {
+    await revokeKey(call.registry, personOf(call), call.path['key']!, call.author);
+    return { status: 204 };
+  },
 
-export const getDevice: Handler = async (call) => {
-  personWithSession(call);
-  const { name, scopes, organizations, address, askedAt, expiresAt } = await readDevice(
-    call.registry,
-    call.path['code']!,
-  );
-  return { status: 200, body: { name, scopes, organizations, address, askedAt, expiresAt } };
-};
+  async getDevice(call) {
+    personWithSession(call);
+    const { name, scopes, organizations, address, askedAt, expiresAt } = await readDevice(
+      call.registry,
+      call.path['code']!,
+    );
+    return { status: 200, body: { name, scopes, organizations, address, askedAt, expiresAt } };
+  },
 
-export const decide: Handler = async (call) => {
-  const { granted } = bodyOf<{ granted: boolean }>(call);
-  const decision = { person: personWithSession(call), isGranted: granted };
-  await decideDevice(call.registry, call.path['code']!, decision, call.author);
-  return { status: 200, body: { granted } };
-};
+  async decideDevice(call) {
+    const { granted } = bodyOf<{ granted: boolean }>(call);
+    const decision = { person: personWithSession(call), isGranted: granted };
+    await decideDevice(call.registry, call.path['code']!, decision, call.author);
+    return { status: 200, body: { granted } };
+  },
+
+  async listMyWatches(call) {
+    return sendList(call, await listWatches(call.registry, personOf(call)), watchRecord, ({ id }) => id);
+  },
+
+  async createMyWatch(call) {
+    const { organization: org, ...given } = bodyOf<Omit<NewWatch, 'org'> & { organization: string }>(call);
+    const watch = await createWatch(call.registry, personOf(call), { ...given, org }, call.author);
+    return { status: 201, body: watchRecord(watch) };
+  },
+
+  async deleteMyWatch(call) {
+    await deleteWatch(call.registry, personOf(call), call.path['watch']!, call.author);
+    return { status: 204 };
+  },
+});
 
 /** Seconds between two questions of a program. */
 const interval = 3;
@@ -96,24 +111,6 @@ export async function takeKeyOf({ registry }: Context, body: unknown, address: s
   if (taken.state !== 'granted') return { status: 200, body: { state: taken.state } };
   return { status: 201, body: { ...keyRecord(taken.key, null), secret: taken.text } };
 }
-
-export const listMyWatches: Handler = async (call) => {
-  const after = positionOf(call, isText);
-  const watches = await listWatches(call.registry, personOf(call));
-  const start = after === null ? 0 : watches.findIndex(({ id }) => id === after) + 1;
-  return sendPage(call, watches.slice(start), watchRecord, ({ id }) => id);
-};
-
-export const createMyWatch: Handler = async (call) => {
-  const { organization: org, ...given } = bodyOf<Omit<NewWatch, 'org'> & { organization: string }>(call);
-  const watch = await createWatch(call.registry, personOf(call), { ...given, org }, call.author);
-  return { status: 201, body: watchRecord(watch) };
-};
-
-export const deleteMyWatch: Handler = async (call) => {
-  await deleteWatch(call.registry, personOf(call), call.path['watch']!, call.author);
-  return { status: 204 };
-};
 
 function watchRecord({ id, org, resources, events, rhythm, begins }: Watch): object {
   return { id, organization: org, resources, events, rhythm, createdAt: begins };

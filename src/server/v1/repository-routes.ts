@@ -22,17 +22,17 @@ import { nothingHere } from '../error-answers.ts';
 import {
   type Answer,
   type Call,
-  type ResourceCall,
+  type Calls,
+  type Routes,
   isText,
   positionOf,
   sendPage,
   bodyOf,
-  type Handler,
   matchesQuery,
-  type CallAbout,
-  type ResourceHandler,
   etagOf,
   guardOf,
+  operationsAbout,
+  sendSorted,
 } from './call.ts';
 import type { Digest } from '../../model/digest.ts';
 import { defaultVisibility } from '../../registry/gate/policy.ts';
@@ -44,7 +44,6 @@ import { connectRecord, disconnectRecord, readConnection } from '../../sync/conn
 import { offerTags, type ReleaseTags } from '../../sync/sync-tags.ts';
 import { hostOf } from '../../registry/remote.ts';
 import type { Generation } from '../../store/records.ts';
-import type { Name } from '../../registry/lives.ts';
 
 /** What is synced: a resource, or a site. */
 interface Synced {
@@ -58,15 +57,12 @@ interface Synced {
 }
 
 /** How to answer about the sync runs of something: ask for one, list them, get one. */
-export interface SyncRoutes<C extends Call> {
-  request(call: C): Promise<Answer>;
-  list(call: C): Promise<Answer>;
-  get(call: C): Promise<Answer>;
-}
-
-export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced): SyncRoutes<C> {
-  return {
-    async request(call) {
+export function createSyncRoutes<A extends 'resource' | 'site'>(
+  about: A,
+  syncedOf: (call: Calls[A]) => Synced,
+): Routes {
+  return operationsAbout(about, {
+    async 'sync{one}'(call) {
       const { context, query } = call;
       const synced = syncedOf(call);
       const { org, name, connection } = synced;
@@ -79,7 +75,7 @@ export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced):
       return { status: run ? 200 : 202, headers, body: await describeRun(call, synced, run ?? requested.run) };
     },
 
-    async list(call) {
+    async 'list{one}Syncs'(call) {
       const { registry } = call;
       const synced = syncedOf(call);
       const { org } = synced;
@@ -95,17 +91,17 @@ export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced):
       );
     },
 
-    async get(call) {
+    async 'get{one}Sync'(call) {
       const synced = syncedOf(call);
       const run = await findRun(call.registry, synced.org, call.path['run']!);
       if (run === null || !isAbout(synced, run)) throw new RegistryError('not_found', nothingHere);
       return { status: 200, body: await describeRun(call, synced, run) };
     },
-  };
+  });
 }
 
 /** Those of a resource. */
-export const resourceSyncs = createSyncRoutes<ResourceCall>(({ coordinate, found }) => {
+export const resourceSyncs = createSyncRoutes('resource', ({ coordinate, found }) => {
   const name = formatCoordinate(coordinate);
   return {
     org: coordinate.org,
@@ -166,90 +162,113 @@ async function readReport(
   return showReport(registry, principal, await readJson<Report>(registry, digest));
 }
 
-export const listRepositories: Handler = async (call) => {
-  const { query } = call;
-  const after = positionOf(call, isText);
-  const keyOf = ({ repository, id }: FollowedRepository) => `${repository} ${id}`;
-  const items = (await followed(call)).filter((each) => {
-    if (after !== null && keyOf(each) <= after) return false;
-    if (query['state'] !== undefined && each.state !== query['state']) return false;
-    return matchesQuery(call, each.repository);
-  });
-  return sendPage(call, items, (item) => item, keyOf);
-};
+export const repositoryOperations = operationsAbout('organization', {
+  async listRepositories(call) {
+    const { query } = call;
+    const { state } = query;
+    const shown = (await followed(call)).filter(
+      (each) => (state === undefined || each.state === state) && matchesQuery(call, each.repository),
+    );
+    return sendSorted(
+      call,
+      shown,
+      (item) => item,
+      ({ repository, id }) => `${repository} ${id}`,
+    );
+  },
 
-export const listOwners: Handler = async ({ registry, org }) => ({
-  status: 200,
-  body: { items: await describeOwners(registry, org) },
+  listOwners: async ({ registry, org }) => ({ status: 200, body: { items: await describeOwners(registry, org) } }),
+
+  async followRepository(call) {
+    const { registry, org, author, context } = call;
+    const {
+      branch = null,
+      path = null,
+      credential = null,
+      visibility,
+      ...given
+    } = bodyOf<Partial<GivenRepository> & Pick<GivenRepository, 'repository' | 'validation'>>(call);
+    const usual = await defaultVisibility(registry, org);
+    const whole = { ...given, branch, path, credential, visibility: visibility ?? usual };
+    const id = await followGiven(registry, org, whole, author);
+    const headers = { Location: `${context.url}/v1/repositories/${id}` };
+    return { status: 201, headers, body: await findFollowed(call, id) };
+  },
+
+  async getRepository(call) {
+    const { registry, org, path } = call;
+    const repository = await findFollowed(call, path['repository']!);
+    const documents = (await registry.refs.read<Repository>(repositoryRef(org, repository.id)))?.value.documents ?? {};
+    const rejected = repository.rejected.map(async (each) => {
+      const digest = documents[each.path]?.report ?? null;
+      return digest === null ? each : { ...each, report: await readReport(call, digest) };
+    });
+    return { status: 200, body: { ...repository, rejected: await Promise.all(rejected) } };
+  },
+
+  async unfollowRepository({ registry, org, path, author }) {
+    await unfollow(registry, org, path['repository']!, author);
+    return { status: 204 };
+  },
+
+  async syncRepository(call) {
+    const { context, org, query } = call;
+    const { id } = await findFollowed(call, call.path['repository']!);
+    const requested = await context.queue.request(org, id, 'manual');
+    const run = await endWithin(call, requested.done, query['wait'] as number);
+    const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
+    return { status: run ? 200 : 202, headers, body: describeRepositoryRun(run ?? requested.run) };
+  },
+
+  async listRepositorySyncs(call) {
+    const { registry, org } = call;
+    const { id } = await findFollowed(call, call.path['repository']!);
+    const before = positionOf(call, isText);
+    async function* runs() {
+      for await (const run of newestRuns(registry, org, before)) if (run.repository === id) yield run;
+    }
+    return sendPage(
+      call,
+      runs(),
+      (run) => describeRepositoryRun(run),
+      (run) => run.id,
+    );
+  },
+
+  async getRepositorySync({ registry, principal, org, path }) {
+    const run = await findRun(registry, org, path['run']!);
+    if (run === null || run.repository !== path['repository']) throw new RegistryError('not_found', nothingHere);
+    const reports = await Promise.all(
+      run.documents
+        .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
+        .slice(0, maxReports)
+        .map(async (document) => [document, await readReport({ registry, principal }, document.report!)] as const),
+    );
+    return { status: 200, body: describeRepositoryRun(run, new Map(reports)) };
+  },
 });
 
-export const followOne: Handler = async (call) => {
-  const { registry, org, author, context } = call;
-  const {
-    branch = null,
-    path = null,
-    credential = null,
-    visibility,
-    ...given
-  } = bodyOf<Partial<GivenRepository> & Pick<GivenRepository, 'repository' | 'validation'>>(call);
-  const usual = await defaultVisibility(registry, org);
-  const whole = { ...given, branch, path, credential, visibility: visibility ?? usual };
-  const id = await followGiven(registry, org, whole, author);
-  const headers = { Location: `${context.url}/v1/repositories/${id}` };
-  return { status: 201, headers, body: await findFollowed(call, id) };
-};
+export const connectionOperations = operationsAbout('resource', {
+  'get{one}Connection': (call) => describeConnected(call, call.found),
 
-export const getRepository: Handler = async (call) => {
-  const { registry, org, path } = call;
-  const repository = await findFollowed(call, path['repository']!);
-  const documents = (await registry.refs.read<Repository>(repositoryRef(org, repository.id)))?.value.documents ?? {};
-  const rejected = repository.rejected.map(async (each) => {
-    const digest = documents[each.path]?.report ?? null;
-    return digest === null ? each : { ...each, report: await readReport(call, digest) };
-  });
-  return { status: 200, body: { ...repository, rejected: await Promise.all(rejected) } };
-};
+  async 'connect{one}'(call) {
+    const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
+    assertMaySetSecret(call, webhookSecret);
+    const { registry, coordinate, author } = call;
+    const wanted = { ...given, branch, tags, credential };
+    const connected = await connectRecord(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
+    const releases = await offerTags(registry, connected.value);
+    return describeConnected(call, connected, releases);
+  },
+});
 
-export const unfollowOne: Handler = async ({ registry, org, path, author }) => {
-  await unfollow(registry, org, path['repository']!, author);
-  return { status: 204 };
-};
-
-export const syncRepository: Handler = async (call) => {
-  const { context, org, query } = call;
-  const { id } = await findFollowed(call, call.path['repository']!);
-  const requested = await context.queue.request(org, id, 'manual');
-  const run = await endWithin(call, requested.done, query['wait'] as number);
-  const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
-  return { status: run ? 200 : 202, headers, body: describeRepositoryRun(run ?? requested.run) };
-};
-
-export const listRepositorySyncs: Handler = async (call) => {
-  const { registry, org } = call;
-  const { id } = await findFollowed(call, call.path['repository']!);
-  const before = positionOf(call, isText);
-  async function* runs() {
-    for await (const run of newestRuns(registry, org, before)) if (run.repository === id) yield run;
-  }
-  return sendPage(
-    call,
-    runs(),
-    (run) => describeRepositoryRun(run),
-    (run) => run.id,
-  );
-};
-
-export const getRepositorySync: Handler = async ({ registry, principal, org, path }): Promise<Answer> => {
-  const run = await findRun(registry, org, path['run']!);
-  if (run === null || run.repository !== path['repository']) throw new RegistryError('not_found', nothingHere);
-  const reports = await Promise.all(
-    run.documents
-      .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
-      .slice(0, maxReports)
-      .map(async (document) => [document, await readReport({ registry, principal }, document.report!)] as const),
-  );
-  return { status: 200, body: describeRepositoryRun(run, new Map(reports)) };
-};
+export const disconnectOperations = operationsAbout('resource', {
+  /** Disconnects a resource or a site. */
+  async 'disconnect{one}'({ registry, coordinate, author, asker }) {
+    await disconnectRecord(registry, coordinate, author, guardOf({ asker }));
+    return { status: 204 };
+  },
+});
 
 /** The most rejected documents of a run whose reports are in an answer. */
 const maxReports = 20;
@@ -283,24 +302,6 @@ interface NewConnection {
   onConflict: OnConflict;
   credential?: string | null;
   webhookSecret?: string | null;
-}
-
-export const getConnection: ResourceHandler = (call) => describeConnected(call, call.found);
-
-export const connect: ResourceHandler = async (call) => {
-  const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
-  assertMaySetSecret(call, webhookSecret);
-  const { registry, coordinate, author } = call;
-  const wanted = { ...given, branch, tags, credential };
-  const connected = await connectRecord(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
-  const releases = await offerTags(registry, connected.value);
-  return describeConnected(call, connected, releases);
-};
-
-/** Disconnects a resource or a site. */
-export async function disconnect({ registry, coordinate, author, asker }: CallAbout<Name>): Promise<Answer> {
-  await disconnectRecord(registry, coordinate, author, guardOf({ asker }));
-  return { status: 204 };
 }
 
 async function describeConnected(

@@ -21,8 +21,6 @@ import { resourceRef, type Resource, findVersion } from '../../model/resource.ts
 import { findForCall, requireAttachable, requireScope, requireScopeToMake, requireToMove } from './require-scope.ts';
 import {
   bodyOf,
-  type Handler,
-  type ResourceHandler,
   etagOf,
   guardOf,
   isText,
@@ -31,6 +29,8 @@ import {
   sendPage,
   type Answer,
   type ResourceCall,
+  operationsAbout,
+  sendList,
 } from './call.ts';
 import { dependantsFor, firstRecords } from './dependant-routes.ts';
 import { resourceRecord, versionRecord } from './resource-records.ts';
@@ -40,130 +40,135 @@ import { assertReplacement, changeStatus, foreseeStatus, type NewStatus } from '
 /** Settings that decide which documents pass. They need the scope `admin`. */
 const gates = ['ruleset', 'validation', ...gateKeys] as const;
 
-export const listResources: Handler = async (call) => {
-  const { registry, principal, org, type, context } = call;
-  const after = positionOf(call, isText);
-  async function* matching() {
-    const isDeleted = call.query['deleted'] === true;
-    for await (const resource of readableResources(registry, principal, org, type!, after, isDeleted)) {
-      if (isDeleted && !isRestorable(resource.value, registry.now())) continue;
-      if (matchesQuery(call, resource.value.name, resource.value.slug)) yield resource;
-    }
-  }
-  return sendPage(
-    call,
-    matching(),
-    (found) => resourceRecord(context.url, found),
-    ({ value }) => value.slug,
-  );
+export const resourceOperations = {
+  ...operationsAbout('itself', {
+    async 'list{many}'(call) {
+      const { registry, principal, org, type, context } = call;
+      const after = positionOf(call, isText);
+      async function* matching() {
+        const isDeleted = call.query['deleted'] === true;
+        for await (const resource of readableResources(registry, principal, org, type!, after, isDeleted)) {
+          if (isDeleted && !isRestorable(resource.value, registry.now())) continue;
+          if (matchesQuery(call, resource.value.name, resource.value.slug)) yield resource;
+        }
+      }
+      return sendPage(
+        call,
+        matching(),
+        (found) => resourceRecord(context.url, found),
+        ({ value }) => value.slug,
+      );
+    },
+
+    async 'create{one}'(call) {
+      const { registry, org, author, context } = call;
+      const { slug, ...given } = bodyOf<NewResource & { slug: string }>(call);
+      const coordinate: Coordinate = { org, type: call.type!, slug };
+      const isGate = gates.some((name) => (given[name] ?? null) !== null);
+      requireScopeToMake(call, isGate ? 'admin' : 'publish', coordinate);
+      requireAttachable(call, given.ruleset);
+      await resolveRuleset(registry, org, given.ruleset ?? null);
+      await createResource(registry, coordinate, given, author);
+      const stored = await registry.refs.read<Resource>(resourceRef(coordinate));
+      if (stored === null)
+        throw new RegistryError(
+          'outcome_unknown',
+          'The resource was created but cannot be read back. Read it again later.',
+        );
+      const location = `${context.url}/v1/${coordinate.type}/${slug}`;
+      const headers = { Location: location, ETag: etagOf(stored.generation) };
+      return { status: 201, headers, body: resourceRecord(context.url, stored) };
+    },
+
+    async 'get{one}'(call) {
+      const { registry, principal, org, type, path, context } = call;
+      const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
+      const found = await findReadable(registry, principal, coordinate);
+      if (found !== null)
+        return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+      const rejected = await findRejected(registry, principal, coordinate);
+      if (rejected === null) throw new RegistryError('not_found', nothingHere);
+      const { resource, report: digest, ...why } = rejected;
+      const report = digest && (await showReport(registry, principal, await readJson<Report>(registry, digest)));
+      const record = resourceRecord(context.url, { value: resource, at: resource.createdAt });
+      return { status: 200, body: { ...record, state: 'rejected', rejected: { ...why, report } } };
+    },
+  }),
+  ...operationsAbout('resource', {
+    async 'update{one}'(call) {
+      const { registry, coordinate, author, context } = call;
+      const change = bodyOf<ResourceChange>(call);
+      const isAdmins = [...gates, 'visibility' as const].some((name) => change[name] !== undefined);
+      if (isAdmins) requireScope(call, 'admin');
+      if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
+      const guard = await requireToMove(call, (current) => withPin(current, change));
+      const changed = await changeResource(registry, coordinate, change, author, guard);
+      return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
+    },
+
+    async 'delete{one}'(call) {
+      const { registry, principal, coordinate, author, query } = call;
+      if (query['force'] !== true) await assertUnattached(registry, principal, coordinate);
+      if (query['dryRun'] === true) {
+        guardOf(call)(call.found);
+        return { status: 200, body: { dryRun: true, dependants: firstRecords(await dependantsFor(call)) } };
+      }
+      await deleteRecord(registry, coordinate, author, guardOf(call));
+      return { status: 204 };
+    },
+
+    async 'list{one}Versions'(call) {
+      const { found, context } = call;
+      return sendList(
+        call,
+        found.value.versions.toReversed(),
+        (version) => versionRecord(context.url, found.value, version),
+        ({ label }) => label,
+        ({ label }) => matchesQuery(call, label),
+      );
+    },
+
+    async 'get{one}Version'({ found, path, context }) {
+      const version = findVersion(found.value, path['version']!);
+      if (version === null) throw new RegistryError('not_found', nothingHere);
+      const body = versionRecord(context.url, found.value, version);
+      return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
+    },
+
+    async 'update{one}Version'(call) {
+      const { registry, coordinate, path, author, context, found, principal } = call;
+      const { since: _, ...status } = bodyOf<{ status: NewStatus & { since?: string } }>(call).status;
+      if (status.state === 'withdrawn') requireScope(call, 'admin');
+      await assertReplacement(registry, principal, found.value, path['version']!, status);
+      const label = path['version']!;
+      const guard = await requireToMove(
+        call,
+        (current) => foreseeStatus(registry, current, coordinate, label, status).next,
+      );
+      if (call.query['dryRun'] === true) return foresee(call, status);
+      const { generation, version } = await changeStatus(registry, coordinate, label, status, author, guard);
+      const body = versionRecord(context.url, generation.value, version);
+      return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
+    },
+  }),
 };
 
-export const createOne: Handler = async (call) => {
-  const { registry, org, author, context } = call;
-  const { slug, ...given } = bodyOf<NewResource & { slug: string }>(call);
-  const coordinate: Coordinate = { org, type: call.type!, slug };
-  const isGate = gates.some((name) => (given[name] ?? null) !== null);
-  requireScopeToMake(call, isGate ? 'admin' : 'publish', coordinate);
-  requireAttachable(call, given.ruleset);
-  await resolveRuleset(registry, org, given.ruleset ?? null);
-  await createResource(registry, coordinate, given, author);
-  const stored = await registry.refs.read<Resource>(resourceRef(coordinate));
-  if (stored === null)
-    throw new RegistryError(
-      'outcome_unknown',
-      'The resource was created but cannot be read back. Read it again later.',
-    );
-  const location = `${context.url}/v1/${coordinate.type}/${slug}`;
-  const headers = { Location: location, ETag: etagOf(stored.generation) };
-  return { status: 201, headers, body: resourceRecord(context.url, stored) };
-};
-
-export const getOne: Handler = async (call) => {
-  const { registry, principal, org, type, path, context } = call;
-  const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
-  const found = await findReadable(registry, principal, coordinate);
-  if (found !== null)
-    return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
-  const rejected = await findRejected(registry, principal, coordinate);
-  if (rejected === null) throw new RegistryError('not_found', nothingHere);
-  const { resource, report: digest, ...why } = rejected;
-  const report = digest && (await showReport(registry, principal, await readJson<Report>(registry, digest)));
-  const record = resourceRecord(context.url, { value: resource, at: resource.createdAt });
-  return { status: 200, body: { ...record, state: 'rejected', rejected: { ...why, report } } };
-};
-
-export const updateOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, context } = call;
-  const change = bodyOf<ResourceChange>(call);
-  const isAdmins = [...gates, 'visibility' as const].some((name) => change[name] !== undefined);
-  if (isAdmins) requireScope(call, 'admin');
-  if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
-  const guard = await requireToMove(call, (current) => withPin(current, change));
-  const changed = await changeResource(registry, coordinate, change, author, guard);
-  return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
-};
-
-/** Brings a resource or a site back. What the asker may not read looks as if it had never been. */
-export const undeleteOne: Handler = async (call) => {
-  const { coordinate } = await findForCall(call, readReadable);
-  requireScopeToMake(call, 'admin', coordinate);
-  const restored = await restoreRecord(call.registry, coordinate, call.author);
-  const { value, ...rest } = restored;
-  const { url } = call.context;
-  const body =
-    'versions' in value && 'latest' in value
-      ? resourceRecord(url, { ...rest, value })
-      : siteRecord(url, { ...rest, value });
-  return { status: 200, headers: { ETag: etagOf(restored.generation) }, body };
-};
-
-export const deleteOne: ResourceHandler = async (call) => {
-  const { registry, principal, coordinate, author, query } = call;
-  if (query['force'] !== true) await assertUnattached(registry, principal, coordinate);
-  if (query['dryRun'] === true) {
-    guardOf(call)(call.found);
-    return { status: 200, body: { dryRun: true, dependants: firstRecords(await dependantsFor(call)) } };
-  }
-  await deleteRecord(registry, coordinate, author, guardOf(call));
-  return { status: 204 };
-};
-
-export const listVersions: ResourceHandler = async (call) => {
-  const { found, context } = call;
-  const after = positionOf(call, isText);
-  const newestFirst = found.value.versions.toReversed();
-  const start = after === null ? 0 : newestFirst.findIndex(({ label }) => label === after) + 1;
-  const matching = newestFirst.slice(start).filter(({ label }) => matchesQuery(call, label));
-  return sendPage(
-    call,
-    matching,
-    (version) => versionRecord(context.url, found.value, version),
-    ({ label }) => label,
-  );
-};
-
-export const getVersion: ResourceHandler = async ({ found, path, context }) => {
-  const version = findVersion(found.value, path['version']!);
-  if (version === null) throw new RegistryError('not_found', nothingHere);
-  const body = versionRecord(context.url, found.value, version);
-  return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
-};
-
-export const updateVersion: ResourceHandler = async (call) => {
-  const { registry, coordinate, path, author, context, found, principal } = call;
-  const { since: _, ...status } = bodyOf<{ status: NewStatus & { since?: string } }>(call).status;
-  if (status.state === 'withdrawn') requireScope(call, 'admin');
-  await assertReplacement(registry, principal, found.value, path['version']!, status);
-  const label = path['version']!;
-  const guard = await requireToMove(
-    call,
-    (current) => foreseeStatus(registry, current, coordinate, label, status).next,
-  );
-  if (call.query['dryRun'] === true) return foresee(call, status);
-  const { generation, version } = await changeStatus(registry, coordinate, label, status, author, guard);
-  const body = versionRecord(context.url, generation.value, version);
-  return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
-};
+/** Those of resources and sites. */
+export const undeleteOperations = operationsAbout('itself', {
+  /** Brings a resource or a site back. What the asker may not read looks as if it had never been. */
+  async 'undelete{one}'(call) {
+    const { coordinate } = await findForCall(call, readReadable);
+    requireScopeToMake(call, 'admin', coordinate);
+    const restored = await restoreRecord(call.registry, coordinate, call.author);
+    const { value, ...rest } = restored;
+    const { url } = call.context;
+    const body =
+      'versions' in value && 'latest' in value
+        ? resourceRecord(url, { ...rest, value })
+        : siteRecord(url, { ...rest, value });
+    return { status: 200, headers: { ETag: etagOf(restored.generation) }, body };
+  },
+});
 
 /** The answer that changing a version's status would give, and whom the change would affect. */
 async function foresee(call: ResourceCall, status: NewStatus): Promise<Answer> {

@@ -21,91 +21,93 @@ import {
   bodyOf,
   type Answer,
   type Call,
-  type Handler,
   etagOf,
   guardOf,
   isText,
   matchesQuery,
   positionOf,
   sendPage,
+  operationsAbout,
+  sendSorted,
 } from './call.ts';
 import { deliveryRecord, webhookRecord } from './resource-records.ts';
 
-export const listAll: Handler = async (call) => {
-  const { registry, org } = call;
-  const after = positionOf(call, isText);
-  const all = (await listWebhooks(registry, org)).filter(({ value }) => isCovered(call, value));
-  return sendPage(
-    call,
-    all.filter(
-      ({ value }) => (after === null || value.id > after) && matchesQuery(call, shownUrl(value), value.description),
-    ),
-    async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
-    ({ value }) => value.id,
-  );
-};
+export const webhookOperations = operationsAbout('part', {
+  async listWebhooks(call) {
+    const { registry, org } = call;
+    const shown = (await listWebhooks(registry, org)).filter(
+      ({ value }) => isCovered(call, value) && matchesQuery(call, shownUrl(value), value.description),
+    );
+    return sendSorted(
+      call,
+      shown,
+      async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
+      ({ value }) => value.id,
+    );
+  },
 
-export const createOne: Handler = async (call) => {
-  const { registry, org, author, context } = call;
-  const given = bodyOf<NewWebhook>(call);
-  const resources = coveredBy(call, given.resources);
-  const webhook = await createWebhook(registry, org, { ...given, resources }, author);
-  const { headers, body } = await describe(call, webhook.webhook);
-  const location = `${context.url}/v1/webhooks/${webhook.webhook.value.id}`;
-  return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: webhook.secret } };
-};
+  async createWebhook(call) {
+    const { registry, org, author, context } = call;
+    const given = bodyOf<NewWebhook>(call);
+    const resources = coveredBy(call, given.resources);
+    const webhook = await createWebhook(registry, org, { ...given, resources }, author);
+    const { headers, body } = await describe(call, webhook.webhook);
+    const location = `${context.url}/v1/webhooks/${webhook.webhook.value.id}`;
+    return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: webhook.secret } };
+  },
 
-export const getOne: Handler = async (call) => describe(call, await findCovered(call));
+  getWebhook: async (call) => describe(call, await findCovered(call)),
 
-export const updateOne: Handler = async (call) => {
-  const { registry, org, author } = call;
-  const { id } = (await findCovered(call)).value;
-  const given = bodyOf<WebhookChange>(call);
-  const change = given.resources === undefined ? given : { ...given, resources: coveredBy(call, given.resources) };
-  return describe(call, await changeWebhook(registry, org, id, change, author, guardOf(call)));
-};
+  async updateWebhook(call) {
+    const { registry, org, author } = call;
+    const { id } = (await findCovered(call)).value;
+    const given = bodyOf<WebhookChange>(call);
+    const change = given.resources === undefined ? given : { ...given, resources: coveredBy(call, given.resources) };
+    return describe(call, await changeWebhook(registry, org, id, change, author, guardOf(call)));
+  },
 
-export const deleteOne: Handler = async (call) => {
-  const { id } = (await findCovered(call)).value;
-  await deleteWebhook(call.registry, call.org, id, call.author, guardOf(call));
-  return { status: 204 };
-};
+  async deleteWebhook(call) {
+    const { id } = (await findCovered(call)).value;
+    await deleteWebhook(call.registry, call.org, id, call.author, guardOf(call));
+    return { status: 204 };
+  },
 
-export const rotate: Handler = async (call) => {
-  const { id } = (await findCovered(call)).value;
-  const { webhook, secret }: WithSecret = await rotateSecret(call.registry, call.org, id, call.author);
-  const { headers, body } = await describe(call, webhook);
-  return { status: 200, headers, body: { ...body, secret } };
-};
+  async rotateWebhookSecret(call) {
+    const { id } = (await findCovered(call)).value;
+    const { webhook, secret }: WithSecret = await rotateSecret(call.registry, call.org, id, call.author);
+    const { headers, body } = await describe(call, webhook);
+    return { status: 200, headers, body: { ...body, secret } };
+  },
 
-export const test: Handler = async (call) => {
-  const { id } = (await findCovered(call)).value;
-  const attempt = await testWebhook(call.registry, call.context.url, call.org, id);
-  return { status: 200, body: { delivered: attempt.error === null, ...attempt } };
-};
+  async testWebhook(call) {
+    const { id } = (await findCovered(call)).value;
+    const attempt = await testWebhook(call.registry, call.context.url, call.org, id);
+    return { status: 200, body: { delivered: attempt.error === null, ...attempt } };
+  },
 
-export const listDeliveries: Handler = async (call) => {
-  const { registry, org, query } = call;
-  const { id } = (await findCovered(call)).value;
-  const before = positionOf(call, isText);
-  async function* deliveries() {
-    const names = await Array.fromAsync(registry.refs.list(deliveryRef(org, id, '')));
-    for (const name of names.reverse()) {
-      if (before !== null && name >= deliveryRef(org, id, before)) continue;
-      const delivery = (await readAmong<Delivery>(registry, name))?.value;
-      if (delivery && (query['state'] === undefined || delivery.state === query['state'])) yield delivery;
+  async listDeliveries(call) {
+    const { registry, org, query } = call;
+    const { id } = (await findCovered(call)).value;
+    const before = positionOf(call, isText);
+    async function* deliveries() {
+      const names = await Array.fromAsync(registry.refs.list(deliveryRef(org, id, '')));
+      for (const name of names.reverse()) {
+        if (before !== null && name >= deliveryRef(org, id, before)) continue;
+        const delivery = (await readAmong<Delivery>(registry, name))?.value;
+        if (delivery && (query['state'] === undefined || delivery.state === query['state'])) yield delivery;
+      }
     }
-  }
-  return sendPage(call, deliveries(), deliveryRecord, ({ event }) => event.id);
-};
+    return sendPage(call, deliveries(), deliveryRecord, ({ event }) => event.id);
+  },
 
-export const redeliverOne: Handler = async (call) => {
-  const { registry, org, path, author } = call;
-  const { id, state } = (await findCovered(call)).value;
-  if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled. Enable it first.');
-  const { value } = await redeliver(registry, org, id, path['event']!, author);
-  return { status: 202, body: deliveryRecord(value) };
-};
+  async redeliverEvent(call) {
+    const { registry, org, path, author } = call;
+    const { id, state } = (await findCovered(call)).value;
+    if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled. Enable it first.');
+    const { value } = await redeliver(registry, org, id, path['event']!, author);
+    return { status: 202, body: deliveryRecord(value) };
+  },
+});
 
 /**
  * The resources of an endpoint: an endpoint receives events only of those that the key covers. Throws `forbidden` if

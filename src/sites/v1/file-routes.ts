@@ -16,55 +16,55 @@ import {
   bodyOf,
   type Answer,
   type SiteCall,
-  type SiteHandler,
   etagOf,
   guardOf,
-  isText,
   matchesQuery,
-  positionOf,
-  sendPage,
+  operationsAbout,
+  sendSorted,
 } from '../../server/v1/call.ts';
 import { fileRecord } from './site-routes.ts';
 
 async function listOf(call: SiteCall, isShown: (path: string) => boolean): Promise<Answer> {
-  const after = positionOf(call, isText);
   const all = await listDrafts(call.registry, call.coordinate);
-  const shown = all.filter(({ path }) => isShown(path) && (after === null || path > after) && matchesQuery(call, path));
-  return sendPage(call, shown, fileRecord, ({ path }) => path);
+  const shown = all.filter(({ path }) => isShown(path) && matchesQuery(call, path));
+  return sendSorted(call, shown, fileRecord, ({ path }) => path);
 }
 
-export const listPages: SiteHandler = (call) => listOf(call, isPagePath);
-export const listFiles: SiteHandler = (call) => listOf(call, () => true);
+export const fileOperations = operationsAbout('site', {
+  listSitePages: (call) => listOf(call, isPagePath),
 
-export const getPage: SiteHandler = async (call) => answerPage(call, await findOf(call, 'page'));
+  listSiteFiles: (call) => listOf(call, () => true),
 
-export const putPage: SiteHandler = async (call) => {
-  const { title, markdown, api = null } = bodyOf<Partial<PageParts> & Pick<PageParts, 'title' | 'markdown'>>(call);
-  const parts = { title, markdown, api };
-  return answerPage(
-    call,
-    await putDraftPage(call.registry, call.coordinate, pathOf(call, 'page'), parts, call.author, guardOf(call)),
-  );
-};
+  getSitePage: async (call) => answerPage(call, await findOf(call, 'page')),
 
-export const deletePage: SiteHandler = (call) => removeOf(call, 'page');
+  async putSitePage(call) {
+    const { title, markdown, api = null } = bodyOf<Partial<PageParts> & Pick<PageParts, 'title' | 'markdown'>>(call);
+    const parts = { title, markdown, api };
+    return answerPage(
+      call,
+      await putDraftPage(call.registry, call.coordinate, pathOf(call, 'page'), parts, call.author, guardOf(call)),
+    );
+  },
 
-export const putFile: SiteHandler = async (call) => {
-  const bytes = call.body?.document;
-  if (!bytes) throw new RegistryError('malformed', 'The request needs a body: the bytes of the file.');
-  const saved = await putDraft(call.registry, call.coordinate, call.path['file']!, bytes, call.author, {
-    guard: guardOf(call),
-  });
-  return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
-};
+  deleteSitePage: (call) => removeOf(call, 'page'),
 
-export const getFile: SiteHandler = async (call) => {
-  const { file, generation } = await findOf(call, 'file');
-  const headers = { ETag: etagOf(generation.generation) };
-  return { status: 200, headers, file: await readPlace(call.registry, file) };
-};
+  async putSiteFile(call) {
+    const bytes = call.body?.document;
+    if (!bytes) throw new RegistryError('malformed', 'The request needs a body: the bytes of the file.');
+    const saved = await putDraft(call.registry, call.coordinate, call.path['file']!, bytes, call.author, {
+      guard: guardOf(call),
+    });
+    return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
+  },
 
-export const deleteFile: SiteHandler = (call) => removeOf(call, 'file');
+  async getSiteFile(call) {
+    const { file, generation } = await findOf(call, 'file');
+    const headers = { ETag: etagOf(generation.generation) };
+    return { status: 200, headers, file: await readPlace(call.registry, file) };
+  },
+
+  deleteSiteFile: (call) => removeOf(call, 'file'),
+});
 
 async function removeOf(call: SiteCall, name: 'page' | 'file'): Promise<Answer> {
   const { path } = await findOf(call, name);
