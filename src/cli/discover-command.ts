@@ -7,6 +7,7 @@ import { formatCoordinate, isSlug, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { gitDirectory } from '../source/folder.ts';
+import { plainFolder } from '../source/git-names.ts';
 import type * as discovering from '../sync/discover-repository.ts';
 import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
@@ -39,7 +40,7 @@ export function discoverCommand(): Command {
       if (!isSlug(org))
         throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
       const url = isLocalUrl(given) ? resolve(given) : given;
-      const discover = (options.path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+      const discover = plainFolder(options.path ?? '');
       const wanted = { org, url, branch, discover };
       const follow = (config: Config) => withRepository(config, org, url);
       const documents = await withRegistryToRead(command, follow, (registry) =>

@@ -151,7 +151,7 @@ export async function changeWebhook(
   id: string,
   { url, ...change }: WebhookChange,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: Guard | null = null,
 ): Promise<Generation<Webhook>> {
   return updateLive<Webhook>(registry, recordOf(org, id), author, guard, (current) => {
     const { sealedUrl: _former, ...whole } = current;
@@ -170,15 +170,10 @@ export async function changeWebhook(
 /** Disables an endpoint that no longer accepts events. */
 export async function disableWebhook(registry: Registry, { org, id }: Webhook, reason: string): Promise<void> {
   const author = { actor: `events:${org}`, origin: null };
-  await updateLive<Webhook>(
-    registry,
-    recordOf(org, id),
-    author,
-    () => undefined,
-    (current) =>
-      current.state === 'disabled'
-        ? null
-        : { next: { ...current, state: 'disabled', reason }, action: 'disable webhook' },
+  await updateLive<Webhook>(registry, recordOf(org, id), author, null, (current) =>
+    current.state === 'disabled'
+      ? null
+      : { next: { ...current, state: 'disabled', reason }, action: 'disable webhook' },
   );
   registry.log('warn', 'webhook disabled', { org, webhook: id, reason });
 }
@@ -189,7 +184,7 @@ export async function deleteWebhook(
   org: string,
   id: string,
   author: Author,
-  guard: Guard = () => undefined,
+  guard: Guard | null = null,
 ): Promise<void> {
   await updateLive<Webhook>(registry, recordOf(org, id), author, guard, ({ sealedUrl: _secret, ...current }) => ({
     next: { ...current, url: shownUrl(current), secrets: [], deletedAt: registry.now().toISOString() },

@@ -25,7 +25,7 @@ export async function changeStatus(
   label: string,
   status: NewStatus,
   author: Author,
-  guard: GuardOf<Resource> = () => undefined,
+  guard: GuardOf<Resource> | null = null,
 ): Promise<{ generation: Generation<Resource>; version: Version }> {
   const since = registry.now().toISOString();
   const generation = await updateRecord(registry, coordinate, author, guard, (current) => {

@@ -39,18 +39,18 @@ type Decide<T> = (current: T) => { next: T; action: string } | null;
 
 /**
  * Appends one generation to the record of something that can be deleted. Throws `not_found`, with this
- * message, if it does not exist or was deleted.
+ * message, if it does not exist or was deleted. `guard`: null: any generation may be replaced.
  */
 export async function updateLive<T extends { deletedAt: string | null }>(
   { refs }: Pick<Registry, 'refs'>,
   { name, absent }: { name: string; absent: string },
   author: Author,
-  guard: GuardOf<T>,
+  guard: GuardOf<T> | null,
   decide: Decide<T>,
 ): Promise<Generation<T>> {
   const updated = await refs.update<T>(name, (current) => {
     if (current === null || current.value.deletedAt !== null) throw new RegistryError('not_found', absent);
-    guard(current);
+    guard?.(current);
     const decision = decide(current.value);
     return decision && { value: decision.next, change: { ...author, action: decision.action } };
   });
@@ -62,7 +62,7 @@ export async function updateRecord<N extends Name>(
   registry: Pick<Registry, 'refs'>,
   of: N,
   author: Author,
-  guard: GuardOf<RecordOf<N>>,
+  guard: GuardOf<RecordOf<N>> | null,
   decide: Decide<RecordOf<N>>,
 ): Promise<Generation<RecordOf<N>>> {
   const record = { name: recordRef(of), absent: `${formatCoordinate(of)} does not exist.` };
@@ -97,7 +97,7 @@ export async function deleteRecord<N extends Name>(
   registry: Registry,
   of: N,
   author: Author,
-  guard: GuardOf<RecordOf<N>> = () => undefined,
+  guard: GuardOf<RecordOf<N>> | null = null,
 ): Promise<void> {
   const deletedAt = registry.now().toISOString();
   await updateRecord(registry, of, author, guard, (current) => ({

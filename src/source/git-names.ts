@@ -11,6 +11,11 @@ export function isPlainSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }
 
+/** A folder as records have it: without `./` before and `/` behind it. `''`: the whole tree. */
+export function plainFolder(folder: string): string {
+  return folder.replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+}
+
 const formats = ['.yaml', '.yml', '.json'];
 
 /**

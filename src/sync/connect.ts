@@ -14,7 +14,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import type { SiteConnection, SiteCoordinate } from '../sites/model/documentation-site.ts';
 import type { Generation } from '../store/records.ts';
-import { isBranchName, isPlainPath } from '../source/git-names.ts';
+import { isBranchName, isPlainPath, plainFolder } from '../source/git-names.ts';
 import { parseLocation, type Location } from '../source/location.ts';
 import { findResource, updateRecord, type GuardOf, type Name, type RecordOf } from '../registry/lives.ts';
 import type { Author, Registry } from '../registry/registry.ts';
@@ -37,7 +37,7 @@ export async function connectRecord<N extends Name>(
   of: N,
   given: ConnectionOf<N>,
   author: Author,
-  guard: GuardOf<RecordOf<N>> = () => undefined,
+  guard: GuardOf<RecordOf<N>> | null = null,
   hookSecret?: string | null,
 ): Promise<Generation<RecordOf<N>>> {
   const { config } = registry;
@@ -66,10 +66,6 @@ export async function connectRecord<N extends Name>(
   );
 }
 
-function plainFolder(folder: string): string {
-  return folder.replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
-}
-
 /**
  * Disconnects a resource or site. What is published stays. Rejects with `not_found` when it is not
  * connected.
@@ -78,7 +74,7 @@ export async function disconnectRecord<N extends Name>(
   registry: Registry,
   of: N,
   author: Author,
-  guard: GuardOf<RecordOf<N>> = () => undefined,
+  guard: GuardOf<RecordOf<N>> | null = null,
 ): Promise<void> {
   await updateRecord(registry, of, author, guard, (current) => {
     if (current.connection === null) throw new RegistryError('not_found', `${formatCoordinate(of)} has no connection.`);

@@ -9,19 +9,32 @@ import {
   assertNoCredential,
 } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import { defaultsOf } from '../registry/gate/policy.ts';
 import type { Author, Registry } from '../registry/registry.ts';
-import { isBranchName } from '../source/git-names.ts';
+import { isBranchName, plainFolder } from '../source/git-names.ts';
 import { parseLocation } from '../source/location.ts';
 import { assertCredential } from './connect.ts';
 import { shareWalk } from '../scheduling/turns.ts';
 
-/** The folder of a configured repository as records have it: `''` for the whole tree. */
-export function normalizeFolder({ path }: Pick<RepositoryConfig, 'path'>): string {
-  return (path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+/** How a repository that the configuration lists, or those of an owner, are followed, as records have it. */
+export async function configuredHow(
+  registry: Registry,
+  org: string,
+  { branch, credential, path = '', visibility, validation, versions }: Omit<RepositoryConfig, 'url'>,
+): Promise<Pick<Repository, 'branch' | 'credential' | 'discover' | 'visibility' | 'validation' | 'versions'>> {
+  const defaults = await defaultsOf(registry, org);
+  return {
+    branch: branch ?? null,
+    credential: credential ?? null,
+    discover: plainFolder(path),
+    visibility: visibility ?? defaults.visibility ?? 'private',
+    validation: validation ?? defaults.validation ?? 'strict',
+    versions: fromTags(versions),
+  };
 }
 
-/** What the versions of a configured repository are made from, as records have it. */
-export function versionsOf({ versions }: Pick<RepositoryConfig, 'versions'>): Repository['versions'] {
+/** Records leave out that versions come from the branch. */
+function fromTags(versions: RepositoryConfig['versions']): Repository['versions'] {
   return versions === 'tags' ? 'tags' : undefined;
 }
 
@@ -123,8 +136,8 @@ export async function followGiven(
   if (credential !== null) assertCredential(config, org, credential, location);
   const { url } = location;
   assertNotConfigured(config, org, { url, branch });
-  const discover = normalizeFolder(path === null ? {} : { path });
-  const how = { discover, visibility, validation, versions: versionsOf(given), gone: null };
+  const discover = plainFolder(path ?? '');
+  const how = { discover, visibility, validation, versions: fromTags(given.versions), gone: null };
   return follow(registry, org, { url, branch, credential, ...how }, author);
 }
 

@@ -10,20 +10,12 @@ import {
 } from '../model/connection.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
-import {
-  listRepositories,
-  follow,
-  hasLeftConfiguration,
-  normalizeFolder,
-  versionsOf,
-  readRepositories,
-} from './follow.ts';
+import { configuredHow, listRepositories, follow, hasLeftConfiguration, readRepositories } from './follow.ts';
 import { outdatedDocuments } from './inputs.ts';
 import type { SyncQueue, Requested } from './queue.ts';
 import { watch, type FSWatcher } from 'chokidar';
 import { isRegistryError } from '../model/errors.ts';
 import { leave } from './owners/find-repositories.ts';
-import { defaultsOf } from '../registry/gate/policy.ts';
 import { missingDefaults } from '../registry/gate/ruleset-gate.ts';
 import { closeAbandonedRuns } from './runs.ts';
 
@@ -242,21 +234,13 @@ function byId(one: string, other: string): number {
 /** Creates or updates the record of every repository in the configuration. */
 export async function followConfigured(registry: Registry): Promise<void> {
   for (const [org, { repositories }] of Object.entries(registry.config.organizations)) {
-    const defaults = await defaultsOf(registry, org);
     for (const repository of repositories) {
-      const given = {
-        url: repository.url,
-        branch: repository.branch ?? null,
-        credential: repository.credential ?? null,
-        discover: normalizeFolder(repository),
-        visibility: repository.visibility ?? defaults.visibility ?? 'private',
-        validation: repository.validation ?? defaults.validation ?? 'strict',
-        versions: versionsOf(repository),
-        configured: repository.isArgument ? 'argument' : true,
-      } as const;
-      await follow(registry, org, given).catch((error: unknown) => {
+      const { url, isArgument } = repository;
+      const how = await configuredHow(registry, org, repository);
+      const configured = isArgument ? ('argument' as const) : true;
+      await follow(registry, org, { url, ...how, configured }).catch((error: unknown) => {
         if (!isRegistryError(error, 'corrupt')) throw error;
-        logError(registry, error, { org, url: repository.url });
+        logError(registry, error, { org, url });
       });
     }
   }

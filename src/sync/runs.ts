@@ -48,14 +48,11 @@ export async function findRun(registry: Registry, org: string, id: string): Prom
   return (await registry.refs.read<Run>(runRef(org, id)))?.value ?? null;
 }
 
-/** The runs of an organization, newest first. `resource`: only runs that read this resource. */
-export async function listRuns(registry: Registry, org: string, resource: string | null = null): Promise<Run[]> {
+/** The runs of an organization, newest first. */
+export async function listRuns(registry: Registry, org: string): Promise<Run[]> {
   const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
   const runs = await Promise.all(names.reverse().map((name) => readAmong<Run>(registry, name)));
-  return runs.flatMap((generation) => {
-    const run = generation?.value;
-    return run && (resource === null || run.documents.some((document) => document.resource === resource)) ? [run] : [];
-  });
+  return runs.flatMap((generation) => generation?.value ?? []);
 }
 
 /** Marks runs as failed when the process of this machine that ran them has crashed. */

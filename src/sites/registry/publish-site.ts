@@ -130,22 +130,16 @@ async function append(
 ): Promise<Appended | null> {
   let deployment: Deployment | null = null;
   const publishedAt = registry.now().toISOString();
-  const updated = await updateRecord(
-    registry,
-    siteCoordinate(site),
-    author,
-    () => undefined,
-    (current) => {
-      deployment = null;
-      // A retry finds what its first attempt wrote.
-      if (current.current !== (before?.label ?? null)) return null;
-      const { id } = current;
-      const label = nextLabel(current);
-      deployment = { label, ...(id !== undefined && { site: id }), publishedAt, by: author.actor, ...given };
-      const next = { ...current, ...settings, deployments: [...current.deployments, deployment], current: label };
-      return { next, action: `publish ${label}` };
-    },
-  );
+  const updated = await updateRecord(registry, siteCoordinate(site), author, null, (current) => {
+    deployment = null;
+    // A retry finds what its first attempt wrote.
+    if (current.current !== (before?.label ?? null)) return null;
+    const { id } = current;
+    const label = nextLabel(current);
+    deployment = { label, ...(id !== undefined && { site: id }), publishedAt, by: author.actor, ...given };
+    const next = { ...current, ...settings, deployments: [...current.deployments, deployment], current: label };
+    return { next, action: `publish ${label}` };
+  });
   return deployment && { outcome: 'published', site: updated.value, deployment };
 }
 

@@ -162,7 +162,7 @@ export async function changeSite(
   site: SiteName,
   change: SiteChange,
   author: Author,
-  guard: GuardOf<DocumentationSite> = () => undefined,
+  guard: GuardOf<DocumentationSite> | null = null,
 ): Promise<Generation<DocumentationSite>> {
   assertSettings(change);
   return updateRecord(registry, siteCoordinate(site), author, guard, (current) => {
@@ -190,22 +190,16 @@ export async function connectSite(
   const stored = await findSite(registry, site);
   if (stored === null) await createSiteRecord(registry, site, change, author);
   const { blockOn = 'error' } = change;
-  await updateRecord(
-    registry,
-    siteCoordinate(site),
-    author,
-    () => undefined,
-    (current) => {
-      const from = current.connection;
-      if (from?.byHand)
-        throw new RegistryError('conflict', `${formatSite(site)} is connected over /v1. Disconnect it there first.`);
-      if (from !== null && from.repository !== connection.repository)
-        throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
-      if (from === null && current.current !== null)
-        throw new RegistryError('conflict', `${formatSite(site)} has files that were sent. Delete it first.`);
-      // The other settings are those of the commit: the deployment sets them with its files.
-      const isSame = isDeepStrictEqual([from, current.blockOn], [connection, blockOn]);
-      return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };
-    },
-  );
+  await updateRecord(registry, siteCoordinate(site), author, null, (current) => {
+    const from = current.connection;
+    if (from?.byHand)
+      throw new RegistryError('conflict', `${formatSite(site)} is connected over /v1. Disconnect it there first.`);
+    if (from !== null && from.repository !== connection.repository)
+      throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
+    if (from === null && current.current !== null)
+      throw new RegistryError('conflict', `${formatSite(site)} has files that were sent. Delete it first.`);
+    // The other settings are those of the commit: the deployment sets them with its files.
+    const isSame = isDeepStrictEqual([from, current.blockOn], [connection, blockOn]);
+    return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };
+  });
 }

@@ -3,9 +3,8 @@ import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason } from '../../model/owner.ts';
-import { defaultsOf } from '../../registry/gate/policy.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { follow, normalizeFolder, versionsOf, listRepositories } from '../follow.ts';
+import { configuredHow, follow, listRepositories } from '../follow.ts';
 import { adopt, formerOf, noteHost, hostIdOf, idOn } from '../renames/former.ts';
 import { connectedResources } from '../../plan/plan.ts';
 import { connectedSites } from '../../sites/sync/connect-site.ts';
@@ -83,32 +82,21 @@ async function followAll(
   host: Host,
   wanted: readonly FoundRepository[],
 ): Promise<string[]> {
-  const defaults = await defaultsOf(registry, org);
+  const how = await configuredHow(registry, org, owner);
   const owners = ownerId(owner.host, owner.pattern);
   const followed = await listRepositories(registry);
   const news: string[] = [];
   const isRenamed = ({ url, id }: FoundRepository) => {
     const hostId = hostIdOf(host, { id });
-    return hostId !== undefined && formerOf(host, { org, url, branch: owner.branch ?? null, hostId }, followed);
+    return hostId !== undefined && formerOf(host, { org, url, branch: how.branch, hostId }, followed);
   };
   // Renamed ones first: another repository may have a former name by now.
   const inOrder = wanted.toSorted((one, other) => Number(Boolean(isRenamed(other))) - Number(Boolean(isRenamed(one))));
   for (const repository of inOrder) {
     const { url } = repository;
     const hostId = hostIdOf(host, repository);
-    const given = {
-      url,
-      ...(hostId !== undefined && { hostId }),
-      branch: owner.branch ?? null,
-      credential: owner.credential ?? null,
-      discover: normalizeFolder(owner),
-      visibility: owner.visibility ?? defaults.visibility ?? 'private',
-      validation: owner.validation ?? defaults.validation ?? 'strict',
-      versions: versionsOf(owner),
-      owner: owners,
-      gone: null,
-    };
-    const id = repositoryId(url, given.branch);
+    const given = { url, ...(hostId !== undefined && { hostId }), ...how, owner: owners, gone: null };
+    const id = repositoryId(url, how.branch);
     const recorded = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     // Two patterns may match the same repository. The first that found it keeps it.
     if (recorded?.owner !== undefined && recorded.owner !== owners && isConfigured(registry, org, recorded.owner))
@@ -116,7 +104,7 @@ async function followAll(
     await follow(registry, org, given);
     const former = isRenamed(repository);
     if (former && !(await goOn(registry, former, id))) continue;
-    if (hostId !== undefined) await noteHost(registry, { org, url, branch: given.branch }, { ...repository, hostId });
+    if (hostId !== undefined) await noteHost(registry, { org, url, branch: how.branch }, { ...repository, hostId });
     if (former || recorded === undefined || recorded.gone || recorded.discover === null) news.push(id);
   }
   return news;

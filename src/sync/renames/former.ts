@@ -1,3 +1,4 @@
+import type { Principal } from '../../model/access.ts';
 import type { Host, FoundRepository } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../../model/connection.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -5,9 +6,9 @@ import { hostOf, remoteOf } from '../../registry/remote.ts';
 import type { Registry, Author } from '../../registry/registry.ts';
 import { listRepositories } from '../follow.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import { siteCoordinate, siteRef, type DocumentationSite } from '../../sites/model/documentation-site.ts';
-import { updateRecord } from '../../registry/lives.ts';
-import { listReadable } from '../../registry/readable.ts';
+import { siteCoordinate } from '../../sites/model/documentation-site.ts';
+import { updateRecord, type Name } from '../../registry/lives.ts';
+import { listReadable, listReadableSites } from '../../registry/readable.ts';
 import { judgeCommit } from '../guard.ts';
 import { withLease } from '../lease.ts';
 
@@ -161,8 +162,7 @@ export async function adopt(
     const { url } = successor;
     await assertSameHistory(registry, standing, successor, held);
     const author: Author = { actor: `sync:${org}`, origin: null };
-    await moveResources(fenced, standing, successor, author);
-    await moveSites(fenced, standing, successor, author);
+    await moveConnected(fenced, standing, successor, author);
     await fenced.refs.update<Repository>(repositoryRef(org, repositoryId(url, successor.branch)), (current) => {
       const value = current?.value ?? successor;
       if (value.formerId === formerId) return null;
@@ -226,49 +226,19 @@ function tombstone({ org, branch, visibility, validation, state, url, ...rest }:
   return { org, url, branch, ...how, ...nothing, ...(hostId !== undefined && { hostId }) };
 }
 
-async function moveResources(
-  registry: Registry,
-  former: Repository,
-  { url, credential }: Repository,
-  author: Author,
-): Promise<void> {
-  const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: former.org });
-  for (const resource of all) {
-    const isFrom = ({ connection }: typeof resource) =>
-      connection?.repository === former.url && connection.branch === former.branch;
-    if (!isFrom(resource)) continue;
-    await updateRecord(
-      registry,
-      coordinateOf(resource),
-      author,
-      () => undefined,
-      (current) => {
-        if (!isFrom(current)) return null;
-        const { found } = current.connection!;
-        const connection = { ...current.connection!, repository: url, ...(found && { credential }) };
-        return { next: { ...current, connection }, action: `follow the renamed repository to ${url}` };
-      },
-    );
-  }
-}
-
-async function moveSites(registry: Registry, former: Repository, { url }: Repository, author: Author): Promise<void> {
-  const { org } = former;
-  for await (const name of registry.refs.list(siteRef({ org, slug: '' }))) {
-    const site = (await registry.refs.read<DocumentationSite>(name))?.value;
-    const isFrom = ({ connection }: DocumentationSite) =>
-      connection?.repository === former.url && connection.branch === former.branch;
-    if (site === undefined || site.deletedAt !== null || !isFrom(site)) continue;
-    await updateRecord(
-      registry,
-      siteCoordinate(site),
-      author,
-      () => undefined,
-      (current) => {
-        if (!isFrom(current)) return null;
-        const next = { ...current, connection: { ...current.connection!, repository: url } };
-        return { next, action: `follow the renamed repository to ${url}` };
-      },
-    );
-  }
+/** Lets the resources and sites of a repository follow it to its new URL. */
+async function moveConnected(registry: Registry, former: Repository, to: Repository, author: Author): Promise<void> {
+  const { org, url, branch } = former;
+  const everybody: Principal = { kind: 'operator', id: 'sync' };
+  const resources = (await listReadable(registry, everybody, { org })).map(coordinateOf);
+  const sites = (await listReadableSites(registry, everybody, org)).map(({ value }) => siteCoordinate(value));
+  const action = `follow the renamed repository to ${to.url}`;
+  for (const of of [...resources, ...sites])
+    await updateRecord<Name>(registry, of, author, null, (current) => {
+      const { connection } = current;
+      if (connection?.repository !== url || connection.branch !== branch) return null;
+      const credential = 'found' in connection && connection.found ? { credential: to.credential } : {};
+      const next = { ...current, connection: { ...connection, repository: to.url, ...credential } };
+      return { next: next as typeof current, action };
+    });
 }
